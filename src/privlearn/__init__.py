@@ -1,0 +1,42 @@
+"""Linear and kernel models on data about people, with a privacy guarantee that holds.
+
+>>> from privlearn import LinearRegression
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from privlearn._version import __version__
+
+__all__ = [
+    "LinearRegression",
+    "Ridge",
+    "__version__",
+    "audit",
+    "datasets",
+    "exceptions",
+    "show_versions",
+    "solvers",
+]
+
+# Imported on first use, so that `import privlearn` costs next to nothing.
+_HOMES = {
+    "LinearRegression": "privlearn.linear_model",
+    "Ridge": "privlearn.linear_model",
+    "show_versions": "privlearn._show_versions",
+}
+_MODULES = {"audit", "datasets", "exceptions", "linear_model", "solvers"}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 (PEP 562)
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in _MODULES:
+        return importlib.import_module(f"privlearn.{name}")
+    raise AttributeError(f"module 'privlearn' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

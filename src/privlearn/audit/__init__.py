@@ -1,0 +1,56 @@
+"""Checks that try to prove a model's guarantee wrong, for every solver by the same means.
+
+Each check takes a configured estimator, makes its own adversarial data, runs the real `fit` and
+raises `AuditFailure` when something does not hold. A check that passes proves nothing: the proof is
+the note beside the solver. Audits see statistics without noise, so never run them on real data.
+
+>>> from privlearn import LinearRegression, audit
+>>> audit.check(LinearRegression(bounds_X=(0, [1, 2]), bounds_y=(0, 5)), n_features=2)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from privlearn.audit.contract import check_empty_rows, check_grid, check_plan, check_price
+from privlearn.audit.failure import AuditFailure
+from privlearn.audit.law import check_noise_law
+from privlearn.audit.replay import check_replay
+
+__all__ = [
+    "CHECKS",
+    "AuditFailure",
+    "check",
+    "check_empty_rows",
+    "check_grid",
+    "check_noise_law",
+    "check_plan",
+    "check_price",
+    "check_replay",
+]
+
+CHECKS: tuple[Callable[..., None], ...] = (
+    check_price,
+    check_plan,
+    check_empty_rows,
+    check_replay,
+    check_noise_law,
+    check_grid,
+)
+
+
+def check(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # noqa: ANN401
+    """Run every check on an estimator that can be fitted to `n_features` columns.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Configured with epsilon, delta, bounds and relation; it is cloned, not changed.
+    n_features : int
+        Number of columns of the adversarial data.
+    seed : int, default=0
+        For the adversarial data and for reproducible noise.
+    """
+    for one in CHECKS:
+        one(estimator, n_features=n_features, seed=seed)

@@ -1,0 +1,122 @@
+"""Data and neighbours that stretch a guarantee: corners, spheres, huge values, the empty row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from privlearn.problem import Bounds, Neighbors
+
+__all__ = ["Data", "base_data", "neighbourhoods", "rows"]
+
+Array = NDArray[np.float64]
+PARTNERS = 4  # rows that each row is exchanged for, under replace_one
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """A data set and what it is."""
+
+    X: Array
+    y: Array
+    story: str
+
+    def as_type(self, dtype: type[np.floating]) -> Data:
+        """The same with X in another precision."""
+        with np.errstate(over="ignore"):
+            return Data(self.X.astype(dtype), self.y, f"{self.story} ({np.dtype(dtype).name})")
+
+
+def _declared(estimator: Any, n_features: int) -> tuple[Array, Array, float, float]:  # noqa: ANN401
+    """Box to draw from: the declared one, or one around the declared norm."""
+    bounds = Bounds.declared(
+        n_features,
+        bounds_X=estimator.bounds_X,
+        bounds_y=getattr(estimator, "bounds_y", None),
+        data_norm=estimator.data_norm,
+        fit_intercept=estimator.fit_intercept,
+    )
+    reach = bounds.row_norm or 1.0
+    low = np.full(n_features, -reach) if bounds.low is None else bounds.low
+    high = np.full(n_features, reach) if bounds.high is None else bounds.high
+    y_low, y_high = bounds.target or (-1.0, 1.0)
+    return low, high, y_low, y_high
+
+
+def base_data(
+    estimator: Any,  # noqa: ANN401
+    n_features: int,
+    rng: Generator,
+) -> Iterator[Data]:
+    """The other people's rows: a handful, many inside the box, many in one corner."""
+    low, high, y_low, y_high = _declared(estimator, n_features)
+    for story, n in (("few rows", 7), ("many rows inside", 1_500)):
+        yield Data(rng.uniform(low, high, (n, n_features)), rng.uniform(y_low, y_high, n), story)
+    corner = np.broadcast_to(high, (500, n_features)).copy()
+    yield Data(corner, np.full(500, y_high), "many rows in one corner")
+
+
+def rows(
+    estimator: Any,  # noqa: ANN401
+    n_features: int,
+    rng: Generator,
+) -> list[tuple[str, Array, float]]:
+    """Rows that one person might have."""
+    low, high, y_low, y_high = _declared(estimator, n_features)
+    found = [
+        ("low corner", low, y_low),
+        ("high corner", high, y_high),
+        ("high corner, low target", high, y_low),
+        ("zeros", np.zeros(n_features), 0.0),
+        ("huge", np.full(n_features, 1e308), 1e308),
+        ("huge and negative", np.full(n_features, -1e308), -1e308),
+        ("huge of both signs", 1e308 * (-1.0) ** np.arange(n_features), -1e308),
+        ("far outside", 1e6 * (np.abs(low) + np.abs(high) + 1.0), 1e6 * (abs(y_high) + 1.0)),
+        ("tiny", np.full(n_features, 5e-324), 5e-324),
+    ]
+    for k in range(8):
+        corner = np.where(rng.random(n_features) < 0.5, low, high)
+        found.append((f"mixed corner {k}", corner, (y_low, y_high)[k % 2]))
+    direction = rng.standard_normal(n_features)
+    reach = 10.0 * float(np.linalg.norm(np.maximum(np.abs(low), np.abs(high))))
+    found.append(("on a large sphere", direction / np.linalg.norm(direction) * reach, y_high))
+    axis = np.zeros(n_features)
+    axis[0] = reach
+    found.append(("along one axis", axis, y_low))
+    return [(story, np.asarray(x, dtype=np.float64), float(y)) for story, x, y in found]
+
+
+def neighbourhoods(
+    estimator: Any,  # noqa: ANN401
+    n_features: int,
+    rng: Generator,
+) -> Iterator[tuple[Data, list[Data]]]:
+    """Data sets, each with neighbours under the estimator's relation; the last row differs.
+
+    The empty row is a row of NaN, for an estimator with on_invalid="drop".
+    """
+    relation = Neighbors(estimator.neighbors)
+    candidates = rows(estimator, n_features, rng)
+    for base in base_data(estimator, n_features, rng):
+        for candidate in candidates:
+            chosen = [candidates[k] for k in rng.permutation(len(candidates))[:PARTNERS]]
+            yield _with_row(base, *candidate), _neighbours(relation, base, chosen)
+
+
+def _with_row(base: Data, story: str, x: Array, y: float) -> Data:
+    return Data(np.vstack([base.X, x]), np.append(base.y, y), f"{base.story} and {story}")
+
+
+def _neighbours(
+    relation: Neighbors, base: Data, partners: list[tuple[str, Array, float]]
+) -> list[Data]:
+    if relation is Neighbors.ADD_REMOVE:
+        return [base]
+    if relation is Neighbors.ZERO_OUT:
+        return [_with_row(base, "the empty row", np.full(base.X.shape[1], np.nan), np.nan)]
+    return [_with_row(base, *partner) for partner in partners]

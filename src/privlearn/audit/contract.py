@@ -1,0 +1,90 @@
+"""Checks of the plan's own promises: price, independence of data, empty rows, the grid."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm
+from sklearn.base import clone
+
+from privlearn.audit.adversary import base_data
+from privlearn.audit.failure import AuditFailure
+from privlearn.audit.tape import Tape, record
+from privlearn.mechanisms import GAUSSIAN
+from privlearn.plan import Plan
+from privlearn.sampling import FULL
+
+__all__ = ["check_empty_rows", "check_grid", "check_plan", "check_price", "off_grid"]
+
+
+def _fitted(estimator: Any, n_features: int, seed: int) -> Tape:  # noqa: ANN401
+    rng = np.random.default_rng(seed)
+    data = next(iter(base_data(estimator, n_features, rng)))
+    return record(clone(estimator).set_params(random_state=seed), data.X, data.y)
+
+
+def _plan(tape: Tape) -> Plan:
+    if tape.plan is None:
+        raise AuditFailure("the fit opened no release")
+    return tape.plan
+
+
+def check_plan(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # noqa: ANN401
+    """The fit releases exactly what `plan` announced, as often as announced."""
+    rng = np.random.default_rng(seed)
+    for data in base_data(estimator, n_features, rng):
+        tape = record(clone(estimator).set_params(random_state=seed), data.X, data.y)
+        if _plan(tape) != clone(estimator).plan(n=len(data.y), n_features=n_features):
+            raise AuditFailure(f"fit used another plan than estimator.plan announced: {data.story}")
+        made = [entry.release.name for entry in tape.entries]
+        for release in _plan(tape).releases:
+            if made.count(release.name) != release.count:
+                raise AuditFailure(f"{release.name!r} was not released {release.count} times")
+
+
+def check_price(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # noqa: ANN401
+    """The plan keeps the promise; Gaussian plans are priced once more from scale and movement."""
+    plan = _plan(_fitted(estimator, n_features, seed))
+    if plan.delta(estimator.epsilon) > estimator.delta:
+        raise AuditFailure("the plan costs more than was promised")
+    if any(r.mechanism != GAUSSIAN or r.sampling != FULL for r in plan.releases):
+        return
+    ratios = [
+        (plan.sensitivity(release) / plan.noise_scale(release), release.count)
+        for release in plan.releases
+    ]
+    mu = math.sqrt(sum(count * ratio**2 for ratio, count in ratios))
+    # Balle and Wang 2018, Theorem 8.
+    first = norm.cdf(mu / 2 - estimator.epsilon / mu)
+    second = math.exp(estimator.epsilon + norm.logcdf(-mu / 2 - estimator.epsilon / mu))
+    if first - second > estimator.delta * (1 + 1e-6) + 1e-13:
+        raise AuditFailure("noise and sensitivity cost more than was promised")
+
+
+def check_empty_rows(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # noqa: ANN401
+    """Empty rows contribute exactly nothing: all of them empty gives zero statistics."""
+    X, y = np.full((9, n_features), np.nan), np.full(9, np.nan)
+    model = clone(estimator).set_params(on_invalid="drop", random_state=seed)
+    for entry in record(model, X, y).entries:
+        if np.any(entry.statistic != 0.0):
+            raise AuditFailure(f"empty rows contribute to {entry.release.name!r}")
+
+
+def off_grid(released: Any, grid: float) -> bool:  # noqa: ANN401
+    """Whether any number has bits below the grid."""
+    units = np.asarray(released) / grid
+    return bool(np.any(units != np.rint(units)))
+
+
+def check_grid(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # noqa: ANN401
+    """No released number has bits below the grid, and the grid is below the noise."""
+    tape = _fitted(estimator, n_features, seed)
+    plan = _plan(tape)
+    for entry in tape.entries:
+        grid = plan.grid(entry.release)
+        if math.frexp(grid)[0] != 0.5 or grid > plan.noise_scale(entry.release) / 1024:
+            raise AuditFailure(f"the grid of {entry.release.name!r} is no fine power of two")
+        if off_grid(entry.released, grid):
+            raise AuditFailure(f"{entry.release.name!r} was released with bits below its grid")

@@ -1,0 +1,55 @@
+"""Replay: does any statistic move further between neighbours than its plan declares?
+
+Record the released values on D, run again on a neighbour D' that gets D's *released* values and
+the same sampling bits, and compare every statistic before noise. A later statistic may depend on earlier
+releases, so feeding them back isolates what the one person moves.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from privlearn.audit.adversary import neighbourhoods
+from privlearn.audit.failure import AuditFailure
+from privlearn.audit.tape import Entry, Tape, record, replay_on
+from privlearn.plan import Plan
+from privlearn.release import round_to_grid
+
+__all__ = ["check_replay", "moved"]
+
+
+def moved(plan: Plan, first: Entry, second: Entry) -> float:
+    """Distance between two statistics on the release's grid, in the release's norm."""
+    grid = plan.grid(first.release)
+    units = round_to_grid(first.statistic, grid) - round_to_grid(second.statistic, grid)
+    order = first.release.norm.exponent
+    return float(np.linalg.norm(units.ravel().astype(np.float64), ord=order)) * grid
+
+
+def check_replay(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # noqa: ANN401
+    """Refute the declared sensitivities with adversarial neighbours, or pass."""
+    rng = np.random.default_rng(seed)
+    model = clone(estimator).set_params(on_invalid="drop", random_state=seed)
+    for k, (data, neighbours) in enumerate(neighbourhoods(model, n_features, rng)):
+        dtype = (np.float64, np.float32)[k % 2]
+        tape = record(model, data.as_type(dtype).X, data.y)
+        for other in neighbours:
+            again = replay_on(tape, model, other.as_type(dtype).X, other.y)
+            _compare(tape, again, f"{data.as_type(dtype).story} against {other.story}")
+
+
+def _compare(tape: Tape, again: Tape, story: str) -> None:
+    if tape.plan is None or tape.plan != again.plan:
+        raise AuditFailure(f"the plan depends on the data: {story}")
+    if len(tape.entries) != len(again.entries):
+        raise AuditFailure(f"the number of releases depends on the data: {story}")
+    for first, second in zip(tape.entries, again.entries, strict=True):
+        distance, declared = moved(tape.plan, first, second), tape.plan.sensitivity(first.release)
+        if not distance <= declared:
+            raise AuditFailure(
+                f"{first.release.name!r} moved by {distance:.10g}, declared is {declared:.10g}: "
+                f"{story}"
+            )

@@ -1,0 +1,144 @@
+"""What was promised, spent and assumed, as text, JSON and HTML."""
+
+from __future__ import annotations
+
+import html
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from privlearn._version import __version__
+from privlearn.plan import Plan
+from privlearn.problem import Budget
+
+__all__ = ["Certificate"]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The privacy guarantee of one fitted model (`model.privacy_`).
+
+    It is made from the plan alone, so it holds nothing that depends on the data.
+    """
+
+    plan: Plan
+    budget: Budget
+    private: bool
+    made: dict[str, int]
+    version: str = __version__
+    unit: str = "row"
+
+    @property
+    def epsilon(self) -> float:
+        """Promised epsilon."""
+        return self.budget.epsilon
+
+    @property
+    def delta(self) -> float:
+        """Promised delta."""
+        return self.budget.delta
+
+    @property
+    def neighbors(self) -> str:
+        """The neighbouring relation."""
+        return self.plan.neighbors.value
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the guarantee takes for granted."""
+        return (*self.plan.assumptions, *self._seeded())
+
+    def _seeded(self) -> tuple[str, ...]:
+        note = "random_state was set: whoever knows the seed can subtract the noise"
+        return () if self.private else (note,)
+
+    @property
+    def paper(self) -> str:
+        """Where the method comes from."""
+        return self.plan.paper
+
+    @property
+    def releases(self) -> tuple[dict[str, Any], ...]:
+        """Each planned release: name, mechanism, clip, noise multiplier, sampling, count."""
+        return tuple(
+            {
+                "name": release.name,
+                "mechanism": release.mechanism.name,
+                "shape": list(release.shape),
+                "clip": release.clip,
+                "norm": release.norm.name,
+                "noise_multiplier": self.plan.noise_multiplier(release),
+                "noise_scale": self.plan.noise_scale(release),
+                "sensitivity": self.plan.sensitivity(release),
+                "sampling": release.sampling.name,
+                "count": release.count,
+                "released": self.made.get(release.name, 0),
+            }
+            for release in self.plan.releases
+        )
+
+    def spent(self, delta: float | None = None) -> float:
+        """What the plan really costs at `delta` (default: the promised one)."""
+        return self.epsilon_at(self.delta if delta is None else delta)
+
+    def epsilon_at(self, delta: float) -> float:
+        """Smallest epsilon that holds at `delta`."""
+        return self.plan.epsilon(delta)
+
+    def delta_at(self, epsilon: float) -> float:
+        """Smallest delta that holds at `epsilon`."""
+        return self.plan.delta(epsilon)
+
+    def verify(self) -> Any:  # noqa: ANN401 (a named tuple of verification.py, imported lazily)
+        """Recompute the price with `dp_accounting`, an accountant written by others.
+
+        Needs the extra: ``pip install 'privlearn[verify]'``.
+        """
+        from privlearn.verification import verify
+
+        return verify(self.plan, self.budget)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values."""
+        return {
+            "version": self.version,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "spent_epsilon": self.spent(),
+            "neighbors": self.neighbors,
+            "unit": self.unit,
+            "private": self.private,
+            "releases": list(self.releases),
+            "assumptions": list(self.assumptions),
+            "paper": self.paper,
+        }
+
+    def to_json(self) -> str:
+        """Everything, as JSON."""
+        return json.dumps(self.to_dict(), indent=2)
+
+    def _rows(self) -> list[tuple[str, str]]:
+        private = "yes, the noise is keyed from the operating system"
+        return [
+            ("promised", f"epsilon = {self.epsilon:g}, delta = {self.delta:g}"),
+            ("spent", f"epsilon = {self.spent():.6g} at delta = {self.delta:g}"),
+            ("neighbours", f"{self.neighbors}: {self.plan.neighbors.sentence}"),
+            ("unit", f"one {self.unit} is one person"),
+            *(("release", line) for line in self.plan.describe()),
+            *(("assumes", line) for line in self.assumptions),
+            ("private", private if self.private else "NO: random_state makes the run reproducible"),
+            ("method", self.paper),
+        ]
+
+    def __str__(self) -> str:
+        title = f"Privacy certificate (privlearn {self.version})"
+        return "\n".join([title, *(f"  {key:<11} {text}" for key, text in self._rows())])
+
+    def _repr_html_(self) -> str:
+        cells = "".join(
+            f"<tr><th style='text-align:left'>{html.escape(key)}</th>"
+            f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
+            for key, text in self._rows()
+        )
+        title = html.escape(f"Privacy certificate (privlearn {self.version})")
+        return f"<table><caption>{title}</caption>{cells}</table>"

@@ -1,0 +1,68 @@
+"""Ordinary least squares with a privacy guarantee."""
+
+from __future__ import annotations
+
+from privlearn.linear_model.base import PrivateLinearRegressor
+from privlearn.losses import Loss, Squared
+from privlearn.penalties import NoPenalty, Penalty
+
+__all__ = ["LinearRegression"]
+
+
+class LinearRegression(PrivateLinearRegressor):
+    """Least squares, as in scikit-learn, on data about people.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+        Promised in total for this fit.
+    delta : float, default=1e-6
+        Promised; well below 1/n.
+    neighbors : {"zero_out", "add_remove", "replace_one"}, default="zero_out"
+        Which data sets the guarantee makes hard to tell apart.
+    solver : str or object from `privlearn.solvers`, default="auto"
+        The algorithm.
+    data_norm : float or None, default=None
+        Enforced L2 norm of a row, the intercept's 1 included.
+    bounds_X : pair (low, high) or None, default=None
+        Enforced box of the features: scalars, or arrays of shape (n_features,). It must come from
+        public knowledge, never from the data.
+    bounds_y : pair (low, high) or None, default=None
+        Enforced range of the target.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept; it is never penalised.
+    on_invalid : {"raise", "drop"}, default="raise"
+        What happens to rows with NaN or infinity: an error before anything is spent, or they count
+        as empty rows and the guarantee covers them.
+    ledger, dataset : object with ``charge(plan, dataset)`` and str, default=None
+        Charged before anything is released.
+    random_state : int, RandomState, Generator or None, default=None
+        For tests only: a reproducible run is not private, and the certificate says so.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,)
+    intercept_ : float
+    privacy_ : Certificate
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Only when X has column names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privlearn import LinearRegression
+    >>> X = np.linspace(0, 1, 10_000)[:, None]
+    >>> y = 3 * X[:, 0] + 1
+    >>> model = LinearRegression(epsilon=1, bounds_X=(0, 1), bounds_y=(0, 5)).fit(X, y)
+    >>> bool(abs(model.predict([[0.5]])[0] - 2.5) < 0.2)
+    True
+    >>> model.privacy_.epsilon
+    1.0
+    """
+
+    def _loss(self) -> Loss:
+        return Squared()
+
+    def _penalty(self) -> Penalty:
+        return NoPenalty()

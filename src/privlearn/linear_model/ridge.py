@@ -1,0 +1,82 @@
+"""Ridge regression with a privacy guarantee."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+from sklearn.utils._param_validation import Interval
+
+from privlearn.linear_model.base import PrivateLinearRegressor
+from privlearn.losses import Loss, Squared
+from privlearn.penalties import L2, Penalty
+from privlearn.solvers import Solver
+
+__all__ = ["Ridge"]
+
+
+class Ridge(PrivateLinearRegressor):
+    """Least squares with an L2 penalty: |y - Xw|^2 + alpha |w|^2, as in scikit-learn.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Weight of the penalty, in the units of the X and y that are given.
+    epsilon, delta, neighbors, solver, data_norm, bounds_X, bounds_y, fit_intercept, on_invalid, \
+ledger, dataset, random_state
+        As in `LinearRegression`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privlearn import Ridge
+    >>> X = np.linspace(0, 1, 10_000)[:, None]
+    >>> y = 3 * X[:, 0] + 1
+    >>> model = Ridge(alpha=10, epsilon=1, bounds_X=(0, 1), bounds_y=(0, 5)).fit(X, y)
+    >>> model.privacy_.neighbors
+    'zero_out'
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **PrivateLinearRegressor._parameter_constraints,
+        "alpha": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        neighbors: str = "zero_out",
+        solver: str | Solver = "auto",
+        data_norm: float | None = None,
+        bounds_X: Any = None,  # noqa: ANN401 (a pair of array-likes)
+        bounds_y: tuple[float, float] | None = None,
+        fit_intercept: bool = True,
+        on_invalid: str = "raise",
+        ledger: Any = None,  # noqa: ANN401 (anything with charge(plan, dataset))
+        dataset: str | None = None,
+        random_state: Any = None,  # noqa: ANN401 (as in scikit-learn)
+    ) -> None:
+        super().__init__(
+            epsilon=epsilon,
+            delta=delta,
+            neighbors=neighbors,
+            solver=solver,
+            data_norm=data_norm,
+            bounds_X=bounds_X,
+            bounds_y=bounds_y,
+            fit_intercept=fit_intercept,
+            on_invalid=on_invalid,
+            ledger=ledger,
+            dataset=dataset,
+            random_state=random_state,
+        )
+        self.alpha = alpha
+
+    def _loss(self) -> Loss:
+        return Squared()
+
+    def _penalty(self) -> Penalty:
+        return L2(float(self.alpha))

@@ -1,0 +1,153 @@
+"""Mechanisms: one object gives both the noise of a release and its dominating pair.
+
+`draw` returns integer noise in units of the release's grid; `pair` returns what the accountant
+composes. Both take the same `noise_scale`, so what is drawn is what is accounted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn.sampling import FULL, Sampling
+
+if TYPE_CHECKING:
+    from privlearn.accounting import Pair
+    from privlearn.noise import NoiseSource
+
+__all__ = ["GAUSSIAN", "GUMBEL", "LAPLACE", "MECHANISMS", "SPHERICAL", "Mechanism", "Shift"]
+
+Units = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Shift:
+    """How far one person can move a statistic, floating point included.
+
+    Attributes
+    ----------
+    sensitivity : float
+        Largest distance between the statistics of two neighbouring data sets.
+    contribution : float
+        Largest distance that one present row makes against its absence.
+    replaces : bool
+        Whether the relation exchanges a row for another.
+    dimension : int
+        How many numbers the statistic has.
+    """
+
+    sensitivity: float
+    contribution: float
+    replaces: bool
+    dimension: int
+
+
+class Mechanism(Protocol):
+    """Noise and accounting of one release."""
+
+    @property
+    def name(self) -> str:
+        """How certificates call it."""
+
+    @property
+    def selects(self) -> bool:
+        """Whether only the index of the largest noisy score is released."""
+
+    def draw(self, source: NoiseSource, scale: float, shape: tuple[int, ...]) -> Units:
+        """Integer noise whose scale is `scale` grid units."""
+
+    def pair(self, shift: Shift, noise_scale: float, sampling: Sampling) -> Pair:
+        """The dominating pair of one such release."""
+
+
+def _need_full(sampling: Sampling, name: str) -> None:
+    if sampling != FULL:
+        raise NotImplementedError(f"{name} noise has no proof here for {sampling.name}; use FULL")
+
+
+@dataclass(frozen=True)
+class GaussianNoise:
+    """Independent Gaussian noise; `noise_scale` is its standard deviation."""
+
+    name: str = "Gaussian"
+    selects: bool = False
+
+    def draw(self, source: NoiseSource, scale: float, shape: tuple[int, ...]) -> Units:
+        """Integer noise whose scale is `scale` grid units."""
+        return source.gaussian(scale, shape)
+
+    def pair(self, shift: Shift, noise_scale: float, sampling: Sampling) -> Pair:
+        """The dominating pair of one such release."""
+        from privlearn.accounting import Gaussian, SampledGaussian
+
+        if sampling == FULL:
+            return Gaussian(shift.sensitivity / noise_scale)
+        return SampledGaussian(sampling.rate, noise_scale / shift.contribution, shift.replaces)
+
+
+@dataclass(frozen=True)
+class LaplaceNoise:
+    """Independent Laplace noise on a statistic with bounded L1 sensitivity."""
+
+    name: str = "Laplace"
+    selects: bool = False
+
+    def draw(self, source: NoiseSource, scale: float, shape: tuple[int, ...]) -> Units:
+        """Integer noise whose scale is `scale` grid units."""
+        return source.laplace(scale, shape)
+
+    def pair(self, shift: Shift, noise_scale: float, sampling: Sampling) -> Pair:
+        """The Laplace pair for one number; for several only the pure guarantee is claimed."""
+        from privlearn.accounting import Laplace, PureLoss
+
+        _need_full(sampling, self.name)
+        epsilon = shift.sensitivity / noise_scale
+        return Laplace(epsilon) if shift.dimension == 1 else PureLoss(epsilon)
+
+
+@dataclass(frozen=True)
+class SphericalNoise:
+    """A vector with density proportional to exp(-|x|_2 / noise_scale)."""
+
+    name: str = "spherical"
+    selects: bool = False
+
+    def draw(self, source: NoiseSource, scale: float, shape: tuple[int, ...]) -> Units:
+        """Integer noise whose scale is `scale` grid units."""
+        return source.spherical(scale, int(np.prod(shape))).reshape(shape)
+
+    def pair(self, shift: Shift, noise_scale: float, sampling: Sampling) -> Pair:
+        """The worst pair of a pure guarantee."""
+        from privlearn.accounting import PureLoss
+
+        _need_full(sampling, self.name)
+        return PureLoss(shift.sensitivity / noise_scale)
+
+
+@dataclass(frozen=True)
+class GumbelNoise:
+    """Gumbel noise on scores of which only the index of the largest leaves."""
+
+    name: str = "Gumbel"
+    selects: bool = True
+
+    def draw(self, source: NoiseSource, scale: float, shape: tuple[int, ...]) -> Units:
+        """Integer noise whose scale is `scale` grid units."""
+        return source.gumbel(scale, shape)
+
+    def pair(self, shift: Shift, noise_scale: float, sampling: Sampling) -> Pair:
+        """Bounded range: each score moves by at most the sensitivity, up or down."""
+        from privlearn.accounting import BoundedRange
+
+        _need_full(sampling, self.name)
+        return BoundedRange(2.0 * shift.sensitivity / noise_scale)
+
+
+GAUSSIAN = GaussianNoise()
+LAPLACE = LaplaceNoise()
+SPHERICAL = SphericalNoise()
+GUMBEL = GumbelNoise()
+MECHANISMS: tuple[Mechanism, ...] = (GAUSSIAN, LAPLACE, SPHERICAL, GUMBEL)

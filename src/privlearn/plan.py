@@ -1,0 +1,247 @@
+"""What will be released, declared before any data is touched.
+
+A `Release` carries the clip, a `Plan` the relation; sensitivities, noise, grids and the price all
+follow from the two here, once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from privlearn.exceptions import InvalidBudget
+from privlearn.forecast import Forecast
+from privlearn.mechanisms import GAUSSIAN, Mechanism, Shift
+from privlearn.numerics import MAX_ROWS, power_of_two_below, summation_error
+from privlearn.problem import Budget, Neighbors
+from privlearn.sampling import FULL, Sampling
+
+if TYPE_CHECKING:
+    from privlearn.accounting import Composition, Pair
+
+__all__ = ["L1", "L2", "LINF", "OUTER", "UNIT_BOX", "Norm", "Plan", "Release", "calibrate"]
+
+GRID_BITS = 26  # the grid is about this many bits below the noise
+HEADROOM_BITS = 50  # and so coarse that the largest sum still fits a float64 integer
+
+
+@dataclass(frozen=True)
+class Norm:
+    """The set that one row's contribution lies in.
+
+    Attributes
+    ----------
+    name : str
+        For certificates.
+    diameter : float
+        Largest distance between two contributions of a set with clip 1: what `replace_one` pays.
+    exponent : float
+        1, 2 or infinity: the norm in which distances are measured.
+    """
+
+    name: str
+    diameter: float
+    exponent: float
+
+    def of_ones(self, dimension: int) -> float:
+        """Norm of the vector of ones: how far rounding every coordinate by one step moves it."""
+        return 1.0 if math.isinf(self.exponent) else dimension ** (1.0 / self.exponent)
+
+
+L2 = Norm("l2", 2.0, 2.0)
+L1 = Norm("l1", 2.0, 1.0)
+LINF = Norm("linf", 2.0, math.inf)
+# |xx' - yy'|_F^2 = |x|^4 + |y|^4 - 2 (x'y)^2 <= 2 R^4: rank-one positive matrices never oppose.
+OUTER = Norm("Frobenius norm of x x'", math.sqrt(2.0), 2.0)
+# Contributions in [0, 1]^d, scaled to norm 1: no two differ by more than the corner's norm.
+UNIT_BOX = Norm("l2 of a vector in the unit box", 1.0, 2.0)
+
+
+@dataclass(frozen=True)
+class Release:
+    """One planned release: the source of both its noise and its accounting.
+
+    Attributes
+    ----------
+    name : str
+        What is released, in words.
+    shape : tuple of int
+        Shape of the released array.
+    clip : float
+        Largest norm of one row's contribution to the sum.
+    norm : Norm
+        In which set contributions lie.
+    mechanism, sampling : Mechanism, Sampling
+        How noise and rows are drawn.
+    count : int
+        How often it is released.
+    weight : float
+        Its noise multiplier, relative to the plan's scale.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    clip: float
+    norm: Norm = L2
+    mechanism: Mechanism = GAUSSIAN
+    sampling: Sampling = FULL
+    count: int = 1
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.clip) and self.clip > 0):
+            raise ValueError(f"clip={self.clip} of release {self.name!r} must be finite and > 0")
+        if self.count < 1:
+            raise ValueError(f"count={self.count} of release {self.name!r} must be at least 1")
+        if not (math.isfinite(self.weight) and self.weight > 0):
+            raise ValueError(f"weight={self.weight} of release {self.name!r} must be > 0")
+
+    @property
+    def size(self) -> int:
+        """How many numbers one release has."""
+        return math.prod(self.shape)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All releases of a fit, with one noise scale for them all.
+
+    Examples
+    --------
+    >>> plan = Plan((Release("sum", (3,), clip=1.0),), Neighbors.ZERO_OUT, scale=5.0)
+    >>> round(plan.epsilon(1e-6), 2)
+    0.84
+    """
+
+    releases: tuple[Release, ...]
+    neighbors: Neighbors
+    scale: float
+    rows: int | None = None
+    assumptions: tuple[str, ...] = ()
+    paper: str = ""
+    outlook: Forecast | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        names = [release.name for release in self.releases]
+        if len(set(names)) != len(names):
+            raise ValueError("two releases of a plan have one name; use count, or other names")
+        if self.rows is not None and not 0 < self.rows <= MAX_ROWS:
+            raise ValueError(f"rows={self.rows}, but between 1 and {MAX_ROWS} are supported")
+
+    def noise_multiplier(self, release: Release) -> float:
+        """Noise scale over clip."""
+        return self.scale * release.weight
+
+    def noise_scale(self, release: Release) -> float:
+        """Standard deviation (Gaussian) or scale (others) of the noise, in the sum's units."""
+        return self.noise_multiplier(release) * release.clip
+
+    def _finest_grid(self, release: Release) -> float:
+        rows = MAX_ROWS if self.rows is None else self.rows
+        below_noise = self.noise_scale(release) * 2.0**-GRID_BITS
+        return max(below_noise, rows * release.clip * 2.0**-HEADROOM_BITS)
+
+    def grid(self, release: Release) -> float:
+        """Step of the grid, a power of two, on which the release is rounded and noised."""
+        return power_of_two_below(self._finest_grid(release))
+
+    def _rounding(self, release: Release) -> float:
+        """What floating point adds to the distance between neighbours."""
+        rows = MAX_ROWS if self.rows is None else self.rows
+        steps = 2.0 if release.mechanism.selects else release.norm.of_ones(release.size)
+        return steps * self._finest_grid(release) + 2.0 * summation_error(rows) * release.clip
+
+    def sensitivity(self, release: Release) -> float:
+        """Largest distance between the statistics of two neighbours, as computed."""
+        diameter = release.norm.diameter if self.neighbors.replaces else 1.0
+        return diameter * release.clip + self._rounding(release)
+
+    def pair(self, release: Release) -> Pair:
+        """The dominating pair of one draw of `release`."""
+        shift = Shift(
+            sensitivity=self.sensitivity(release),
+            contribution=release.clip + self._rounding(release),
+            replaces=self.neighbors.replaces,
+            dimension=release.size,
+        )
+        return release.mechanism.pair(shift, self.noise_scale(release), release.sampling)
+
+    def pairs(self) -> list[tuple[Pair, int]]:
+        """What the accountant composes."""
+        return [(self.pair(release), release.count) for release in self.releases]
+
+    @cached_property
+    def _composition(self) -> Composition:
+        from privlearn.accounting import compose
+
+        return compose(self.pairs())
+
+    def epsilon(self, delta: float) -> float:
+        """Smallest epsilon that this plan guarantees at `delta`."""
+        return self._composition.epsilon(delta)
+
+    def delta(self, epsilon: float) -> float:
+        """Smallest delta that this plan guarantees at `epsilon`."""
+        return self._composition.delta(epsilon)
+
+    def forecast(self) -> Forecast:
+        """Expected noise on a coefficient and on a prediction."""
+        if self.outlook is None:
+            raise ValueError(
+                "no forecast without a number of rows; call estimator.plan(n=..., n_features=...)"
+            )
+        return self.outlook
+
+    def describe(self) -> list[str]:
+        """One line per release, the same in plans and certificates."""
+        return [self._line(release) for release in self.releases]
+
+    def _line(self, release: Release) -> str:
+        return (
+            f"{release.name}: {release.count} x {release.mechanism.name}, "
+            f"{release.size} number{'s' if release.size > 1 else ''}, "
+            f"clip {release.clip:.6g} ({release.norm.name}), "
+            f"noise multiplier {self.noise_multiplier(release):.6g}, {release.sampling.name}"
+        )
+
+    def __str__(self) -> str:
+        lines = ["Privacy plan: nothing has been released", f"  neighbours  {self.neighbors.value}"]
+        lines += [f"  release     {line}" for line in self.describe()]
+        lines += [f"  assumes     {line}" for line in self.assumptions]
+        if self.outlook is not None:
+            lines += [f"  forecast    {line}" for line in str(self.outlook).splitlines()]
+        return "\n".join(lines)
+
+
+def calibrate(plan_at: Callable[[float], Plan], budget: Budget) -> Plan:
+    """The plan with the least noise whose guarantee fits the budget.
+
+    Parameters
+    ----------
+    plan_at : callable
+        Maps a noise scale to a plan; more scale is more noise.
+    budget : Budget
+        What may be spent in all.
+
+    Returns
+    -------
+    Plan
+        With `plan.delta(budget.epsilon) <= budget.delta`, checked by evaluation.
+    """
+    from privlearn.accounting import smallest_scale
+
+    if budget.delta == 0:
+        _refuse_gaussian_without_delta(plan_at(1.0))
+    scale = smallest_scale(lambda s: plan_at(s).pairs(), budget.epsilon, budget.delta)
+    return plan_at(scale)
+
+
+def _refuse_gaussian_without_delta(plan: Plan) -> None:
+    for release in plan.releases:
+        if release.mechanism == GAUSSIAN:
+            raise InvalidBudget(
+                "delta=0, but Gaussian noise needs delta > 0; set delta, for example delta=1e-6"
+            )

@@ -1,0 +1,197 @@
+"""Public facts: what is known before any data is touched.
+
+Nothing here ever sees a row. `Problem` is all that a solver's `configure` and `plan` get, so a plan
+cannot look at data.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from privlearn.exceptions import InvalidBudget, MissingFact
+from privlearn.losses import Loss
+from privlearn.penalties import Penalty
+
+__all__ = ["Bounds", "Budget", "Neighbors", "Problem"]
+
+
+class Neighbors(StrEnum):
+    """Which pairs of data sets the guarantee makes hard to tell apart."""
+
+    ZERO_OUT = "zero_out"
+    ADD_REMOVE = "add_remove"
+    REPLACE_ONE = "replace_one"
+
+    @property
+    def n_is_public(self) -> bool:
+        """Whether both data sets of a neighbouring pair have the same number of rows."""
+        return self is not Neighbors.ADD_REMOVE
+
+    @property
+    def replaces(self) -> bool:
+        """Whether one contribution is exchanged for another, not for nothing."""
+        return self is Neighbors.REPLACE_ONE
+
+    @property
+    def sentence(self) -> str:
+        """The relation in words, for certificates."""
+        return {
+            Neighbors.ZERO_OUT: "one person's row is replaced by the empty row; n is public",
+            Neighbors.ADD_REMOVE: "one person's row is there or not; n is private",
+            Neighbors.REPLACE_ONE: "one person's row is replaced by any other row; n is public",
+        }[self]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The promise for one fit.
+
+    Examples
+    --------
+    >>> Budget(1.0, 1e-6)
+    Budget(epsilon=1.0, delta=1e-06)
+    """
+
+    epsilon: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.epsilon) and self.epsilon > 0):
+            raise InvalidBudget(
+                f"epsilon={self.epsilon}, but a promise needs a finite epsilon > 0; "
+                "1 is a common choice, smaller is more private"
+            )
+        if not 0 <= self.delta < 1:
+            raise InvalidBudget(
+                f"delta={self.delta}, but delta is a probability in [0, 1); "
+                "choose it well below 1/n, for example 1e-6"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """Declared limits that are *enforced* on every row: a box, then a norm.
+
+    Attributes
+    ----------
+    low, high : arrays of shape (n_features,) or None
+        The box of the features.
+    target : pair of floats or None
+        The range of y.
+    row_norm : float or None
+        Largest L2 norm of a row, the intercept's 1 included where there is one.
+    """
+
+    low: NDArray[np.float64] | None
+    high: NDArray[np.float64] | None
+    target: tuple[float, float] | None
+    row_norm: float | None
+
+    @classmethod
+    def declared(
+        cls,
+        n_features: int,
+        *,
+        bounds_X: object = None,
+        bounds_y: object = None,
+        data_norm: float | None = None,
+        fit_intercept: bool = True,
+    ) -> Bounds:
+        """Check what the user declared and bring it to one shape."""
+        low, high = (None, None) if bounds_X is None else _box(bounds_X, n_features)
+        target = None if bounds_y is None else _interval(bounds_y)
+        if data_norm is not None:
+            _check_norm(data_norm, fit_intercept)
+        return cls(low, high, target, None if data_norm is None else float(data_norm))
+
+    def need_features(self, solver: str) -> None:
+        """Refuse when neither a box nor a norm of the features is known."""
+        if self.low is None and self.row_norm is None:
+            raise MissingFact(
+                f"bounds_X and data_norm are both missing, but solver={solver!r} needs to know how "
+                "large a row can be; pass bounds_X=(low, high) or data_norm from public knowledge, "
+                "never from the data itself"
+            )
+
+    def need_target(self, solver: str) -> tuple[float, float]:
+        """Return the range of y, or refuse when it is missing."""
+        if self.target is None:
+            raise MissingFact(
+                f"bounds_y is missing, but solver={solver!r} needs the range of the target; pass "
+                "bounds_y=(low, high) from public knowledge, never from the data itself"
+            )
+        return self.target
+
+
+def _pair(value: Any, name: str) -> tuple[ArrayLike, ArrayLike]:  # noqa: ANN401
+    low: ArrayLike
+    high: ArrayLike
+    try:
+        low, high = value
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name} must be a pair (low, high), not {type(value).__name__}; "
+            f"for example {name}=(0, 1)"
+        ) from None
+    return low, high
+
+
+def _box(value: object, n_features: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    sides = []
+    for side in _pair(value, "bounds_X"):
+        array = np.asarray(side, dtype=np.float64)
+        if array.ndim > 1 or (array.ndim == 1 and array.shape != (n_features,)):
+            raise ValueError(
+                f"bounds_X holds a side of shape {array.shape}, but X has {n_features} features; "
+                f"give scalars or arrays of shape ({n_features},)"
+            )
+        sides.append(np.array(np.broadcast_to(array, (n_features,))))
+    low, high = sides
+    if not (np.isfinite(low).all() and np.isfinite(high).all() and (low <= high).all()):
+        raise ValueError(
+            "bounds_X must be finite with low <= high for every feature; check the order of the two"
+        )
+    low.flags.writeable = high.flags.writeable = False
+    return low, high
+
+
+def _interval(value: object) -> tuple[float, float]:
+    sides = [np.asarray(side, dtype=np.float64) for side in _pair(value, "bounds_y")]
+    if any(side.ndim for side in sides):
+        raise ValueError("bounds_y must be a pair of two numbers; y has one column")
+    low, high = (float(side) for side in sides)
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise ValueError(
+            f"bounds_y=({low}, {high}), but two finite numbers with low < high are needed"
+        )
+    return low, high
+
+
+def _check_norm(data_norm: float, fit_intercept: bool) -> None:
+    floor = 1.0 if fit_intercept else 0.0
+    if not (math.isfinite(data_norm) and data_norm > floor):
+        reason = "the intercept's 1 is part of the row" if fit_intercept else "it is a length"
+        raise ValueError(
+            f"data_norm={data_norm}, but it must be finite and above {floor:g}: {reason}; "
+            "give a larger data_norm or scale the features"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Everything public about a fit. It holds no data, and `n` is None when n is private."""
+
+    n: int | None
+    n_features: int
+    bounds: Bounds
+    loss: Loss
+    penalty: Penalty
+    neighbors: Neighbors
+    fit_intercept: bool = True
+    rows_may_be_empty: bool = False

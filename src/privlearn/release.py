@@ -1,0 +1,196 @@
+"""The Releaser: the only holder of randomness, and the only way out for anything about the data.
+
+It hands out what the plan holds and refuses the rest. A statistic is rounded to the plan's grid,
+the plan's integer noise is added, and the sum of the two integers is what leaves: no bit below the grid
+ever does, so the rounding of floating-point numbers tells nothing (see docs/privacy.md).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from privlearn.certificate import Certificate
+from privlearn.exceptions import PlanViolation
+from privlearn.plan import Plan, Release
+from privlearn.problem import Budget
+
+if TYPE_CHECKING:
+    from privlearn.noise import NoiseSource
+
+__all__ = ["Releaser", "releasing_with", "spend"]
+
+Array = NDArray[np.float64]
+
+
+class Releaser:
+    """Adds the planned noise to what a solver releases.
+
+    Parameters
+    ----------
+    plan : Plan
+        Everything that may leave.
+    budget : Budget
+        What was promised, for the certificate.
+    seed : int or None
+        None keys the noise from the operating system. A number makes the run reproducible, and
+        therefore not private.
+    """
+
+    def __init__(self, plan: Plan, budget: Budget, seed: int | None = None) -> None:
+        self.plan = plan
+        self._budget = budget
+        self._seed = seed
+        self._planned = {release.name: release for release in plan.releases}
+        self._made: Counter[str] = Counter()
+        self._batches: Counter[str] = Counter()
+        self._source: NoiseSource | None = None
+
+    def __call__(self, name: str, statistic: ArrayLike, *, clip: float) -> Array:
+        """Release `statistic`, a sum of contributions of norm at most `clip`, with noise."""
+        release = self._take(name, np.shape(statistic), clip)
+        if release.mechanism.selects:
+            raise PlanViolation(f"release {name!r} is a selection; use select, not a plain release")
+        return self._emit(release, np.asarray(statistic, dtype=np.float64))
+
+    def select(self, name: str, scores: ArrayLike, *, clip: float) -> int:
+        """Release the index of the largest score after noise, and nothing else."""
+        release = self._take(name, np.shape(scores), clip)
+        if not release.mechanism.selects:
+            raise PlanViolation(f"release {name!r} is planned with {release.mechanism.name} noise")
+        return int(np.argmax(self._emit(release, np.asarray(scores, dtype=np.float64))))
+
+    def batch(self, name: str, n: int) -> NDArray[np.int64]:
+        """Rows for the next release of `name`, drawn as its plan declares."""
+        release = self._find(name)
+        if self._batches[name] != self._made[name]:
+            raise PlanViolation(f"a batch of release {name!r} was drawn and never used")
+        self._batches[name] += 1
+        return self._draw_batch(release, n)
+
+    def noise_scale(self, name: str) -> float:
+        """Public scale of the noise of `name`, in the units of its statistic."""
+        return self.plan.noise_scale(self._find(name))
+
+    def certificate(self) -> Certificate:
+        """What was promised and spent. The whole plan is spent, whatever was released."""
+        return Certificate(
+            plan=self.plan, budget=self._budget, private=self._seed is None, made=dict(self._made)
+        )
+
+    def _find(self, name: str) -> Release:
+        if name not in self._planned:
+            raise PlanViolation(
+                f"release {name!r} is not in the plan, which holds {sorted(self._planned)}"
+            )
+        return self._planned[name]
+
+    def _take(self, name: str, shape: tuple[int, ...], clip: float) -> Release:
+        """Check one release against the plan and count it, before anything is drawn."""
+        release = self._find(name)
+        if shape != release.shape:
+            raise PlanViolation(f"release {name!r} has shape {shape}, planned was {release.shape}")
+        if clip != release.clip:
+            raise PlanViolation(f"release {name!r} was clipped to {clip}, planned {release.clip}")
+        if self._made[name] >= release.count:
+            raise PlanViolation(
+                f"release {name!r} was planned {release.count} times, not once more"
+            )
+        self._made[name] += 1
+        if release.sampling.rate < 1.0 and self._batches[name] != self._made[name]:
+            raise PlanViolation(f"release {name!r} needs a fresh batch; call batch({name!r}, n)")
+        return release
+
+    def _noise(self) -> NoiseSource:
+        if self._source is None:
+            from privlearn.noise import NoiseSource
+
+            self._source = NoiseSource(self._seed)
+        return self._source
+
+    def _draw_batch(self, release: Release, n: int) -> NDArray[np.int64]:
+        return release.sampling.draw(self._noise(), n)
+
+    def _emit(self, release: Release, statistic: Array) -> Array:
+        grid = self.plan.grid(release)
+        units = round_to_grid(statistic, grid)
+        scale = self.plan.noise_scale(release) / grid
+        noise = release.mechanism.draw(self._noise(), scale, release.shape)
+        return np.asarray((units + noise) * grid, dtype=np.float64)
+
+    def __reduce__(self) -> str | tuple[object, ...]:
+        raise TypeError("a Releaser cannot be copied or pickled: a copy would repeat its noise")
+
+
+def round_to_grid(statistic: Array, grid: float) -> NDArray[np.int64]:
+    """Nearest grid points, as integers.
+
+    A sum of bounded rows is always finite and fits: anything else is a bug in a solver, and
+    stopping is safer than releasing it.
+    """
+    units = np.rint(statistic / grid)
+    if not (np.abs(units) < 2.0**52).all():
+        raise PlanViolation(
+            "a statistic is not finite or larger than its plan allows: a solver bug"
+        )
+    return units.astype(np.int64)
+
+
+Opener = Callable[[Plan, Budget, int | None], Releaser]
+_opener: ContextVar[Opener] = ContextVar("privlearn_releaser", default=Releaser)
+
+
+@contextmanager
+def releasing_with(opener: Opener) -> Iterator[None]:
+    """Let audits and tests put their own Releaser in the place of the real one."""
+    token = _opener.set(opener)
+    try:
+        yield
+    finally:
+        _opener.reset(token)
+
+
+@contextmanager
+def spend(
+    plan: Plan,
+    budget: Budget,
+    *,
+    ledger: object = None,
+    dataset: str | None = None,
+    random_state: object = None,
+) -> Iterator[Releaser]:
+    """Charge the plan, then lend a Releaser for it. A crash inside refunds nothing."""
+    seed = _seed(random_state)
+    if ledger is not None:
+        charge = getattr(ledger, "charge", None)
+        if not callable(charge):
+            raise TypeError(
+                f"ledger is a {type(ledger).__name__}, but an object with charge(plan, dataset) is "
+                "needed; it is called before anything is released"
+            )
+        charge(plan, dataset)
+    yield _opener.get()(plan, budget, seed)
+
+
+def _seed(random_state: object) -> int | None:
+    """A seed from what scikit-learn accepts as random_state; None stays None."""
+    if random_state is None:
+        return None
+    if isinstance(random_state, int | np.integer):
+        if random_state < 0:
+            raise ValueError(f"random_state={random_state}, but a seed is 0 or more")
+        return int(random_state)
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63 - 1))
+    raise TypeError(
+        f"random_state is a {type(random_state).__name__}; give None (private), or, for a "
+        "reproducible and so not private run, an int, a RandomState or a Generator"
+    )

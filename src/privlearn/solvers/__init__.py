@@ -1,0 +1,57 @@
+"""The algorithms, one file each, with the proof beside it.
+
+Each is a frozen dataclass whose fields all have defaults; estimators take one of these objects, or
+its name, as ``solver=``.
+"""
+
+from __future__ import annotations
+
+from privlearn.problem import Budget, Problem
+from privlearn.solvers.base import Solution, Solver, Support, check_supported
+from privlearn.solvers.sufficient_statistics import SufficientStatistics
+
+__all__ = [
+    "SOLVERS",
+    "Solution",
+    "Solver",
+    "SufficientStatistics",
+    "Support",
+    "check_supported",
+    "resolve",
+]
+
+SOLVERS: dict[str, type[Solver]] = {SufficientStatistics.name: SufficientStatistics}
+
+
+def resolve(solver: str | Solver, problem: Problem, budget: Budget) -> Solver:
+    """The solver that a parameter names; ``"auto"`` takes the first that supports the problem.
+
+    Examples
+    --------
+    >>> sorted(SOLVERS)
+    ['moments']
+    """
+    if isinstance(solver, str):
+        chosen = _auto(problem) if solver == "auto" else _by_name(solver)
+    elif isinstance(solver, tuple(SOLVERS.values())):
+        chosen = solver
+    else:
+        raise TypeError(
+            f"solver is a {type(solver).__name__}; give 'auto', one of {sorted(SOLVERS)}, "
+            "or an object from privlearn.solvers"
+        )
+    check_supported(chosen, problem)
+    return chosen
+
+
+def _by_name(name: str) -> Solver:
+    if name not in SOLVERS:
+        raise ValueError(f"solver={name!r} is unknown; choose 'auto' or one of {sorted(SOLVERS)}")
+    return SOLVERS[name]()
+
+
+def _auto(problem: Problem) -> Solver:
+    for candidate in SOLVERS.values():
+        if not candidate.support.missing(problem):
+            return candidate()
+    return next(iter(SOLVERS.values()))()

@@ -1,0 +1,93 @@
+"""What every solver offers, and the one table of which combinations exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn.data import BoundedData
+from privlearn.exceptions import UnsupportedCombination
+from privlearn.forecast import Forecast
+from privlearn.plan import Plan
+from privlearn.problem import Budget, Neighbors, Problem
+from privlearn.release import Releaser
+
+__all__ = ["Solution", "Solver", "Support", "check_supported"]
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A fitted model, in the units of the X and y that were given."""
+
+    coef: NDArray[np.float64]
+    intercept: float
+
+
+@dataclass(frozen=True)
+class Support:
+    """What a solver has a proof for. Errors, docs and tests read this and nothing else."""
+
+    losses: frozenset[str]
+    penalties: frozenset[str]
+    neighbors: frozenset[Neighbors]
+
+    @classmethod
+    def of(
+        cls,
+        losses: Iterable[str],
+        penalties: Iterable[str],
+        neighbors: Iterable[Neighbors] = tuple(Neighbors),
+    ) -> Support:
+        """Build from plain lists; every relation unless said otherwise."""
+        return cls(frozenset(losses), frozenset(penalties), frozenset(neighbors))
+
+    def missing(self, problem: Problem) -> list[str]:
+        """What the problem asks that is not there, in words."""
+        wanted = [
+            (f"loss {problem.loss.name!r}", problem.loss.name in self.losses),
+            (f"penalty {problem.penalty.name!r}", problem.penalty.name in self.penalties),
+            (f"neighbors={problem.neighbors.value!r}", problem.neighbors in self.neighbors),
+        ]
+        return [words for words, there in wanted if not there]
+
+
+class Solver(Protocol):
+    """An algorithm: settings by rule, a plan from public facts, a solution from releases."""
+
+    name: ClassVar[str]
+    support: ClassVar[Support]
+
+    def configure(self, problem: Problem, budget: Budget) -> Any:  # noqa: ANN401
+        """Choose steps, clips, shares from public facts; refuse missing ones."""
+
+    def plan(self, problem: Problem, settings: Any, scale: float) -> Plan:  # noqa: ANN401
+        """Everything that `solve` will release, with noise multiplier `scale`."""
+
+    def solve(
+        self,
+        problem: Problem,
+        settings: Any,  # noqa: ANN401
+        data: BoundedData,
+        release: Releaser,
+    ) -> Solution:
+        """Fit; all that leaves goes through `release`."""
+
+    def forecast(self, problem: Problem, settings: Any, plan: Plan, n: int) -> Forecast:  # noqa: ANN401
+        """What the plan's noise does to a model of `n` rows."""
+
+
+def check_supported(solver: Solver, problem: Problem) -> None:
+    """Raise `UnsupportedCombination` when the solver has no proof for the problem."""
+    missing = solver.support.missing(problem)
+    if missing:
+        offers = "; ".join(
+            f"{name}: {', '.join(sorted(getattr(solver.support, name)))}"
+            for name in ("losses", "penalties", "neighbors")
+        )
+        raise UnsupportedCombination(
+            f"solver={solver.name!r} does not support {' and '.join(missing)}; it supports {offers}"
+        )

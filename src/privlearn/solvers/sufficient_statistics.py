@@ -1,0 +1,143 @@
+"""Least squares from one noisy moment matrix ("moments").
+
+The proof is in sufficient_statistics.md. Public maps bring features and target to [-1, 1]; one
+Gaussian release gives the moment matrix of (1, x, y); the rest is post-processing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn.data import BoundedData
+from privlearn.forecast import Forecast
+from privlearn.numerics import BlockSum
+from privlearn.plan import OUTER, Plan, Release
+from privlearn.problem import Budget, Problem
+from privlearn.release import Releaser
+from privlearn.solvers.base import Solution, Support
+from privlearn.solvers.frame import Frame
+from privlearn.solvers.moment_equations import (
+    Ridge,
+    inverse_eigenvalues,
+    solve_moments,
+    stack,
+    unstack,
+)
+
+__all__ = ["SufficientStatistics"]
+
+Array = NDArray[np.float64]
+MOMENTS = "moment matrix"
+
+
+@dataclass(frozen=True)
+class SufficientStatistics:
+    """One Gaussian release of the moment matrix, then a solve that costs no privacy.
+
+    Parameters
+    ----------
+    ridge : {"noise", "adassp"} or float, default="noise"
+        What is added to the Gram matrix of the features scaled to [-1, 1] so that the noise cannot
+        be amplified: an amount at the level of the noise; AdaSSP's, which shrinks as the smallest
+        eigenvalue grows (Wang 2018, Algorithm 2, here without a release of its own); or a number.
+
+    Examples
+    --------
+    >>> from privlearn import LinearRegression
+    >>> model = LinearRegression(solver=SufficientStatistics(ridge="adassp"))
+    """
+
+    ridge: Ridge = "noise"
+
+    name: ClassVar[str] = "moments"
+    support: ClassVar[Support] = Support.of(losses=["squared"], penalties=["none", "l2"])
+
+    def __post_init__(self) -> None:
+        known = (
+            self.ridge in ("noise", "adassp")
+            if isinstance(self.ridge, str)
+            else (math.isfinite(self.ridge) and self.ridge >= 0)
+        )
+        if not known:
+            raise ValueError(
+                f"ridge={self.ridge!r}, but 'noise', 'adassp' or a number >= 0 is needed"
+            )
+
+    def configure(self, problem: Problem, budget: Budget) -> Frame:
+        """Public coordinates in which every row of (1, x, y) is short."""
+        problem.bounds.need_features(self.name)
+        problem.bounds.need_target(self.name)
+        return Frame.of(problem.bounds, problem.n_features, problem.fit_intercept)
+
+    def plan(self, problem: Problem, settings: Frame, scale: float) -> Plan:
+        """One release of the upper triangle."""
+        size = settings.width
+        release = Release(
+            name=MOMENTS,
+            shape=(size * (size + 1) // 2,),
+            clip=settings.squared_norm,
+            norm=OUTER,
+        )
+        return Plan(
+            releases=(release,),
+            neighbors=problem.neighbors,
+            scale=scale,
+            rows=problem.n,
+            assumptions=_assumptions(problem),
+            paper="Gaussian moment matrix (Dwork et al. 2014; AdaSSP: Wang 2018)",
+        )
+
+    def solve(
+        self, problem: Problem, settings: Frame, data: BoundedData, release: Releaser
+    ) -> Solution:
+        """Release the moments and solve for the coefficients."""
+        moments = BlockSum((settings.width, settings.width))
+        for rows in data.blocks():
+            Z = settings.rows(rows)
+            moments.add(Z.T @ Z)
+        noisy = release(MOMENTS, stack(moments.value()), clip=settings.squared_norm)
+        count = problem.n if problem.n is not None and not problem.rows_may_be_empty else None
+        coef, intercept = solve_moments(
+            unstack(noisy, settings.width),
+            intercept=settings.intercept,
+            penalty=problem.penalty.curvature * settings.penalty_weights(),
+            noise=release.noise_scale(MOMENTS),
+            ridge=self.ridge,
+            count=count,
+        )
+        return settings.to_data_units(coef, intercept)
+
+    def forecast(self, problem: Problem, settings: Frame, plan: Plan, n: int) -> Forecast:
+        """First-order noise on the solution for evenly spread, independent features.
+
+        With Gram matrix e I the noise is f (e_xy - E w), f = 1/e damped, so that coefficient j gets
+        variance f^2 s^2/2 (1 + |w|^2 + w_j^2); |w|^2 is set so that half of y's variance is
+        explained.
+        """
+        p, noise = problem.n_features, plan.noise_scale(plan.releases[0])
+        eigenvalue = n * settings.spread
+        factor = float(inverse_eigenvalues(np.full(p, eigenvalue), noise, self.ridge)[0])
+        signal = 0.5 / 3.0 / settings.spread  # |w|^2 when y is evenly spread over its range
+        deviation = factor * noise * math.sqrt((1.0 + signal + signal / p) / 2.0)
+        level = noise / (math.sqrt(2.0) * n) if problem.fit_intercept else 0.0
+        prediction = math.sqrt(p * settings.spread * deviation**2 + level**2)
+        per_unit = settings.to_data_units(np.full(p, deviation), 0.0).coef
+        return Forecast(
+            coefficient=per_unit,
+            prediction=prediction * settings.y_scale,
+            kept=eigenvalue * factor,
+            n=n,
+            assumes=settings.assumes + " and explain half of the target's variance",
+        )
+
+
+def _assumptions(problem: Problem) -> tuple[str, ...]:
+    declared = "bounds_X, bounds_y and data_norm were chosen without looking at the data"
+    if problem.n is None:
+        return (declared,)
+    return (declared, "the number of rows is public")

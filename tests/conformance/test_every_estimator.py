@@ -1,0 +1,115 @@
+"""Every estimator, found by looking: scikit-learn's contract and every privacy audit."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from privlearn import audit
+from privlearn.exceptions import InvalidBudget, MissingFact, UnsupportedCombination
+from support import N_FEATURES, every_configuration, every_estimator, regression
+
+EVERY = every_estimator()
+CONFIGURED = every_configuration()
+
+# scikit-learn's checks fit small, arbitrary data and ask for good predictions: an
+# epsilon that no one should promise, so that what is tested is the contract and not the noise.
+CONTRACT = {"epsilon": 1e6, "bounds_X": (-10.0, 10.0), "bounds_y": (-10.0, 10.0)}
+EXPECTED_FAILURES: dict[str, dict[str, str]] = {}
+
+
+@parametrize_with_checks(
+    [cls(**CONTRACT) for cls in EVERY],
+    expected_failed_checks=lambda model: EXPECTED_FAILURES.get(type(model).__name__, {}),
+)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+def test_few_expected_failures():
+    assert all(len(reasons) <= 5 for reasons in EXPECTED_FAILURES.values())
+    assert set(EXPECTED_FAILURES) <= {cls.__name__ for cls in EVERY}
+
+
+@pytest.mark.parametrize("check", audit.CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize(("name", "model"), CONFIGURED, ids=[name for name, _ in CONFIGURED])
+def test_audit(name, model, check):
+    check(model, n_features=N_FEATURES)
+
+
+@pytest.fixture(params=EVERY, ids=lambda cls: cls.__name__)
+def estimator_class(request):
+    return request.param
+
+
+FACTS = {"bounds_X": (-1.0, 1.0), "bounds_y": (-1.0, 1.0)}
+PUBLIC = {"coef_", "intercept_", "n_features_in_", "privacy_", "classes_", "feature_names_in_"}
+
+
+def test_missing_facts_name_the_parameter(estimator_class):
+    X, y = regression(100)
+    with pytest.raises(MissingFact, match="bounds_X and data_norm"):
+        estimator_class(bounds_y=(-1, 1)).fit(X, y)
+    if "bounds_y" in estimator_class().get_params():
+        with pytest.raises(MissingFact, match="bounds_y"):
+            estimator_class(bounds_X=(-1, 1)).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("budget", "words"),
+    [
+        ({"epsilon": 0}, "epsilon=0"),
+        ({"epsilon": float("nan")}, "epsilon=nan"),
+        ({"epsilon": "1"}, "epsilon is a str"),
+        ({"delta": 1.5}, "delta=1.5"),
+        ({"delta": 0}, "delta=0"),
+    ],
+)
+def test_budgets_that_cannot_be_promised(estimator_class, budget, words):
+    X, y = regression(100)
+    with pytest.raises(InvalidBudget, match=words):
+        estimator_class(**FACTS, **budget).fit(X, y)
+
+
+def test_nothing_else_is_fitted_and_pickles_hold_nothing_else(estimator_class):
+    X, y = regression(3_000)
+    model = estimator_class(**FACTS).fit(X, y)
+    fitted = {name for name in vars(model) if name.endswith("_")}
+    assert fitted <= PUBLIC
+    assert set(vars(model)) - fitted == set(model.get_params())
+    text = pickle.dumps(model)
+    assert len(text) < 4_000 + 8 * model.coef_.size
+    again = pickle.loads(text)
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert str(again.privacy_) == str(model.privacy_)
+
+
+def test_noise_is_fresh_unless_seeded_and_the_certificate_says_which(estimator_class):
+    X, y = regression(500)
+    model = estimator_class(**FACTS)
+    first, second = (clone(model).fit(X, y) for _ in range(2))
+    assert not np.array_equal(first.coef_, second.coef_)
+    assert first.privacy_.private
+    seeded = [clone(model).set_params(random_state=1).fit(X, y) for _ in range(2)]
+    np.testing.assert_array_equal(seeded[0].coef_, seeded[1].coef_)
+    assert not seeded[0].privacy_.private
+    assert "reproducible" in str(seeded[0].privacy_)
+
+
+@pytest.mark.parametrize("argument", ["sample_weight", "class_weight", "sample_epsilon"])
+def test_arguments_without_a_proof_are_refused(estimator_class, argument):
+    X, y = regression(100)
+    with pytest.raises(UnsupportedCombination, match=argument):
+        estimator_class(**FACTS).fit(X, y, **{argument: np.ones(100)})
+
+
+def test_private_n_is_in_no_certificate_or_error(estimator_class):
+    X, y = regression(2_311)
+    model = estimator_class(neighbors="add_remove", **FACTS).fit(X, y)
+    assert "2311" not in model.privacy_.to_json() + str(model.privacy_) + repr(model.privacy_)
+    with pytest.raises(ValueError, match="inconsistent") as caught:
+        model.fit(X, y[:-1])
+    assert "2311" not in str(caught.value)
+    model.fit(X[:0], y[:0])  # an empty data set is a neighbour of a data set with one row
