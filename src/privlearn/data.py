@@ -180,7 +180,8 @@ def read_features(
     if array.ndim != 2:
         raise ValueError(
             f"X must have rows and columns, but it has {array.ndim} dimension(s). "
-            "Reshape your data with array.reshape(-1, 1) for one feature or array.reshape(1, -1) for one row"
+            "Reshape your data with array.reshape(-1, 1) if it is one feature, or with "
+            "array.reshape(1, -1) if it is one row"
         )
     if array.shape[1] == 0:
         rows = array.shape[0] if n_is_public else 0

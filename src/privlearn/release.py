@@ -1,8 +1,8 @@
 """The Releaser: the only holder of randomness, and the only way out for anything about the data.
 
 It hands out what the plan holds and refuses the rest. A statistic is rounded to the plan's grid,
-the plan's integer noise is added, and the sum of the two integers is what leaves: no bit below the grid
-ever does, so the rounding of floating-point numbers tells nothing (see docs/privacy.md).
+the plan's integer noise is added, and the sum of the two integers is what leaves: no bit below the
+grid ever does, so the rounding of floating-point numbers tells nothing (see docs/privacy.md).
 """
 
 from __future__ import annotations

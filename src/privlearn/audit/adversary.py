@@ -15,7 +15,7 @@ from privlearn.problem import Bounds, Neighbors
 __all__ = ["Data", "base_data", "neighbourhoods", "rows"]
 
 Array = NDArray[np.float64]
-PARTNERS = 4  # rows that each row is exchanged for, under replace_one
+PARTNERS = 3  # rows that each row is exchanged for, under replace_one
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,8 @@
 """Replay: does any statistic move further between neighbours than its plan declares?
 
 Record the released values on D, run again on a neighbour D' that gets D's *released* values and
-the same sampling bits, and compare every statistic before noise. A later statistic may depend on earlier
-releases, so feeding them back isolates what the one person moves.
+the same sampling bits, and compare every statistic before noise. A later statistic may depend on
+earlier releases, so feeding them back isolates what the one person moves.
 """
 
 from __future__ import annotations

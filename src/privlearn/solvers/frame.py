@@ -122,8 +122,8 @@ def _frame(bounds: Bounds, center: Array, scale: Array, length: float, intercept
     low, high = bounds.target or (-1.0, 1.0)
     y_center = low / 2 + high / 2 if intercept else 0.0
     y_scale = max(high - y_center, y_center - low)
-    evenly = length / max(len(scale), 1) / 3.0
-    full = length >= np.count_nonzero(scale)
+    movable = int(np.count_nonzero(scale))
+    full = length >= movable
     where = "fill their bounds evenly" if full else "share a third of the row norm's square evenly"
     return Frame(
         center=center,
@@ -132,6 +132,6 @@ def _frame(bounds: Bounds, center: Array, scale: Array, length: float, intercept
         y_scale=y_scale,
         squared_norm=(length + 1.0 + float(intercept)) * (1.0 + 2.0**-40),
         intercept=intercept,
-        spread=evenly,
+        spread=length / movable / 3.0 if movable else 1.0 / 3.0,
         assumes=f"features are independent, {where}",
     )

@@ -13,8 +13,8 @@ __all__ = ["Ridge", "centred", "inverse_eigenvalues", "solve_moments", "stack", 
 Array = NDArray[np.float64]
 Ridge = float | Literal["noise", "adassp"]
 
-# Chosen on generated data (docs/adr/0001-noise-level-damping.md), before any real data was fitted.
-DAMPING = math.sqrt(3.0)
+# In the frame where x and y span [-1, 1]; chosen with tools/derive_damping.py on generated data.
+COEFFICIENT_VARIANCES = np.logspace(-4, 3, 29)
 ADASSP_FAILURE = 0.05  # Wang 2018, Algorithm 2: the bounds hold with probability 95 %
 
 
@@ -47,22 +47,42 @@ def centred(moments: Array, count: float) -> tuple[Array, Array, Array]:
     return scatter[:-1, :-1], scatter[:-1, -1], means
 
 
-def inverse_eigenvalues(eigenvalues: Array, noise: float, ridge: Ridge) -> Array:
+def inverse_eigenvalues(eigenvalues: Array, cross: Array, noise: float, ridge: Ridge) -> Array:
     """What replaces 1/e for each eigenvalue e of the noisy Gram matrix.
 
-    With ``"noise"``, e / (e^2 + k^2), k = sqrt(3 p) times the noise: the posterior mean when cross
-    products carry noise of that size, 1/e where the signal is strong and 0 where there is none.
+    Parameters
+    ----------
+    eigenvalues, cross : arrays of shape (p,)
+        Spectrum of the noisy Gram matrix, and the noisy cross products along its eigenvectors.
+    noise : float
+        Standard deviation of the noise on the diagonal.
+    ridge : {"noise", "adassp"} or float
+        See `SufficientStatistics`.
     """
     p = len(eigenvalues)
     positive = np.maximum(eigenvalues, 0.0)
-    if ridge == "noise":
-        spread = (DAMPING * noise) ** 2 * p
-    else:
+    if ridge == "noise" and noise > 0:
+        return _posterior_gain(positive, cross, noise)
+    if ridge != "noise":
         positive = positive + _added(eigenvalues, noise, ridge)
-        spread = 0.0
-    negligible = positive <= positive.max(initial=0.0) * p * np.finfo(np.float64).eps
-    denominator = positive**2 + spread
-    return np.divide(positive, denominator, out=np.zeros(p), where=~negligible & (denominator > 0))
+    usable = positive > positive.max(initial=0.0) * p * np.finfo(np.float64).eps
+    return np.divide(1.0, positive, out=np.zeros(p), where=usable)
+
+
+def _posterior_gain(eigenvalues: Array, cross: Array, noise: float) -> Array:
+    """Posterior mean of each coefficient over its cross product.
+
+    Along eigenvector i the cross product is e_i w_i plus noise of variance v = s^2/2 (1 + |w|^2): its
+    own, and that of the Gram matrix times w. For coefficients of variance t the posterior mean
+    multiplies it by e t / (e^2 t + v): 1/e where the signal is strong, 0 where there is none. The
+    unknown t is averaged over a wide grid, each weighted by how likely it makes the cross products.
+    """
+    t = COEFFICIENT_VARIANCES[:, None]
+    blur = 0.5 * noise**2 * (1.0 + len(eigenvalues) * t)
+    total = eigenvalues**2 * t + blur
+    log_likelihood = -0.5 * np.sum(np.log(total) + cross**2 / total, axis=1)
+    weight = np.exp(log_likelihood - log_likelihood.max())
+    return np.asarray(weight @ (eigenvalues * t / total) / weight.sum())
 
 
 def _added(eigenvalues: Array, noise: float, ridge: float | str) -> float:
@@ -111,5 +131,6 @@ def solve_moments(
     else:
         gram, cross, means = moments[:-1, :-1], moments[:-1, -1], np.zeros(len(moments))
     eigenvalues, vectors = np.linalg.eigh(gram + np.diag(penalty))
-    coef = vectors @ (inverse_eigenvalues(eigenvalues, noise, ridge) * (vectors.T @ cross))
+    along = vectors.T @ cross
+    coef = vectors @ (inverse_eigenvalues(eigenvalues, along, noise, ridge) * along)
     return coef, float(means[-1] - means[:-1] @ coef)

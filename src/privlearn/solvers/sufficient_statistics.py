@@ -121,8 +121,9 @@ class SufficientStatistics:
         """
         p, noise = problem.n_features, plan.noise_scale(plan.releases[0])
         eigenvalue = n * settings.spread
-        factor = float(inverse_eigenvalues(np.full(p, eigenvalue), noise, self.ridge)[0])
         signal = 0.5 / 3.0 / settings.spread  # |w|^2 when y is evenly spread over its range
+        cross = np.full(p, eigenvalue * math.sqrt(signal / p))
+        factor = float(inverse_eigenvalues(np.full(p, eigenvalue), cross, noise, self.ridge)[0])
         deviation = factor * noise * math.sqrt((1.0 + signal + signal / p) / 2.0)
         level = noise / (math.sqrt(2.0) * n) if problem.fit_intercept else 0.0
         prediction = math.sqrt(p * settings.spread * deviation**2 + level**2)
