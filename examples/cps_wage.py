@@ -29,10 +29,11 @@ def main() -> None:
     model.fit(X_train, y_train)
     print(model.privacy_, end="\n\n")
 
-    years = f"{100 * model.coef_[0]:.1f} % more wage per year of education"
-    print(f"Log weekly wage, {len(y_test):,} people held out ({years}):")
-    print(f"  R^2 with privacy, epsilon = 1   {model.score(X_test, y_test):.3f}")
-    print(f"  R^2 without privacy             {NonPrivate().fit(X_train, y_train).score(X_test, y_test):.3f}")
+    others = NonPrivate().fit(X_train, y_train)
+    print(f"Log weekly wage of {len(y_test):,} people held out, R^2:")
+    print(f"  with privacy, epsilon = 1   {model.score(X_test, y_test):.3f}")
+    print(f"  without privacy             {others.score(X_test, y_test):.3f}")
+    print(f"A year of education: {model.coef_[0]:+.3f} private, {others.coef_[0]:+.3f} not.")
 
 
 if __name__ == "__main__":

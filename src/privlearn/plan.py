@@ -113,7 +113,7 @@ class Plan:
     --------
     >>> plan = Plan((Release("sum", (3,), clip=1.0),), Neighbors.ZERO_OUT, scale=5.0)
     >>> round(plan.epsilon(1e-6), 2)
-    0.84
+    0.83
     """
 
     releases: tuple[Release, ...]

@@ -72,8 +72,8 @@ def inverse_eigenvalues(eigenvalues: Array, cross: Array, noise: float, ridge: R
 def _posterior_gain(eigenvalues: Array, cross: Array, noise: float) -> Array:
     """Posterior mean of each coefficient over its cross product.
 
-    Along eigenvector i the cross product is e_i w_i plus noise of variance v = s^2/2 (1 + |w|^2): its
-    own, and that of the Gram matrix times w. For coefficients of variance t the posterior mean
+    Along eigenvector i the cross product is e_i w_i plus noise of variance v = s^2/2 (1 + |w|^2):
+    its own, and that of the Gram matrix times w. For coefficients of variance t the posterior mean
     multiplies it by e t / (e^2 t + v): 1/e where the signal is strong, 0 where there is none. The
     unknown t is averaged over a wide grid, each weighted by how likely it makes the cross products.
     """

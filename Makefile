@@ -1,0 +1,100 @@
+# What a newcomer needs: `make demo`. What a developer needs: `make test lint`. `make` lists the rest.
+# Needs make and Python 3.11 or newer, nothing else. All paths are relative, so a checkout may sit
+# in a folder with spaces in its name. pip reads its own settings (PIP_*, pip.conf) as always.
+
+SHELL := /bin/sh
+
+# The first of these that is 3.11 or newer and can make virtual environments; override: make PYTHON=...
+USABLE = -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
+	"$$p" $(USABLE) && { echo "$$p"; break; }; done)
+# The oldest set has wheels for 3.11; on a machine without it, `make test-oldest` says so.
+PYTHON_OLDEST ?= $(shell for p in python3.11 "$(PYTHON)"; do \
+	"$$p" -c 'import sys, ensurepip; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null \
+	&& { echo "$$p"; break; }; done)
+
+VENV := .venv
+VENV_OLDEST := .venv-oldest
+PIP_INSTALL := -m pip install --disable-pip-version-check --quiet
+LOCK := requirements-dev.txt
+LOCK_OLDEST := requirements-oldest.txt
+
+# Two test processes, one thread each: more would only fight for two cores.
+PYTEST := -m pytest -n 2
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test test-slow test-oldest lint format bench lock clean
+
+help:  ## list what can be made
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS='	' read -r name text; do \
+		printf '  make %-12s %s\n' "$$name" "$$text"; done
+
+demo: $(VENV)/.installed-run  ## set up, then learn wages privately and say what it cost
+	$(VENV)/bin/python examples/cps_wage.py
+
+test: $(VENV)/.installed-test  ## the fast tests
+	$(ONE_THREAD) $(VENV)/bin/python $(PYTEST)
+
+test-slow: $(VENV)/.installed-test  ## the statistical tests and those against the papers
+	$(ONE_THREAD) $(VENV)/bin/python $(PYTEST) -m slow
+
+test-oldest: $(VENV_OLDEST)/.installed  ## the fast tests on the oldest supported versions
+	$(ONE_THREAD) $(VENV_OLDEST)/bin/python $(PYTEST)
+
+lint: $(VENV)/.installed-dev  ## style, formatting and types
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+
+format: $(VENV)/.installed-dev  ## put the code in the project's format
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
+
+bench: $(VENV)/.installed-test  ## the benchmarks
+	@if [ -e benchmarks/run ]; then $(VENV)/bin/python benchmarks/run; \
+	else echo "There is no benchmark yet; benchmarks/run arrives with the first one."; fi
+
+# uv resolves for all supported Pythons at once. Nothing about where packages came from is written.
+COMPILE := compile --quiet --upgrade --no-emit-index-url --no-annotate --python-version 3.11 \
+	--custom-compile-command 'make lock' pyproject.toml
+lock: $(VENV)/bin/python  ## choose the newest versions again and write them down
+	$(VENV)/bin/python $(PIP_INSTALL) uv
+	$(VENV)/bin/python -m uv pip $(COMPILE) --universal --all-extras --output-file $(LOCK)
+	$(VENV)/bin/python -m uv pip $(COMPILE) --resolution lowest-direct --extra test \
+		--output-file $(LOCK_OLDEST)
+
+clean:  ## remove what the other targets made
+	rm -rf $(VENV) $(VENV_OLDEST) build dist .pytest_cache .mypy_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A virtual environment hides itself from git, whatever its name.
+$(VENV)/bin/python:
+	@[ -n "$(PYTHON)" ] || { echo "Python 3.11 or newer (with venv) was not found; \
+	install it, or say where it is: make PYTHON=/path/to/python3" >&2; exit 1; }
+	"$(PYTHON)" -m venv $(VENV)
+	@echo '*' > $(VENV)/.gitignore
+
+$(VENV_OLDEST)/bin/python:
+	@[ -n "$(PYTHON_OLDEST)" ] || { echo "test-oldest needs Python 3.11, which was not found; \
+	install it, or say where it is: make PYTHON_OLDEST=/path/to/python3.11" >&2; exit 1; }
+	"$(PYTHON_OLDEST)" -m venv $(VENV_OLDEST)
+	@echo '*' > $(VENV_OLDEST)/.gitignore
+
+# Stamps: nothing is installed again until the lock or pyproject.toml changes.
+$(VENV)/.installed-run: pyproject.toml $(LOCK) | $(VENV)/bin/python
+	$(VENV)/bin/python $(PIP_INSTALL) --constraint $(LOCK) --editable .
+	@touch $@
+
+$(VENV)/.installed-test: pyproject.toml $(LOCK) | $(VENV)/bin/python
+	$(VENV)/bin/python $(PIP_INSTALL) --constraint $(LOCK) --editable '.[test]'
+	@touch $@ $(VENV)/.installed-run
+
+$(VENV)/.installed-dev: pyproject.toml $(LOCK) | $(VENV)/bin/python
+	$(VENV)/bin/python $(PIP_INSTALL) --constraint $(LOCK) --editable '.[dev]'
+	@touch $@ $(VENV)/.installed-test $(VENV)/.installed-run
+
+$(VENV_OLDEST)/.installed: pyproject.toml $(LOCK_OLDEST) | $(VENV_OLDEST)/bin/python
+	$(VENV_OLDEST)/bin/python $(PIP_INSTALL) --constraint $(LOCK_OLDEST) --editable '.[test]'
+	@touch $@

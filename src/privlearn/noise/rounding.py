@@ -1,0 +1,62 @@
+"""Rounded draws from a tabulated law: a compiled loop decides nearly all, mpmath the rest."""
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._loops.noise_rounding import approximate_quantiles, round_quantiles
+from privlearn.noise.laws import Law
+from privlearn.noise.precise import rounded_quantile
+from privlearn.noise.stream import WordStream
+from privlearn.noise.tables import quantile_table
+
+_CHUNK = 1 << 14  # words: 128 KiB, so that they stay in a core's cache until they are used
+
+Doubles = NDArray[np.float64]
+
+
+def round_words(
+    words: NDArray[np.uint64],
+    further: Callable[[int, int], int],
+    law: Law,
+    scale: float,
+    rounded: NDArray[np.int64],
+    margin_factor: float = 1.0,
+) -> int:
+    """Write round(scale * quantile) for given words; ``further(i, count)`` extends the i-th.
+
+    Returns how many of the words had to be extended.
+    """
+    undecided = np.empty(words.size, dtype=np.int64)
+    count = round_quantiles(words, quantile_table(law), scale, margin_factor, rounded, undecided)
+    for i in undecided[:count].tolist():
+        rounded[i] = rounded_quantile(law, int(words[i]), partial(further, i), scale)
+    return count
+
+
+def rounded_draws(
+    stream: WordStream, law: Law, scale: float, shape: tuple[int, ...], margin_factor: float
+) -> NDArray[np.int64]:
+    """Draw an array of rounded values from a stream."""
+    result = np.empty(math.prod(shape), dtype=np.int64)
+    for start in range(0, result.size, _CHUNK):
+        part = result[start : start + _CHUNK]
+        words, first = stream.take(part.size)
+        further = partial(_further, stream, first)
+        round_words(words, further, law, scale, part, margin_factor)
+    return result.reshape(shape)
+
+
+def _further(stream: WordStream, first: int, i: int, count: int) -> int:
+    """Extend the i-th word of a block that starts with word number ``first``."""
+    return stream.refine(first + i, count)
+
+
+def approximate_draws(words: NDArray[np.uint64], law: Law) -> tuple[Doubles, Doubles]:
+    """Return the quantiles of words as doubles, and bounds on their errors."""
+    values, errors = np.empty(words.size), np.empty(words.size)
+    approximate_quantiles(words, quantile_table(law), values, errors)
+    return values, errors

@@ -1,0 +1,56 @@
+"""Geometric skips: how many rows to leave out before the next selected one, exactly.
+
+P(skip >= j) = (1 - q)^j, so skip = floor(E / -log(1 - q)) with E exponential, and E is the length
+of a Laplace variable. Doubles decide the floor unless E / -log(1 - q) is too near an integer.
+"""
+
+import math
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn.noise.laws import LAPLACE
+from privlearn.noise.precise import MoreWords, enclose, high_precision, refine
+from privlearn.noise.rounding import approximate_draws
+from privlearn.noise.stream import WordStream
+from privlearn.noise.tables import UNIT_ROUNDOFF
+
+
+def skips(
+    stream: WordStream, rate: float, limit: int, count: int, margin_factor: float
+) -> NDArray[np.int64]:
+    """Draw ``count`` skips; those of at least ``limit`` are returned as ``limit``."""
+    words, first = stream.take(count)
+    lengths, errors = approximate_draws(words, LAPLACE)
+    log_keep = -math.log1p(-rate)
+    with np.errstate(over="ignore", invalid="ignore"):
+        ratio = abs(lengths) / log_keep
+        # 16 units cover log1p and the division (noise.md, "Skips"), twice over
+        margin = (errors / log_keep + 16 * UNIT_ROUNDOFF * ratio) * margin_factor
+        lowest = np.minimum(np.floor(np.maximum(ratio - margin, 0)), limit)
+        highest = np.minimum(np.floor(ratio + margin), limit)
+        undecided = ~(lowest == highest)  # nan, from an infinite margin, is undecided
+        result = np.where(undecided, 0, highest).astype(np.int64)
+    for i in np.flatnonzero(undecided).tolist():
+        result[i] = _exact_skip(int(words[i]), partial(stream.refine, first + i), rate, limit)
+    return result
+
+
+def _exact_skip(word: int, more: MoreWords, rate: float, limit: int) -> int:
+    """Decide one skip in high precision."""
+    extra = 0
+    while True:
+        extra += 1
+        numerator, bits = refine(word, more, extra)
+        if numerator == 0:
+            continue
+        with high_precision(bits + 64) as ctx:
+            # one side will do: only the length is used
+            low, high = enclose(ctx, LAPLACE, 1, numerator, bits)
+            log_keep = -ctx.log1p(-ctx.mpf(rate))
+            slack = ctx.ldexp(1, 16 - ctx.prec)
+            first = min(int(ctx.floor(max(low, 0) / log_keep * (1 - slack))), limit)
+            last = min(int(ctx.floor(high / log_keep * (1 + slack))), limit)
+        if first == last:
+            return first

@@ -1,0 +1,89 @@
+"""The keyed stream of words: ChaCha20, one lock, and never the same words in two processes."""
+
+import hashlib
+import operator
+import os
+import secrets
+import threading
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+KEY_BYTES = 32
+_REFINEMENT_BLOCKS = 1 << 32  # ChaCha blocks of 8 words set aside for the refinement of one word
+_COUNTER_PER_BLOCK = 16  # randomgen counts 32-bit words
+_TAG = b"privlearn noise, version 1"
+
+# Changed in every forked child. The process id alone would not do: ids are used again.
+_process: tuple[int, object] = (os.getpid(), object())
+
+
+def _mark_child() -> None:
+    """Note that this process is a new one."""
+    global _process
+    _process = (os.getpid(), object())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_mark_child)
+
+
+def system_keys() -> bytes:
+    """Return two fresh 256-bit keys from the operating system."""
+    return secrets.token_bytes(2 * KEY_BYTES)
+
+
+def seeded_keys(seed: int) -> bytes:
+    """Return two 256-bit keys that depend on all digits of a nonnegative integer."""
+    try:
+        number = operator.index(seed)
+    except TypeError:
+        raise TypeError(
+            f"seed={seed!r} is not an integer; pass an integer >= 0, or None for private noise"
+        ) from None
+    if number < 0:
+        raise ValueError(
+            f"seed={number} is negative; pass an integer >= 0, or None for private noise"
+        )
+    digits = number.to_bytes(number.bit_length() // 8 + 1, "little")
+    return hashlib.sha512(_TAG + digits).digest()
+
+
+class WordStream:
+    """Words of one ChaCha20 key, numbered, and for each of them a sequence of further words.
+
+    The further words (for the lazy refinement of a draw) come from a second key, at a place given
+    by the number of the word. So the main words never depend on what was refined, and neither does
+    a result on the platform's rounding, which decides only what is refined.
+    """
+
+    def __init__(self, keys: bytes) -> None:
+        from randomgen import ChaCha
+
+        self._main = ChaCha(key=int.from_bytes(keys[:KEY_BYTES], "little"), rounds=20)
+        self._refinement_key = int.from_bytes(keys[KEY_BYTES:], "little")
+        self._lock = threading.Lock()
+        self._taken = 0
+        self._process = _process
+
+    @property
+    def stale(self) -> bool:
+        """Whether this stream was made in another process (the parent)."""
+        return self._process is not _process or self._process[0] != os.getpid()
+
+    def take(self, count: int) -> tuple[NDArray[np.uint64], int]:
+        """Return the next ``count`` words and the number of the first of them."""
+        with self._lock:
+            words = self._main.random_raw(count)
+            first = self._taken
+            self._taken += count
+        return words, first
+
+    def refine(self, index: int, count: int) -> int:
+        """Return the first ``count`` further words of word ``index``, joined to one integer."""
+        from randomgen import ChaCha
+
+        counter = index * _REFINEMENT_BLOCKS * _COUNTER_PER_BLOCK
+        generator: Any = ChaCha(key=self._refinement_key, counter=counter, rounds=20)
+        return int.from_bytes(generator.random_raw(count).astype(">u8").tobytes(), "big")

@@ -1,0 +1,33 @@
+"""What the documents say can be done, can be done."""
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+from support import modules
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("src/**/*.md")])
+
+
+@pytest.mark.parametrize("module", list(modules()), ids=lambda module: module.__name__)
+def test_examples_in_docstrings(module):
+    assert doctest.testmod(module).failed == 0
+
+
+def test_the_readme_example_prints_its_certificate(capsys):
+    text = (ROOT / "README.md").read_text()
+    code, printed = re.search(r"```python\n(.*?)```.*?```text\n(.*?)```", text, re.S).groups()
+    assert len(code.strip().splitlines()) <= 8
+    exec(compile(code, "README.md", "exec"), {})
+    out = capsys.readouterr().out
+    assert printed.strip() == out[out.index("Privacy certificate") :].strip()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"

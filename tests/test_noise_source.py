@@ -1,0 +1,386 @@
+"""NoiseSource as an object: keys, forks, threads, copies, shapes, arguments, loading, speed."""
+
+import copy
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from privlearn.noise import NoiseSource, precise
+from privlearn.noise.stream import WordStream, seeded_keys
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+any_key = pytest.mark.parametrize("seed", [None, 5], ids=["system key", "seeded"])
+
+DRAWS = {
+    "gaussian": lambda source: source.gaussian(2.0**30, 50),
+    "laplace": lambda source: source.laplace(2.0**30, 50),
+    "gumbel": lambda source: source.gumbel(2.0**30, 50),
+    "spherical": lambda source: source.spherical(2.0**30, 20),
+    "bits": lambda source: source.bits(20),
+    "integers": lambda source: source.integers(2**50, 20),
+    "bernoulli": lambda source: source.bernoulli(0.5, 200),
+    "poisson_batch": lambda source: source.poisson_batch(0.1, 2000),
+    "permutation": lambda source: source.permutation(50),
+}
+
+
+# What seed 2024 gives, in this order.
+FROZEN_GAUSSIAN = [250135, -1491153, -858682, -449198]
+FROZEN_LAPLACE = [171284, 2468371]
+FROZEN_GUMBEL = [742312, 331433]
+FROZEN_SPHERICAL = [-1967491, 2240438]
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_seeds(name):
+    """The same seed repeats, another does not, the same source never does."""
+    draw, source = DRAWS[name], NoiseSource(seed=7)
+    first = draw(source)
+    assert np.array_equal(first, draw(NoiseSource(seed=7)))
+    for other in (draw(source), draw(NoiseSource(seed=8)), draw(NoiseSource())):
+        assert not np.array_equal(first, other)
+
+
+def test_draws_are_frozen():
+    """A seeded run gives the same noise on every platform and with every later version."""
+    source = NoiseSource(seed=2024)
+    assert source.gaussian(2.0**20, 4).tolist() == FROZEN_GAUSSIAN
+    assert source.laplace(2.0**20, 2).tolist() == FROZEN_LAPLACE
+    assert source.gumbel(2.0**20, 2).tolist() == FROZEN_GUMBEL
+    assert source.spherical(2.0**20, 2).tolist() == FROZEN_SPHERICAL
+
+
+def test_seeds_of_any_size_matter_in_all_digits():
+    seeds = [0, 1, 255, 256, 2**64, 2**64 + 1, 2**300, 2**300 + 2**200, 10**5000, 10**5000 + 1]
+    words = {NoiseSource(seed=seed).bits(1).item() for seed in seeds}
+    assert len(words) == len(seeds)
+    assert NoiseSource(seed=np.int32(255)).bits(1) == NoiseSource(seed=255).bits(1)
+
+
+def test_generator_is_chacha20():
+    """First block of the keystream for the zero key and nonce, then RFC 8439 section A.1 no. 2."""
+    keystream = WordStream(bytes(64)).take(16)[0].astype("<u8").tobytes().hex()
+    assert keystream.startswith("76b8e0ada0f13d90405d6ae55386bd28bdd219b8a08ded1aa836efcc8b770dc7")
+    assert keystream[128:].startswith(
+        "9f07e7be5551387a98ba977c732d080dcb0f29a048e3656912c6533e32ee7aed"
+    )
+
+
+def test_further_words_differ_from_word_to_word():
+    stream = WordStream(seeded_keys(1))
+    further = {stream.refine(index, 1) for index in [*range(50), 2**40, 2**60, 2**63]}
+    assert len(further) == 53
+    assert not further & set(stream.take(2000)[0].tolist())
+    assert stream.refine(9, 3) >> 128 == stream.refine(9, 1)
+
+
+def test_private():
+    assert NoiseSource().private
+    assert not NoiseSource(seed=0).private
+
+
+def test_repr_hides_the_key():
+    for source in (NoiseSource(), NoiseSource(seed=123456)):
+        assert "123456" not in repr(source)
+        assert len(repr(source)) < 60
+    assert not hasattr(source, "__dict__")
+
+
+@any_key
+@pytest.mark.parametrize(
+    "duplicate",
+    [copy.copy, copy.deepcopy, pickle.dumps, lambda source: pickle.dumps(source, protocol=0)],
+)
+def test_copies_are_refused(seed, duplicate):
+    with pytest.raises(TypeError, match=r"cannot be copied or pickled.*repeat its noise"):
+        duplicate(NoiseSource(seed=seed))
+    with pytest.raises(TypeError, match="cannot be copied or pickled"):
+        duplicate([NoiseSource(seed=seed)] if duplicate is not copy.copy else NoiseSource())
+
+
+def bits_of_forked_child(source, count):
+    """Fork; return what the child draws."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.write(writer, source.bits(count).tobytes())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as pipe:
+        data = pipe.read()
+    os.waitpid(child, 0)
+    return np.frombuffer(data, dtype=np.uint64)
+
+
+@needs_fork
+@any_key
+def test_forked_children_never_repeat_noise(seed):
+    source = NoiseSource(seed=seed)
+    source.bits(3)
+    first = bits_of_forked_child(source, 500)
+    second = bits_of_forked_child(source, 500)
+    parent = source.bits(500)
+    assert first.size == second.size == 500
+    assert len(set(first) | set(second) | set(parent)) == 1500
+    if seed is not None:  # the parent goes on as if nothing had happened
+        assert np.array_equal(parent, NoiseSource(seed=seed).bits(503)[3:])
+
+
+_shared_source = NoiseSource(seed=6)
+
+
+def _draw_shared(_):
+    time.sleep(0.01)
+    return os.getpid(), _shared_source.bits(20).tolist()
+
+
+@needs_fork
+def test_pool_workers_never_repeat_noise():
+    with multiprocessing.get_context("fork").Pool(3) as pool:
+        results = pool.map(_draw_shared, range(12), chunksize=1)
+    words = [word for _, drawn in results for word in drawn]
+    words += _shared_source.bits(240).tolist()
+    assert len(set(words)) == 480
+    assert os.getpid() not in {pid for pid, _ in results}
+
+
+@needs_fork
+def test_fork_while_another_thread_draws():
+    """Locks that another thread holds at the fork must not stop the child."""
+    source = NoiseSource(seed=9)
+    source.gaussian(1.0)
+    source._margin_factor = np.inf  # the child refines, too
+    with source._stream._lock, precise._lock:
+        child = os.fork()
+        if child == 0:
+            source.gaussian(1.0, 3)
+            os._exit(17)
+    deadline = time.monotonic() + 20
+    finished, status = os.waitpid(child, os.WNOHANG)
+    while not finished and time.monotonic() < deadline:
+        time.sleep(0.01)
+        finished, status = os.waitpid(child, os.WNOHANG)
+    if not finished:
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+    assert finished
+    assert os.waitstatus_to_exitcode(status) == 17
+
+
+@needs_fork
+def test_pid_alone_reveals_a_child(monkeypatch):
+    """A fork that Python was not told of still gets a new key."""
+    source = NoiseSource(seed=6)
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+    assert source._words() is not None
+    assert not np.array_equal(source.bits(4), NoiseSource(seed=6).bits(4))
+
+
+def test_threads_never_share_noise():
+    source, drawn = NoiseSource(seed=3), []
+
+    def draw():
+        for _ in range(200):
+            drawn.append(source.bits(7))
+            source.gaussian(2.0**26, 5)
+
+    threads = [threading.Thread(target=draw) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    words = np.concatenate(drawn)
+    assert words.size == len(set(words.tolist())) == 8 * 200 * 7
+    serial = NoiseSource(seed=3).bits(8 * 200 * 12)
+    assert set(words.tolist()) <= set(serial.tolist())
+
+
+def test_refinement_in_threads_is_right():
+    """The high-precision context is shared: two threads must not disturb each other."""
+    expected = NoiseSource(seed=4).gaussian(2.0**26, 40)
+    results = []
+
+    def draw():
+        source = NoiseSource(seed=4)
+        source._margin_factor = np.inf
+        results.append(source.gaussian(2.0**26, 40))
+
+    threads = [threading.Thread(target=draw) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 4
+    assert all(np.array_equal(result, expected) for result in results)
+
+
+def test_one_refinement_at_a_time():
+    entered = threading.Event()
+
+    def enter():
+        with precise.high_precision(300):
+            entered.set()
+
+    with precise.high_precision(100) as context:
+        thread = threading.Thread(target=enter)
+        thread.start()
+        assert not entered.wait(0.05)
+        assert context.prec == 100
+    thread.join()
+    assert entered.is_set()
+
+
+def test_words_and_their_numbers_are_taken_together():
+    """Two threads with the same numbers would share further words."""
+    stream = WordStream(seeded_keys(1))
+    with stream._lock:
+        thread = threading.Thread(target=stream.take, args=(5,))
+        thread.start()
+        time.sleep(0.05)
+        assert stream._taken == 0
+    thread.join()
+    assert stream._taken == 5
+    assert stream.take(2)[1] == 5
+
+
+def test_users_precision_is_left_alone():
+    import mpmath
+
+    source = NoiseSource(seed=4)
+    source._margin_factor = np.inf
+    with mpmath.workdps(5):
+        coarse = source.gaussian(2.0**26, 3)
+        assert mpmath.mp.dps == 5
+    assert np.array_equal(coarse, NoiseSource(seed=4).gaussian(2.0**26, 3))
+
+
+@pytest.mark.parametrize("name", ["gaussian", "laplace", "gumbel"])
+@pytest.mark.parametrize("size", [(), 0, 5, (5,), (2, 3), (0, 4), (2, 1, 3), np.int64(4)])
+def test_shapes(name, size):
+    drawn = getattr(NoiseSource(seed=1), name)(3.0, size)
+    assert isinstance(drawn, np.ndarray)
+    assert drawn.dtype == np.int64
+    assert drawn.shape == (size if isinstance(size, tuple) else (size,))
+    assert drawn.flags.c_contiguous
+    assert drawn.flags.writeable
+
+
+def test_shapes_of_the_others():
+    source = NoiseSource(seed=1)
+    assert source.bernoulli(0.5, (2, 3)).shape == (2, 3)
+    assert source.bernoulli(0.5, 0).dtype == np.bool_
+    assert source.integers(5, (3, 2)).shape == (3, 2)
+    assert source.integers(5).shape == source.bernoulli(0.1).shape == ()
+    assert source.bits(0).size == source.permutation(0).size == source.spherical(1.0, 0).size == 0
+    assert source.permutation(1).tolist() == [0]
+    for batch in (source.poisson_batch(0.01, 0), source.poisson_batch(0.5, 0)):
+        assert batch.dtype == np.int64
+        assert batch.size == 0
+
+
+def test_extreme_arguments():
+    source = NoiseSource(seed=1)
+    for tiny in (5e-324, 1e-300, 1e-9):
+        assert not source.gaussian(tiny, 100).any()
+        assert not source.gumbel(tiny, 100).any()
+        assert not source.spherical(tiny, 10).any()
+    assert 2**38 < np.abs(source.gaussian(2.0**40, 30)).max() < 2**43
+    assert source.poisson_batch(0.0, 10).size == 0
+    assert source.poisson_batch(5e-324, 10).size == 0
+    assert source.poisson_batch(1.0, 4).tolist() == [0, 1, 2, 3]
+    assert not source.bernoulli(0.0, 100).any()
+    assert source.bernoulli(1.0, 100).all()
+    assert source.integers(2**63, 100).max() > 2**61
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "sentence"),
+    [
+        (lambda s: s.gaussian(0.0), ValueError, r"std=0.0, but it must be positive"),
+        (lambda s: s.gaussian(-1.0), ValueError, r"std=-1.0"),
+        (lambda s: s.gaussian(float("nan")), ValueError, r"std=nan"),
+        (lambda s: s.gaussian(float("inf")), ValueError, r"std=inf.*at most 2\*\*40"),
+        (lambda s: s.laplace(2.0**41), ValueError, r"scale=2199023255552.0.*2\*\*40"),
+        (lambda s: s.gumbel(0), ValueError, r"scale=0"),
+        (lambda s: s.spherical(2.0**40, 5), ValueError, r"too large for dimension=5"),
+        (lambda s: s.spherical(1.0, -1), ValueError, r"dimension=-1 is negative"),
+        (lambda s: s.gaussian(1.0, -3), ValueError, r"size=-3 is negative"),
+        (lambda s: s.gaussian(1.0, 2.5), TypeError, r"size=2.5 is not an integer"),
+        (lambda s: s.gaussian(1.0, (2, True)), TypeError, r"size=True is not an integer"),
+        (lambda s: s.bits(-1), ValueError, r"count=-1"),
+        (lambda s: s.integers(0, 2), ValueError, r"bound=0, but .* 1, ..., 2\*\*63"),
+        (lambda s: s.integers(2**63 + 1, 2), ValueError, r"bound=9223372036854775809"),
+        (lambda s: s.bernoulli(1.5), ValueError, r"rate=1.5.*\[0, 1\]"),
+        (lambda s: s.poisson_batch(float("nan"), 3), ValueError, r"rate=nan"),
+        (lambda s: s.poisson_batch(0.5, -3), ValueError, r"n=-3"),
+        (lambda s: s.permutation(2.0), TypeError, r"n=2.0 is not an integer"),
+        (lambda s: NoiseSource(seed=-1), ValueError, r"seed=-1 is negative"),
+        (lambda s: NoiseSource(seed=1.5), TypeError, r"seed=1.5 is not an integer"),
+    ],
+)
+def test_wrong_arguments(call, error, sentence):
+    with pytest.raises(error, match=sentence):
+        call(NoiseSource(seed=1))
+
+
+def run_python(code):
+    return subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    ).stdout.strip()
+
+
+def test_import_is_light():
+    loaded = run_python(
+        "import sys, privlearn.noise\n"
+        "print([m for m in ('numba', 'randomgen', 'mpmath', 'scipy') if m in sys.modules])"
+    )
+    assert loaded == "[]"
+
+
+def test_second_process_compiles_nothing():
+    code = (
+        "from numba.core import event\n"
+        "with event.install_recorder('numba:compile') as recorder:\n"
+        "    from privlearn.noise import NoiseSource\n"
+        "    source = NoiseSource(seed=1)\n"
+        "    source.gaussian(1.0, 5), source.gumbel(1.0), source.spherical(1.0, 5)\n"
+        "    source.poisson_batch(0.01, 100)\n"
+        "print(len(recorder.buffer))"
+    )
+    NoiseSource().spherical(1.0, 2)  # this process fills the cache
+    assert run_python(code) == "0"
+
+
+def test_small_draws_are_quick():
+    source = NoiseSource(seed=1)
+    seconds = []
+    for _ in range(30):
+        start = time.perf_counter()
+        source.gaussian(2.0**20, 10)
+        seconds.append(time.perf_counter() - start)
+    assert min(seconds) < 1e-3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("std", [2.0**20, 2.0**26])
+def test_gaussian_speed(std):
+    """At least 15 million draws per second on one core, random words included.
+
+    In processor time of this thread: on a busy machine the clock on the wall measures the others.
+    """
+    source, size, seconds = NoiseSource(), 2_000_000, []
+    source.gaussian(std, 10)
+    for _ in range(5):
+        start = time.thread_time()
+        source.gaussian(std, size)
+        seconds.append(time.thread_time() - start)
+    assert size / min(seconds) > 15e6

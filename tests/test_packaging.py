@@ -1,0 +1,179 @@
+"""What ships, how fast it imports, and what must never be written into a file."""
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+import privlearn
+from privlearn._version import __version__
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+HEAVY = ("sklearn", "scipy", "numba", "mpmath", "pandas", "dp_accounting", "randomgen", "polars")
+
+
+def fresh_python(code):
+    """Run code in a new interpreter and return what it printed."""
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout.strip()
+
+
+def import_seconds(statement, repeats, after="pass"):
+    """Return the best of several times to run one import in a new interpreter.
+
+    What `after` imports is already loaded and not counted, so the result is what `statement` adds:
+    steadier than the difference of two long times.
+    """
+    code = f"{after}; from time import perf_counter as t; s = t(); {statement}; print(t() - s)"
+    return min(float(fresh_python(code)) for _ in range(repeats))
+
+
+# Imports
+
+
+def test_import_takes_less_than_300_ms():
+    assert import_seconds("import privlearn", repeats=3) < 0.3
+
+
+def test_import_loads_nothing_heavy():
+    code = f"import sys, privlearn; print([m for m in {HEAVY!r} if m in sys.modules])"
+    assert fresh_python(code) == "[]"
+
+
+def test_estimators_import_in_300_ms_more_than_scikit_learn():
+    try:
+        exists = hasattr(privlearn, "LinearRegression")
+    except ImportError:
+        exists = True  # there, and broken: let the measurement below show how
+    if not exists:
+        pytest.skip("privlearn.LinearRegression is not there yet")
+    statement = "from privlearn import LinearRegression"
+    assert import_seconds(statement, repeats=3, after="import sklearn.linear_model") < 0.3
+
+
+# What ships
+
+
+def test_types_are_declared():
+    assert files("privlearn").joinpath("py.typed").is_file()
+
+
+def test_data_file_is_small():
+    assert files("privlearn.datasets").joinpath("cps1988.npz").stat().st_size < 200_000
+
+
+def test_one_version_everywhere():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.findall(r"^version: (.*)$", citation, flags=re.M) == [__version__]
+    assert version("privlearn") == __version__
+
+
+def test_citation_names_the_five_papers():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    first_authors = re.findall(r"authors:\n      - \{family-names: ([^,]*),", citation)
+    assert first_authors == ["Song", "Damaskinos", "Mangold", "Wang", "Dick"]
+
+
+# Dependencies
+
+
+def requirement_name(requirement):
+    return re.match(r"[A-Za-z0-9-]+", requirement).group().lower()
+
+
+def pins(file_name):
+    """Return {name: {version, ...}} of a lock; one name may have a version per Python."""
+    found = {}
+    for line in (ROOT / file_name).read_text(encoding="utf-8").splitlines():
+        if line.strip() and not line.lstrip().startswith("#"):
+            name, pinned = re.fullmatch(r"([a-z0-9-]+)==([\w.]+)(?: ; .*)?", line.rstrip()).groups()
+            found.setdefault(name, set()).add(pinned)
+    return found
+
+
+def direct_requirements(*extras):
+    lines = list(PROJECT["dependencies"])
+    for extra in extras:
+        lines += PROJECT["optional-dependencies"][extra]
+    return [line for line in lines if requirement_name(line) != "privlearn"]
+
+
+def test_base_install_is_small():
+    """dp-accounting holds back attrs, so it may be asked for but never forced on anyone."""
+    allowed = {"numpy", "scipy", "scikit-learn", "numba", "randomgen", "mpmath", "narwhals"}
+    assert {requirement_name(line) for line in PROJECT["dependencies"]} <= allowed
+
+
+def test_lock_pins_every_direct_dependency():
+    locked = pins("requirements-dev.txt")
+    missing = [
+        d for d in direct_requirements("verify", "test", "dev") if requirement_name(d) not in locked
+    ]
+    assert not missing
+
+
+@pytest.mark.parametrize("requirement", direct_requirements("verify", "test"))
+def test_lower_bounds_are_the_versions_tested(requirement):
+    """`make test-oldest` installs these pins, so a lower bound that differs would be a guess."""
+    lowest = re.search(r">=([\d.]+)", requirement).group(1)
+    (pinned,) = pins("requirements-oldest.txt")[requirement_name(requirement)]
+    assert f"{pinned}.".startswith(f"{lowest}.")
+
+
+# What must not be written into a file
+
+FORBIDDEN = re.compile(
+    r"(?<![\w.])/(?:work|root|home|opt|Users)/"  # a path on somebody's machine
+    r"|pypi\.(?:org|python)|pythonhosted\."  # a registry
+    r"|(?<!emit-)index[-_]url|find[-_]links|file:/{2}",  # where packages are taken from
+    flags=re.I,
+)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "/".join(["", "work", "x"]),
+        "/".join(["'", "home", "me"]),
+        "https://" + "pypi" + ".org/simple",
+        "--extra-" + "index" + "-url x",
+        "PIP_INDEX" + "_URL",
+        "file:" + "//x",
+    ],
+)
+def test_scan_finds_what_it_should(bad):
+    assert FORBIDDEN.search(bad)
+
+
+@pytest.mark.parametrize(
+    "good", ["a/work/b", "docs/home/x", "--no-emit-" + "index-" + "url", "index"]
+)
+def test_scan_lets_the_rest_pass(good):
+    assert not FORBIDDEN.search(good)
+
+
+def test_no_file_names_a_machine_path_or_a_registry():
+    if shutil.which("git") is None or not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout: cannot tell the project's files from others")
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT, capture_output=True, check=True,
+    ).stdout.decode()  # fmt: skip
+    found = []
+    for name in filter(None, listed.split("\0")):
+        path = ROOT / name
+        if path.is_file() and b"\0" not in (raw := path.read_bytes()):
+            for number, line in enumerate(raw.decode("utf-8").splitlines(), start=1):
+                if FORBIDDEN.search(line):
+                    found.append(f"{name}:{number}: {line.strip()[:80]}")
+    assert not found
