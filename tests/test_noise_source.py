@@ -346,20 +346,6 @@ def test_import_is_light():
     assert loaded == "[]"
 
 
-def test_second_process_compiles_nothing():
-    code = (
-        "from numba.core import event\n"
-        "with event.install_recorder('numba:compile') as recorder:\n"
-        "    from privlearn.noise import NoiseSource\n"
-        "    source = NoiseSource(seed=1)\n"
-        "    source.gaussian(1.0, 5), source.gumbel(1.0), source.spherical(1.0, 5)\n"
-        "    source.poisson_batch(0.01, 100)\n"
-        "print(len(recorder.buffer))"
-    )
-    NoiseSource().spherical(1.0, 2)  # this process fills the cache
-    assert run_python(code) == "0"
-
-
 def test_small_draws_are_quick():
     source = NoiseSource(seed=1)
     seconds = []

@@ -1,4 +1,4 @@
-"""Rounded draws from a tabulated law: a compiled loop decides nearly all, mpmath the rest."""
+"""Rounded draws from a tabulated law: doubles decide nearly all, mpmath the rest."""
 
 import math
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._loops.noise_rounding import approximate_quantiles, round_quantiles
+from privlearn.noise.evaluate import approximate_quantiles, round_quantiles
 from privlearn.noise.laws import Law
 from privlearn.noise.precise import rounded_quantile
 from privlearn.noise.stream import WordStream
@@ -30,11 +30,10 @@ def round_words(
 
     Returns how many of the words had to be extended.
     """
-    undecided = np.empty(words.size, dtype=np.int64)
-    count = round_quantiles(words, quantile_table(law), scale, margin_factor, rounded, undecided)
-    for i in undecided[:count].tolist():
+    undecided = round_quantiles(words, quantile_table(law), scale, margin_factor, rounded)
+    for i in undecided.tolist():
         rounded[i] = rounded_quantile(law, int(words[i]), partial(further, i), scale)
-    return count
+    return len(undecided)
 
 
 def rounded_draws(
@@ -57,6 +56,4 @@ def _further(stream: WordStream, first: int, i: int, count: int) -> int:
 
 def approximate_draws(words: NDArray[np.uint64], law: Law) -> tuple[Doubles, Doubles]:
     """Return the quantiles of words as doubles, and bounds on their errors."""
-    values, errors = np.empty(words.size), np.empty(words.size)
-    approximate_quantiles(words, quantile_table(law), values, errors)
-    return values, errors
+    return approximate_quantiles(words, quantile_table(law))

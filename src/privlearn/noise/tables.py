@@ -15,8 +15,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._loops.noise_layout import BINADES, DEGREE, ERROR_COLUMN, SEGMENTS
 from privlearn.noise.laws import Law
+from privlearn.noise.layout import BINADES, DEGREE, ERROR_COLUMN, SEGMENTS
 from privlearn.noise.precise import high_precision, quantile
 
 UNIT_ROUNDOFF = 2.0**-53
@@ -64,11 +64,15 @@ def _side(law: Law, side: int) -> NDArray[np.float64]:
 
 @cache
 def quantile_table(law: Law) -> NDArray[np.float64]:
-    """Return the table of a law: 2 sides x 25 binades x 32 segments, 10 numbers each."""
+    """Return the table of a law: 10 numbers for each of 2 sides x 25 binades x 32 segments.
+
+    Transposed: all constant terms first, then all slopes, and so on, for fast look-up.
+    """
     below = _side(law, 0)
     if law.symmetric:
         above = below.copy()
         above[..., : DEGREE + 1] *= -1
     else:
         above = _side(law, 1)
-    return np.concatenate([below, above]).reshape(-1, ERROR_COLUMN + 1)
+    rows = np.concatenate([below, above]).reshape(-1, ERROR_COLUMN + 1)
+    return np.ascontiguousarray(rows.T)
