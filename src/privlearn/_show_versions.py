@@ -12,7 +12,6 @@ PACKAGES = (
     "numpy",
     "scipy",
     "scikit-learn",
-    "numba",
     "randomgen",
     "mpmath",
     "narwhals",
