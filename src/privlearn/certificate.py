@@ -136,9 +136,10 @@ class Certificate:
 
     def _repr_html_(self) -> str:
         cells = "".join(
-            f"<tr><th style='text-align:left'>{html.escape(key)}</th>"
+            f"<tr><th style='text-align:left;padding-right:1em'>{html.escape(key)}</th>"
             f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
             for key, text in self._rows()
         )
         title = html.escape(f"Privacy certificate (privlearn {self.version})")
-        return f"<table><caption>{title}</caption>{cells}</table>"
+        caption = f"<caption style='text-align:left'><b>{title}</b></caption>"
+        return f"<table>{caption}{cells}</table>"

@@ -110,6 +110,15 @@ class Bounds:
             _check_norm(data_norm, fit_intercept)
         return cls(low, high, target, None if data_norm is None else float(data_norm))
 
+    def named(self) -> str:
+        """The parameters that declared something, in words."""
+        given = [
+            ("bounds_X", self.low is not None),
+            ("data_norm", self.row_norm is not None),
+            ("bounds_y", self.target is not None),
+        ]
+        return " and ".join(name for name, there in given if there)
+
     def need_features(self, solver: str) -> None:
         """Refuse when neither a box nor a norm of the features is known."""
         if self.low is None and self.row_norm is None:

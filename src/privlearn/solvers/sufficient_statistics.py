@@ -138,7 +138,5 @@ class SufficientStatistics:
 
 
 def _assumptions(problem: Problem) -> tuple[str, ...]:
-    declared = "bounds_X, bounds_y and data_norm were chosen without looking at the data"
-    if problem.n is None:
-        return (declared,)
-    return (declared, "the number of rows is public")
+    declared = f"{problem.bounds.named()} were chosen without looking at the data"
+    return (declared,) if problem.n is None else (declared, "the number of rows is public")
