@@ -1,0 +1,264 @@
+"""Composition of pairs: the exact closed form where there is one, a loss distribution otherwise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from privlearn.accounting.gaussian import UNIT, gaussian_delta
+from privlearn.accounting.pairs import Gaussian, GaussianMixture, Pair, SampledGaussian
+from privlearn.accounting.roots import decreasing_root
+
+if TYPE_CHECKING:
+    from privlearn.accounting.pld import Evaluation
+
+Terms = tuple[tuple[Pair, int], ...]
+
+
+@dataclass(frozen=True)
+class ErrorBounds:
+    """What is stated about the error of one evaluation of delta.
+
+    Attributes
+    ----------
+    discretisation : float
+        Estimated amount by which the loss grid enlarges epsilon (0 for closed forms).
+    discretisation_bound : float
+        Proven, much looser bound on the same (against the true epsilon at 0.999 delta).
+    truncation : float
+        Proven bound on the mass that was cut off; it is contained in delta.
+    rounding : float
+        Proven bound on all floating-point errors; it is contained in delta.
+    """
+
+    discretisation: float = 0.0
+    discretisation_bound: float = 0.0
+    truncation: float = 0.0
+    rounding: float = 0.0
+
+
+@dataclass(frozen=True)
+class Composition:
+    """Releases that are made one after the other on the same data; made by `compose`.
+
+    Attributes
+    ----------
+    terms : tuple of (pair, count)
+        The pairs in canonical form: Gaussians merged into one, equal pairs counted together.
+    """
+
+    terms: Terms
+    _seen: list[ErrorBounds] = field(default_factory=list, repr=False, compare=False, hash=False)
+
+    def delta(self, epsilon: float) -> float:
+        """Return an upper bound on the delta of the composition at epsilon >= 0.
+
+        Examples
+        --------
+        >>> from privlearn.accounting import Laplace, compose
+        >>> round(compose([(Laplace(1.0), 1)]).delta(0.5), 4)
+        0.2212
+        """
+        found = evaluate(self.terms, _epsilon(epsilon))
+        self._seen[:] = [_bounds(found)]
+        return found.delta
+
+    def epsilon(self, delta: float) -> float:
+        """Return the smallest epsilon with `self.delta(epsilon) <= delta`, rounded up.
+
+        inf when there is none, for example at delta = 0 with a Gaussian among the pairs.
+
+        Examples
+        --------
+        >>> from privlearn.accounting import PureLoss, compose
+        >>> compose([(PureLoss(0.1), 10)]).epsilon(0.0)
+        1.0
+        """
+        delta = float(delta)
+        if not 0 <= delta <= 1:
+            raise ValueError(f"delta={delta!r}, but it is a probability; pass 0 <= delta <= 1")
+        top = self.largest_loss
+        if delta == 0 or self.delta(0.0) <= delta:
+            return top if delta == 0 else 0.0
+        if self._certain_failure >= delta:
+            return math.inf
+        found = _smallest_epsilon(self.terms, delta)
+        if found >= top:
+            return top
+        self.delta(found)
+        return found
+
+    @property
+    def largest_loss(self) -> float:
+        """The largest possible privacy loss, rounded up: epsilon at delta = 0."""
+        losses = [count * _top(pair) for pair, count in self.terms]
+        total = math.fsum(losses)
+        return total * (1 + 4 * UNIT) if len(losses) > 1 else total
+
+    @property
+    def _certain_failure(self) -> float:
+        """A delta that no epsilon can beat: weights that mixtures leave out."""
+        kept = 1.0
+        for pair, count in self.terms:
+            if isinstance(pair, GaussianMixture):
+                kept *= (1.0 - pair.missing) ** count
+        return 1.0 - kept
+
+    @property
+    def error(self) -> ErrorBounds:
+        """The error bounds of the last evaluation (at the epsilon for delta = 1e-6 before any)."""
+        if not self._seen:
+            self.delta(min(self.epsilon(1e-6), 1e300))
+        return self._seen[0]
+
+
+def compose(pairs: Iterable[tuple[Pair, int]]) -> Composition:
+    """Compose pairs, each a given number of times, in any mixture and order.
+
+    Parameters
+    ----------
+    pairs : iterable of (pair, count)
+        Dominating pairs of the releases, and how often each is made (an int of at least 1). The
+        releases may be chosen adaptively as long as the pairs are fixed in advance.
+
+    Returns
+    -------
+    Composition
+        A frozen value with `delta(epsilon)`, `epsilon(delta)` and `error`.
+
+    Examples
+    --------
+    >>> from privlearn.accounting import Gaussian, SampledGaussian, compose
+    >>> plan = compose([(Gaussian(0.2), 1), (SampledGaussian(0.01, 1.0), 500)])
+    >>> round(plan.epsilon(1e-5), 2)
+    1.52
+    """
+    mu_squares: list[float] = []
+    counts: dict[Pair, int] = {}
+    for pair, count in pairs:
+        times = _count(count)
+        if not isinstance(pair, Pair):
+            raise ValueError(
+                f"pair={pair!r}, but a dominating pair is needed; use one of the classes in "
+                "privlearn.accounting"
+            )
+        mu = _gaussian_mu(pair)
+        if mu is not None:
+            mu_squares += [mu * mu * times]
+        elif _top(pair) > 0:
+            counts[pair] = counts.get(pair, 0) + times
+    mu = math.sqrt(math.fsum(mu_squares)) * (1 + 4 * UNIT)
+    return Composition(_canonical(counts, mu))
+
+
+def _count(count: object) -> int:
+    if isinstance(count, bool) or not hasattr(count, "__index__"):
+        raise ValueError(f"count={count!r}, but a whole number is needed; pass an int >= 1")
+    times = count.__index__()
+    if times < 1:
+        raise ValueError(f"count={count!r}, but it must be at least 1; leave the pair out instead")
+    return int(times)
+
+
+def _gaussian_mu(pair: Pair) -> float | None:
+    """The mu of a pair that is a plain Gaussian in disguise, else None."""
+    if isinstance(pair, Gaussian):
+        return pair.mu
+    if isinstance(pair, SampledGaussian) and pair.rate == 1:
+        return (2.0 if pair.replace else 1.0) / pair.noise_multiplier
+    if isinstance(pair, GaussianMixture) and pair.missing == 0 and len(set(pair.mus)) == 1:
+        return pair.mus[0]
+    return None
+
+
+def _top(pair: Pair) -> float:
+    """The largest loss of a pair in either direction."""
+    if isinstance(pair, Gaussian | SampledGaussian | GaussianMixture):
+        return math.inf
+    return pair.epsilon
+
+
+def _canonical(counts: dict[Pair, int], mu: float) -> Terms:
+    """Sort, and fold the Gaussian part into a single mixture where that is exact."""
+    terms = sorted(counts.items(), key=lambda term: (type(term[0]).__name__, repr(term[0])))
+    if mu > 0 and len(terms) == 1 and terms[0][1] == 1:
+        pair = terms[0][0]
+        if isinstance(pair, GaussianMixture):
+            mus = tuple(math.hypot(mu, other) * (1 + 4 * UNIT) for other in pair.mus)
+            return ((GaussianMixture(mus, pair.weights), 1),)
+    return tuple(([(Gaussian(mu), 1)] if mu > 0 else []) + terms)
+
+
+def _epsilon(epsilon: float) -> float:
+    value = float(epsilon)
+    if not value >= 0:
+        raise ValueError(f"epsilon={epsilon!r}, but it must not be negative; pass epsilon >= 0")
+    return value
+
+
+def is_closed_form(terms: Terms) -> bool:
+    """Whether delta needs no grid: at most one release after merging."""
+    return len(terms) == 0 or (len(terms) == 1 and terms[0][1] == 1)
+
+
+@lru_cache(maxsize=256)
+def evaluate(terms: Terms, epsilon: float, tolerance: float | None = None) -> Evaluation:
+    """Evaluate delta with the cheapest exact or certified method; `tolerance` None means fine."""
+    from privlearn.accounting import pld
+
+    if not terms:
+        return pld.Evaluation(0.0)
+    if epsilon >= math.fsum(count * _top(pair) for pair, count in terms):
+        return pld.Evaluation(0.0)
+    if is_closed_form(terms):
+        pair = terms[0][0]
+        if isinstance(pair, Gaussian):
+            delta = gaussian_delta(epsilon, pair.mu)
+            rounding = delta * UNIT * (64 + 16 * (epsilon / pair.mu + pair.mu / 2) ** 2)
+            return pld.Evaluation(delta, rounding=rounding)
+        return pld.single(pair, epsilon)
+    return pld.evaluate(terms, epsilon, pld.FINE if tolerance is None else tolerance)
+
+
+def _bounds(found: Evaluation) -> ErrorBounds:
+    return ErrorBounds(
+        found.discretisation, found.discretisation_bound, found.truncation, found.rounding
+    )
+
+
+def size(terms: Terms) -> float:
+    """A rough mu for the composition, from second moments: where searches start."""
+    total = 0.0
+    for pair, count in terms:
+        if isinstance(pair, Gaussian):
+            square = pair.mu**2
+        elif isinstance(pair, SampledGaussian):
+            factor = 2.0 if pair.replace else 1.0
+            mu_square = min(600.0, pair.noise_multiplier**-2)
+            square = min((factor * pair.rate) ** 2 * math.expm1(mu_square), 4 * mu_square)
+        elif isinstance(pair, GaussianMixture):
+            square = math.fsum(w * mu**2 for w, mu in zip(pair.weights, pair.mus, strict=True))
+        else:
+            square = min(pair.epsilon**2, 2 * pair.epsilon)
+        total += count * square
+    return math.sqrt(total)
+
+
+def _smallest_epsilon(terms: Terms, delta: float) -> float:
+    """Solve delta(epsilon) = delta from the passing side, in the variable epsilon."""
+    exact = is_closed_form(terms)
+
+    def excess(tolerance: float | None, epsilon: float) -> float:
+        found = evaluate(terms, epsilon, tolerance).delta
+        return math.log(found / delta) if found > 0 else -math.inf
+
+    mu = size(terms)
+    start = mu * mu / 2 + mu * math.sqrt(2 * -math.log(min(delta, 0.5)))
+    slope = -start * max(1.0, start / max(mu * mu, 1e-300) - 0.5)  # -epsilon times the tilt
+    if not exact:
+        start, slope = decreasing_root(lambda x: excess(1e-2, x), start, slope, relative=3e-3)
+    relative = 1e-12 if exact else 1e-6
+    return decreasing_root(lambda x: excess(None, x), start, slope, relative)[0]
