@@ -231,7 +231,7 @@ def _frame(X: object) -> Any | None:  # noqa: ANN401
                 f"column {name!r} of X is {kind}, but numbers are needed; encode it with a fixed, "
                 "public list of categories (never one read off the data), or leave it out"
             )
-    columns = [_column(series) for series in frame.iter_columns()]
+    columns = [_column(frame.get_column(name)) for name in frame.columns]
     if not columns:
         return np.empty((len(frame), 0))
     return np.column_stack(columns)
