@@ -20,7 +20,7 @@ PairsAt = Callable[[float], Iterable[tuple[Pair, int]]]
 
 _COARSE = 1e-2  # accuracy of the evaluations that only prepare the search
 _EXACT = 5e-7  # relative distance to the smallest scale, closed forms
-_GRID = 4e-5  # the same with a loss grid
+_GRID = 8e-5  # the same with a loss grid
 
 
 def smallest_scale(pairs_at: PairsAt, epsilon: float, delta: float) -> float:
@@ -97,7 +97,10 @@ def _scale(pairs_at: PairsAt, epsilon: float, delta: float) -> float:
     start, slope = decreasing_root(rough, 1.0, -1.0, 1e-2)
     if is_closed_form(compose(pairs_at(start)).terms):
         return decreasing_root(lambda scale: excess(scale, None), start, slope, _EXACT)[0]
-    near, slope = decreasing_root(lambda scale: excess(scale, _COARSE), start, slope, 1e-3)
+    near, slope = decreasing_root(lambda scale: excess(scale, _COARSE), start, slope, 3e-3)
+    rise = excess(near, _COARSE) - excess(near * 1.03, _COARSE)
+    if 1e-4 < rise < 10:  # a slope measured over a distance where grids do not matter
+        slope = -rise / math.log(1.03)
     return decreasing_root(lambda scale: excess(scale, None), near, slope, _GRID)[0]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -220,7 +220,26 @@ def evaluate(terms: Terms, epsilon: float, tolerance: float | None = None) -> Ev
             rounding = delta * UNIT * (64 + 16 * (epsilon / pair.mu + pair.mu / 2) ** 2)
             return pld.Evaluation(delta, rounding=rounding)
         return pld.single(pair, epsilon)
-    return pld.evaluate(terms, epsilon, pld.FINE if tolerance is None else tolerance)
+    ceiling = _ceiling(terms)
+    if all(_nearly_silent(pair) for pair, _ in terms):
+        return pld.Evaluation(ceiling)
+    found = pld.evaluate(terms, epsilon, pld.FINE if tolerance is None else tolerance)
+    return found if found.delta <= ceiling else replace(found, delta=ceiling)
+
+
+def _ceiling(terms: Terms) -> float:
+    """A bound at every epsilon: the probability that a row is sampled at all, 1 if unsampled."""
+    log_absent = 0.0
+    for pair, count in terms:
+        if not isinstance(pair, SampledGaussian):
+            return 1.0
+        log_absent += count * math.log1p(-pair.rate)
+    return min(1.0, -math.expm1(log_absent) * (1 + 1e-14))
+
+
+def _nearly_silent(pair: Pair) -> bool:
+    """Whether the noise is so small that being sampled is being seen."""
+    return isinstance(pair, SampledGaussian) and pair.noise_multiplier < 0.01
 
 
 def _bounds(found: Evaluation) -> ErrorBounds:

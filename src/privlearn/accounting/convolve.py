@@ -16,6 +16,7 @@ import numpy as np
 from scipy import fft
 
 from privlearn.accounting.profiles import TINY, UNIT, Array
+from privlearn.accounting.spectrum import spectrum, transform_noise
 from privlearn.accounting.tilt import Frame, Summand, log_mgf
 
 MAX_LENGTH = 2**22
@@ -45,26 +46,11 @@ class _Window:
     length: int
 
 
-def transform_noise(length: int) -> float:
-    """Bound on the error of one entry of a transform, against the sum of absolute inputs.
-
-    Each entry is a sum over paths of log2(length) butterflies; 8 roundings are granted to each.
-    """
-    return 8.0 * UNIT * (2.0 + math.log2(length))
-
-
 def _window(frame: Frame, base: float, step: float) -> _Window:
     first = math.floor((frame.bottom - base) / step)
     last = math.ceil((frame.top - base) / step)
     wanted = min(max(last - first + 1, 16), MAX_LENGTH)
     return _Window(first, fft.next_fast_len(wanted, real=True))
-
-
-def _transform(item: Summand, tilt: float, length: int) -> tuple[Array, float]:
-    """Transform of the tilted masses, wrapped to the window, and their log normaliser."""
-    log_part, weight = item.log_mgf(tilt)
-    place = item.index.astype(np.int64) % length
-    return fft.rfft(np.bincount(place, weights=weight, minlength=length)), log_part
 
 
 @dataclass(frozen=True)
@@ -79,41 +65,35 @@ class _Composed:
     def error(self, weight: Array) -> float:
         """Bound on the error of the sum of weight * mass."""
         each = self.entry_error * float(np.sum(weight))
-        return min(each, self.norm_error * float(np.linalg.norm(weight)))
+        return min(each, self.norm_error * _norm(weight))
+
+
+def _norm(values: Array) -> float:
+    """Euclidean norm; plain sums, since threaded ones cost more than they save at this size."""
+    return math.sqrt(float(np.sum(values * values)))
 
 
 def _compose(summands: Sequence[Summand], tilt: float, window: _Window) -> _Composed:
-    noise = transform_noise(window.length)
-    spectra, log_scale = [], 0.0
-    log_size = np.zeros(window.length // 2 + 1)
-    for item in summands:
-        spectrum, log_part = _transform(item, tilt, window.length)
-        log_size += item.count * np.log(np.abs(spectrum) + noise)
-        spectra.append(spectrum)
-        log_scale += item.count * log_part
-    active = log_size > _NEGLIGIBLE
-    exponent = np.zeros(int(np.count_nonzero(active)), dtype=np.complex128)
+    exponent = np.zeros(window.length // 2 + 1, dtype=np.complex128)
     relative = np.zeros(exponent.size)
-    norm_error = 0.0
-    for item, spectrum in zip(summands, spectra, strict=True):
-        value = spectrum[active]
-        value[np.abs(value) < noise] = noise
-        power = np.log(value)
-        exponent += item.count * power
-        # the value is known up to noise / modulus, its logarithm to a few roundings more
-        slip = 8.0 * UNIT * item.count * (4.0 - power.real)
-        relative += item.count * noise * np.exp(-power.real) + slip
-        # Euclidean: the transform's error is noise * |spectrum|, enlarged by the derivative
-        gain = item.count * np.exp(log_size[active]) / (np.abs(value) + noise)
-        norm_error += 2.0 * noise * float(np.linalg.norm(spectrum)) * float(np.max(gain))
-        norm_error += 2.0 * float(np.linalg.norm(np.exp(log_size[active]) * slip))
-    product = np.zeros(log_size.size, dtype=np.complex128)
-    product[active] = np.exp(exponent)
-    # |prod(a + e) - prod(a)| <= prod|a| (e^relative - 1), and a stands for noise where it is less
-    worst = np.exp(exponent.real) * (np.expm1(np.minimum(2.0 * relative, 700.0)) + noise)
-    entry_error = 2.0 * float(np.sum(worst)) / window.length + 2.0 * math.exp(_NEGLIGIBLE)
-    norm_error += 2.0 * noise * float(np.linalg.norm(product))
-    norm_error = norm_error / math.sqrt(window.length) + math.exp(_NEGLIGIBLE) * window.length
+    log_scale = 0.0
+    for item in summands:
+        log_part, weight = item.log_mgf(tilt)
+        part = spectrum(item.index.astype(np.int64), weight, item.count, window.length)
+        exponent += item.count * part.log_value
+        relative += item.count * (part.relative + 8.0 * UNIT * np.abs(part.log_value))
+        log_scale += item.count * log_part
+    # |prod(a + e) - prod(a)| <= prod|a| (e^(sum |e|/|a|) - 1); doubled, it pays for its rounding
+    relative = np.minimum(2.0 * relative, 700.0)
+    active = exponent.real + relative > _NEGLIGIBLE
+    product = np.zeros(exponent.size, dtype=np.complex128)
+    product[active] = np.exp(exponent[active])
+    noise = transform_noise(window.length)
+    worst = np.abs(product[active]) * (np.expm1(relative[active]) + noise)
+    left_out = math.exp(_NEGLIGIBLE)
+    entry_error = 2.0 * float(np.sum(worst)) / window.length + 2.0 * left_out
+    norm_error = 2.0 * _norm(worst) / math.sqrt(window.length)
+    norm_error += left_out * window.length
     mass = np.roll(fft.irfft(product, window.length), -(window.first % window.length))
     return _Composed(mass, log_scale, entry_error, norm_error)
 
@@ -138,8 +118,8 @@ def delta_bound(summands: Sequence[Summand], epsilon: float, frame: Frame) -> Bo
     log_front = composed.log_scale - tilt * step * start
     front = math.exp(min(log_front, 700.0))
     kept = np.maximum(composed.mass[start - window.first :][: index.size], 0.0)
-    inner = float(weight @ kept)
-    slope = front * (float(decay @ kept) - inner)  # decay e^(epsilon - l) = decay - weight
+    inner = float(np.sum(weight * kept))
+    slope = front * (float(np.sum(decay * kept)) - inner)  # decay e^(epsilon - l) = decay - weight
     exponents = abs(composed.log_scale) + tilt * step * abs(start)
     relative = _relative_rounding(summands, tilt, exponents) + index.size
     rounding = composed.error(weight) + inner * relative * UNIT

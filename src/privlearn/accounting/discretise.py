@@ -55,11 +55,16 @@ class Profile:
         return LatticeLoss(self.anchor, self.step, index, mass, infinite)
 
     def thinned(self) -> Profile:
-        """Every other dot, and the last one."""
-        kept = np.zeros(self.index.size, dtype=bool)
-        kept[int(np.searchsorted(self.index, 0)) % 2 :: 2] = True  # the anchor stays
-        kept[0] = kept[-1] = True
-        return Profile(self.anchor, self.step, self.index[kept], self.value[kept], self.error[kept])
+        """The even dots, on the lattice of twice the step."""
+        index = self.index[self.index % 2 == 0]
+        # Far dots are all even: drop every other one there, too.
+        kept = np.ones(index.size, dtype=bool)
+        gaps = np.diff(index)
+        kept[1:-1] = (gaps[:-1] <= 2) | (gaps[1:] <= 2) | (np.arange(1, index.size - 1) % 2 == 0)
+        index = index[kept]
+        place = np.searchsorted(self.index, index)
+        value, error = self.value[place], self.error[place]
+        return Profile(self.anchor, 2 * self.step, index // 2, value, error)
 
 
 def _below(value: Array, error: Array, losses: Array, fall: Array) -> Array:
@@ -118,13 +123,14 @@ def _masses(
 
 
 def _spaced(first: int, last: int, growth: float) -> NDArray[np.int64]:
-    """Lattice indices from first to last: all of them near 0, then `growth` times |index| apart."""
-    dense = max(2, math.ceil(1 / growth))
+    """Even indices from first to last, `growth` times |index| apart; near 0 all of them."""
+    dense = 2 * max(2, math.ceil(1 / growth))
     reach = max(abs(first), abs(last), dense)
     count = math.ceil(math.log(reach / dense) / math.log1p(growth)) + 1
     far = np.floor(dense * np.exp(math.log1p(growth) * np.arange(count + 1))).astype(np.int64)
+    far = far[far > dense] // 2 * 2
     near = np.arange(-dense, dense + 1, dtype=np.int64)
-    points = np.concatenate([-far[:0:-1], near, far[1:]])
+    points = np.concatenate([-far[::-1], near, far])
     return points[(points >= first) & (points <= last)]
 
 
@@ -149,9 +155,9 @@ def profile_on_grid(
     is counted as an infinite loss, what lies below the first is moved up to it.
     """
     low, high = pair.support(below, above)
-    first = math.floor((low - pair.anchor) / step + 1e-6)
-    last = max(math.ceil((high - pair.anchor) / step - 1e-6), first + 1)
-    index = dots(first, last, round(-pair.anchor / step), growth)
+    first = 2 * math.floor((low - pair.anchor) / (2 * step) + 1e-6)
+    last = max(2 * math.ceil((high - pair.anchor) / (2 * step) - 1e-6), first + 2)
+    index = dots(first, last, 2 * round(-pair.anchor / (2 * step)), growth)
     gap: Array = step * index.astype(np.float64)
     zero = int(np.searchsorted(pair.anchor + gap, 0.0, side="right"))
     low_value, low_error = pair.lower(gap[:zero])

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from privlearn.accounting.convolve import Bound, delta_bound, transform_noise
+from privlearn.accounting.convolve import Bound, delta_bound
 from privlearn.accounting.directed import Directed, directions
 from privlearn.accounting.discretise import Profile, profile_on_grid
 from privlearn.accounting.pairs import Pair, PureLoss
+from privlearn.accounting.spectrum import transform_noise
 from privlearn.accounting.tilt import CumulantTable, Summand, choose_frame
 
 FINE = 3e-4  # aimed relative error of epsilon; the answer is an upper bound whatever the aim
@@ -83,6 +84,7 @@ class _Search:
     log_delta: float = math.log(1e-3)  # what delta is about
     width: float = 0.0  # first step, in units of _FIRST_BINS
     level: int = 0
+    last: tuple[int, float] | None = None  # level and excess before
 
     @property
     def count(self) -> int:
@@ -98,12 +100,22 @@ class _Search:
         above = max(1e-300, math.exp(self.log_delta) * _LEFT_OUT) / self.count
         if not self.width:
             ends = [pair.support(below, above) for pair, _ in self.terms]
-            self.width = max(high - low for low, high in ends)
+            width = max(high - low for low, high in ends)
+            self.width = min(width, _FIRST_BINS / 8 * max(self.epsilon, width / 8192))
         growth = _FIRST_GROWTH * 2.0 ** (-self.level / 4)
         return [
             (profile_on_grid(pair, self.step, growth, below, above), times)
             for pair, times in self.terms
         ]
+
+    def refine(self, excess: float, wanted: float) -> None:
+        """Go to the step at which the excess should be as wanted, by the order seen so far."""
+        order = 2.0
+        if self.last is not None and excess < self.last[1]:
+            seen = math.log2(self.last[1] / excess) / ((self.level - self.last[0]) / 2)
+            order = max(1.0, min(2.0, seen))
+        self.last = (self.level, excess)
+        self.level += min(7, max(1, math.ceil(2 / order * math.log2(excess / wanted) + 0.2)))
 
 
 def _one_direction(
@@ -123,7 +135,7 @@ def _one_direction(
         if quick <= enough:
             return Evaluation(min(1.0, quick))
         search.log_delta = min(search.log_delta, table.log_chernoff(epsilon))
-        noise = search.count * transform_noise(2**17)
+        noise = 16 * transform_noise(2**17)  # about, see spectrum.py
         frame = choose_frame(table, epsilon, search.log_delta, noise, search.step)
         bound = delta_bound(summands, epsilon, frame)
         best = min(best, _evaluation(search, bound), key=lambda known: known.delta)
@@ -140,8 +152,7 @@ def _one_direction(
         length = (frame.top - frame.bottom) / search.step
         if excess <= tolerance * scale or length > _MAX_BINS:
             break
-        wanted = math.log2(excess / (tolerance * scale))
-        search.level += min(6, max(1, math.ceil(wanted - 0.1)))
+        search.refine(excess, tolerance * scale)
     return best
 
 
@@ -173,7 +184,7 @@ def _evaluation(search: _Search, bound: Bound) -> Evaluation:
 def _step(step: float, lattice: float) -> float:
     """Fit the step to the lattice, then keep 24 bits, so that multiples of it are exact."""
     if lattice:
-        step = lattice / math.ceil(lattice / step)
+        step = lattice / (2 * math.ceil(lattice / (2 * step)))
     mantissa, exponent = math.frexp(step)
     return math.ldexp(round(mantissa * 2**24), exponent - 24)
 
