@@ -71,11 +71,11 @@ def _promise(epsilon: float, delta: float) -> tuple[float, float]:
 def _pure_scale(pairs_at: PairsAt, epsilon: float) -> float:
     """delta = 0: the largest losses add up, and their sum must not pass epsilon."""
 
-    def excess(scale: float) -> float:
+    def excess(scale: float) -> tuple[float, None]:
         loss = compose(pairs_at(scale)).largest_loss
         if math.isinf(loss) or (loss > 0 and epsilon == 0):
             raise NoRootError
-        return math.log(loss / epsilon) if loss > 0 else -math.inf
+        return (math.log(loss / epsilon) if loss > 0 else -math.inf), None
 
     return decreasing_root(excess, 1.0, -1.0, _EXACT)[0]
 
@@ -84,21 +84,21 @@ def _scale(pairs_at: PairsAt, epsilon: float, delta: float) -> float:
     """Search in log(scale) on a ruler that is nearly linear: the Gaussian mu of the same cost."""
     target = equivalent_mu(epsilon, delta)
 
-    def rough(scale: float) -> float:
-        return _log_ratio(size(compose(pairs_at(scale)).terms), target)
+    def rough(scale: float) -> tuple[float, None]:
+        return _log_ratio(size(compose(pairs_at(scale)).terms), target), None
 
-    def excess(scale: float, tolerance: float | None) -> float:
+    def excess(scale: float, tolerance: float | None) -> tuple[float, None]:
         terms = compose(pairs_at(scale)).terms
         found = evaluate(terms, epsilon, tolerance).delta
-        if found <= delta:  # the promise itself decides; the ruler only measures
-            return min(-1e-300, _log_ratio(equivalent_mu(epsilon, found), target))
-        return max(1e-300, _log_ratio(equivalent_mu(epsilon, found), target))
+        ratio = _log_ratio(equivalent_mu(epsilon, found), target)
+        # the promise itself decides; the ruler only measures
+        return (min(-1e-300, ratio) if found <= delta else max(1e-300, ratio)), None
 
     start, slope = decreasing_root(rough, 1.0, -1.0, 1e-2)
     if is_closed_form(compose(pairs_at(start)).terms):
         return decreasing_root(lambda scale: excess(scale, None), start, slope, _EXACT)[0]
     near, slope = decreasing_root(lambda scale: excess(scale, _COARSE), start, slope, 3e-3)
-    rise = excess(near, _COARSE) - excess(near * 1.03, _COARSE)
+    rise = excess(near, _COARSE)[0] - excess(near * 1.03, _COARSE)[0]
     if 1e-4 < rise < 10:  # a slope measured over a distance where grids do not matter
         slope = -rise / math.log(1.03)
     return decreasing_root(lambda scale: excess(scale, None), near, slope, _GRID)[0]

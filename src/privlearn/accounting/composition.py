@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from privlearn.accounting.gaussian import UNIT, gaussian_delta
+from privlearn.accounting.gaussian import UNIT, gaussian_delta, gaussian_rounding
 from privlearn.accounting.pairs import Gaussian, GaussianMixture, Pair, SampledGaussian
 from privlearn.accounting.roots import decreasing_root
 
@@ -93,10 +94,8 @@ class Composition:
 
     @property
     def largest_loss(self) -> float:
-        """The largest possible privacy loss, rounded up: epsilon at delta = 0."""
-        losses = [count * _top(pair) for pair, count in self.terms]
-        total = math.fsum(losses)
-        return total * (1 + 4 * UNIT) if len(losses) > 1 else total
+        """The largest possible privacy loss, to the nearest float: epsilon at delta = 0."""
+        return _largest_loss(self.terms)
 
     @property
     def _certain_failure(self) -> float:
@@ -136,7 +135,7 @@ def compose(pairs: Iterable[tuple[Pair, int]]) -> Composition:
     >>> round(plan.epsilon(1e-5), 2)
     1.52
     """
-    mu_squares: list[float] = []
+    mus: list[float] = []
     counts: dict[Pair, int] = {}
     for pair, count in pairs:
         times = _count(count)
@@ -147,10 +146,10 @@ def compose(pairs: Iterable[tuple[Pair, int]]) -> Composition:
             )
         mu = _gaussian_mu(pair)
         if mu is not None:
-            mu_squares += [mu * mu * times]
+            mus.append(mu * math.sqrt(times))
         elif _top(pair) > 0:
             counts[pair] = counts.get(pair, 0) + times
-    mu = math.sqrt(math.fsum(mu_squares)) * (1 + 4 * UNIT)
+    mu = math.hypot(*mus) * (1 + 8 * UNIT)
     return Composition(_canonical(counts, mu))
 
 
@@ -179,6 +178,13 @@ def _top(pair: Pair) -> float:
     if isinstance(pair, Gaussian | SampledGaussian | GaussianMixture):
         return math.inf
     return pair.epsilon
+
+
+def _largest_loss(terms: Terms) -> float:
+    """The exact sum of the largest losses, to the nearest float."""
+    if any(math.isinf(_top(pair)) for pair, _ in terms):
+        return math.inf
+    return float(sum((Fraction(_top(pair)) * count for pair, count in terms), Fraction(0)))
 
 
 def _canonical(counts: dict[Pair, int], mu: float) -> Terms:
@@ -211,17 +217,16 @@ def evaluate(terms: Terms, epsilon: float, tolerance: float | None = None) -> Ev
 
     if not terms:
         return pld.Evaluation(0.0)
-    if epsilon >= math.fsum(count * _top(pair) for pair, count in terms):
+    if epsilon >= _largest_loss(terms):
         return pld.Evaluation(0.0)
     if is_closed_form(terms):
         pair = terms[0][0]
         if isinstance(pair, Gaussian):
             delta = gaussian_delta(epsilon, pair.mu)
-            rounding = delta * UNIT * (64 + 16 * (epsilon / pair.mu + pair.mu / 2) ** 2)
-            return pld.Evaluation(delta, rounding=rounding)
+            return pld.Evaluation(delta, rounding=delta * gaussian_rounding(epsilon, pair.mu))
         return pld.single(pair, epsilon)
     ceiling = _ceiling(terms)
-    if all(_nearly_silent(pair) for pair, _ in terms):
+    if ceiling < 1 and _seen_when_sampled(terms, epsilon):
         return pld.Evaluation(ceiling)
     found = pld.evaluate(terms, epsilon, pld.FINE if tolerance is None else tolerance)
     return found if found.delta <= ceiling else replace(found, delta=ceiling)
@@ -237,9 +242,18 @@ def _ceiling(terms: Terms) -> float:
     return min(1.0, -math.expm1(log_absent) * (1 + 1e-14))
 
 
-def _nearly_silent(pair: Pair) -> bool:
-    """Whether the noise is so small that being sampled is being seen."""
-    return isinstance(pair, SampledGaussian) and pair.noise_multiplier < 0.01
+def _seen_when_sampled(terms: Terms, epsilon: float) -> bool:
+    """Whether the noise is so small that the ceiling is the answer, to 15 digits or so.
+
+    A sampled row then shows a loss that outweighs epsilon and the drift of all other steps.
+    """
+    sampled = [(pair, count) for pair, count in terms if isinstance(pair, SampledGaussian)]
+    drift = math.fsum(-count * math.log1p(-pair.rate) for pair, count in sampled)
+    for pair, _ in sampled:
+        mu = 1 / pair.noise_multiplier
+        if (epsilon + drift + 40 - math.log(pair.rate)) / mu - mu / 2 > -9:
+            return False
+    return True
 
 
 def _bounds(found: Evaluation) -> ErrorBounds:
@@ -270,9 +284,10 @@ def _smallest_epsilon(terms: Terms, delta: float) -> float:
     """Solve delta(epsilon) = delta from the passing side, in the variable epsilon."""
     exact = is_closed_form(terms)
 
-    def excess(tolerance: float | None, epsilon: float) -> float:
-        found = evaluate(terms, epsilon, tolerance).delta
-        return math.log(found / delta) if found > 0 else -math.inf
+    def excess(tolerance: float | None, epsilon: float) -> tuple[float, float | None]:
+        found = evaluate(terms, epsilon, tolerance)
+        slope = -epsilon * found.tilt if found.tilt > 0 else None
+        return (math.log(found.delta / delta) if found.delta > 0 else -math.inf), slope
 
     mu = size(terms)
     start = mu * mu / 2 + mu * math.sqrt(2 * -math.log(min(delta, 0.5)))

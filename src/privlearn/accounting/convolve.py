@@ -81,7 +81,7 @@ def _compose(summands: Sequence[Summand], tilt: float, window: _Window) -> _Comp
         log_part, weight = item.log_mgf(tilt)
         part = spectrum(item.index.astype(np.int64), weight, item.count, window.length)
         exponent += item.count * part.log_value
-        relative += item.count * (part.relative + 8.0 * UNIT * np.abs(part.log_value))
+        relative += item.count * (part.relative + 16.0 * UNIT * np.abs(part.log_value))
         log_scale += item.count * log_part
     # |prod(a + e) - prod(a)| <= prod|a| (e^(sum |e|/|a|) - 1); doubled, it pays for its rounding
     relative = np.minimum(2.0 * relative, 700.0)
@@ -107,7 +107,8 @@ def delta_bound(summands: Sequence[Summand], epsilon: float, frame: Frame) -> Bo
     composed = _compose(summands, tilt, window)
 
     end = window.first + window.length
-    start = min(max(window.first, math.floor((epsilon - base) / step)), end)
+    below = math.floor((epsilon - base) / step)  # the last place that adds nothing
+    start = min(max(window.first, below), end)
     faded = start + math.ceil(min(-_NEGLIGIBLE / max(tilt * step, 1e-300), 2.0**62))
     index = np.arange(start, min(end, faded), dtype=np.float64)
     slip = 4 * UNIT * math.fsum(item.count * abs(item.loss.anchor) for item in summands)
@@ -123,11 +124,26 @@ def delta_bound(summands: Sequence[Summand], epsilon: float, frame: Frame) -> Bo
     exponents = abs(composed.log_scale) + tilt * step * abs(start)
     relative = _relative_rounding(summands, tilt, exponents) + index.size
     rounding = composed.error(weight) + inner * relative * UNIT
-    missing = log_mgf(summands, frame.closing) - frame.closing * (base + step * (end - 1))
-    truncation = infinite * (1 + 8 * UNIT) + math.exp(min(missing + 1e-6, 700.0)) + TINY
+    truncation = infinite * (1 + 8 * UNIT) + TINY
+    truncation += _above(summands, frame, base + step * (end - 1))
+    if window.first > below:
+        truncation += _below(summands, epsilon, frame, base + step * window.first)
     truncation += front * math.exp(_NEGLIGIBLE) * 2.0  # beyond `faded`: the tilted mass is 1
     total = front * (inner + rounding) + truncation
     return Bound(min(1.0, float(total)), float(truncation), float(front * rounding), slope)
+
+
+def _above(summands: Sequence[Summand], frame: Frame, last: float) -> float:
+    """Chernoff bound on the mass above the window."""
+    log_mass = log_mgf(summands, frame.closing) - frame.closing * last
+    return math.exp(min(log_mass + 1e-6, 700.0))
+
+
+def _below(summands: Sequence[Summand], epsilon: float, frame: Frame, first: float) -> float:
+    """Chernoff bound on what losses between epsilon and the window add to delta."""
+    lever = frame.tilt - frame.opening
+    log_mass = log_mgf(summands, frame.opening) - frame.tilt * epsilon + lever * first
+    return math.exp(min(log_mass + 1e-6, 700.0))
 
 
 def _relative_rounding(summands: Sequence[Summand], tilt: float, exponents: float) -> float:
@@ -136,5 +152,5 @@ def _relative_rounding(summands: Sequence[Summand], tilt: float, exponents: floa
     for item in summands:
         reach = max(abs(item.index[0]), abs(item.index[-1])) * tilt * item.loss.step
         largest = float(np.max(np.abs(item.log_mass)))
-        total += item.count * (32.0 + 8.0 * (largest + reach))
+        total += item.count * (64.0 + 8.0 * (largest + reach))
     return total

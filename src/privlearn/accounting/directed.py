@@ -210,7 +210,7 @@ class _Exchanged:
     def upper(self, gap: Array) -> Dots:
         value = replace_profile(gap, self.rate, self.mu)
         output = replace_output(gap, self.rate, self.mu)
-        rounding = UNIT * (96.0 + 32.0 * (output + self.mu) ** 2)
+        rounding = UNIT * (384.0 + 64.0 * (output + self.mu) ** 2)
         return value, value * rounding + TINY
 
     def lower(self, gap: Array) -> Dots:

@@ -43,8 +43,13 @@ def gaussian_delta(epsilon: float, mu: float) -> float:
         value = 0.5 * math.erfc(left / math.sqrt(2)) - density * _mills(left + mu)
     else:
         value = density * (_mills(left) - _mills(left + mu))
-    rounding = UNIT * (64.0 + 16.0 * (epsilon / mu + mu / 2) ** 2)
-    return min(1.0, value * (1.0 + rounding) + 1e-300)
+    return min(1.0, value * (1.0 + min(1.0, gaussian_rounding(epsilon, mu))) + 1e-300)
+
+
+def gaussian_rounding(epsilon: float, mu: float) -> float:
+    """Bound on the relative rounding error, as in `profiles.gaussian_rounding`."""
+    reach = epsilon / mu + mu / 2
+    return UNIT * (256.0 + 32.0 * reach * reach)
 
 
 def equivalent_mu(epsilon: float, delta: float) -> float:

@@ -12,6 +12,7 @@ from privlearn.accounting.convolve import Bound, delta_bound
 from privlearn.accounting.directed import Directed, directions
 from privlearn.accounting.discretise import Profile, profile_on_grid
 from privlearn.accounting.pairs import Pair, PureLoss
+from privlearn.accounting.profiles import Array
 from privlearn.accounting.spectrum import transform_noise
 from privlearn.accounting.tilt import CumulantTable, Summand, choose_frame
 
@@ -83,6 +84,7 @@ class _Search:
     lattice: float
     log_delta: float = math.log(1e-3)  # what delta is about
     width: float = 0.0  # first step, in units of _FIRST_BINS
+    tail: float = 1.0  # mass that the grid leaves out on top
     level: int = 0
     last: tuple[int, float] | None = None  # level and excess before
 
@@ -98,15 +100,31 @@ class _Search:
         """Put every pair on the grid of this level."""
         below = _MOVED_UP / self.count
         above = max(1e-300, math.exp(self.log_delta) * _LEFT_OUT) / self.count
+        self.tail = above * self.count
         if not self.width:
             ends = [pair.support(below, above) for pair, _ in self.terms]
             width = max(high - low for low, high in ends)
-            self.width = min(width, _FIRST_BINS / 8 * max(self.epsilon, width / 8192))
+            # a step of the size of epsilon would hide it, unless the sum is much wider anyway
+            least = width * math.sqrt(self.count) / 2**14
+            self.width = min(width, _FIRST_BINS * max(self.epsilon / 8, least))
         growth = _FIRST_GROWTH * 2.0 ** (-self.level / 4)
         return [
             (profile_on_grid(pair, self.step, growth, below, above), times)
             for pair, times in self.terms
         ]
+
+    def tighten(self, bound: Bound) -> bool:
+        """Expect a smaller delta if tail, window or rounding were too generous for this one."""
+        found = math.log(bound.delta)
+        lost = math.fsum(times * getattr(pair, "missing", 0.0) for pair, times in self.terms)
+        long_tail = bound.truncation - lost > 1e-4 * bound.delta and self.tail > 1e-290
+        if long_tail:
+            self.log_delta = min(self.log_delta, found - 7.0)
+        elif found < self.log_delta - 2.5 and found > math.log(1e-280):
+            self.log_delta = found - 1.0
+        else:
+            return False
+        return True
 
     def refine(self, excess: float, wanted: float) -> None:
         """Go to the step at which the excess should be as wanted, by the order seen so far."""
@@ -138,12 +156,10 @@ def _one_direction(
         noise = 16 * transform_noise(2**17)  # about, see spectrum.py
         frame = choose_frame(table, epsilon, search.log_delta, noise, search.step)
         bound = delta_bound(summands, epsilon, frame)
-        best = min(best, _evaluation(search, bound), key=lambda known: known.delta)
+        best = min(best, _evaluation(summands, bound), key=lambda known: known.delta)
         if best.delta <= enough:
             return best
-        found = math.log(bound.delta)
-        if found < search.log_delta - 2.5 and found > math.log(1e-280):
-            search.log_delta = found - 1.0  # tail, window and rounding were too generous
+        if search.tighten(bound):
             continue
         thin = delta_bound(_summands([(p.thinned(), n) for p, n in profiles]), epsilon, frame)
         excess, scale = _grid_excess(search, bound, thin)
@@ -170,12 +186,12 @@ def _grid_excess(search: _Search, bound: Bound, thin: Bound) -> tuple[float, flo
     slope = max(bound.slope, 1e-300)
     excess = max(0.0, thin.net - bound.net) / slope / 2
     # delta / slope is the distance in epsilon over which delta falls by a factor e
-    scale = max(search.epsilon, min(0.1, 0.3 * bound.delta) * bound.delta / slope)
+    scale = search.epsilon if search.epsilon > 1e-3 else max(search.epsilon, bound.delta / slope)
     return min(excess, search.count * search.step), scale
 
 
-def _evaluation(search: _Search, bound: Bound) -> Evaluation:
-    proven = _proven_excess(search.count, search.step, bound.delta)
+def _evaluation(summands: Sequence[Summand], bound: Bound) -> Evaluation:
+    proven = _proven_excess(summands, bound.delta)
     return Evaluation(
         bound.delta, math.inf, proven, bound.truncation, bound.rounding, bound.slope / bound.delta
     )
@@ -189,11 +205,30 @@ def _step(step: float, lattice: float) -> float:
     return math.ldexp(round(mantissa * 2**24), exponent - 24)
 
 
-def _proven_excess(count: int, step: float, delta: float) -> float:
-    """rho + 2 sqrt(rho log(1000/delta)) with rho = count step^2 / 8 (accounting.md, section 3)."""
-    rho = count * step**2 / 8
+def _proven_excess(summands: Sequence[Summand], delta: float) -> float:
+    """A bound t with delta_grid(eps + t) <= delta_true(eps) + delta/1000 (section 3 of the note).
+
+    The grid adds an independent error to each loss, of mean-zero type and at most as wide as the
+    gap it falls into; Chernoff's inequality bounds the chance that the errors sum to more than t.
+    """
     slack = math.log(1000 / delta) if delta > 0 else math.inf
-    return min(count * step, rho + 2 * math.sqrt(rho * slack)) if rho else 0.0
+    gaps = [_widest_gaps(item) for item in summands]
+    step = summands[0].loss.step
+    typical = step * math.sqrt(sum(item.count for item in summands))
+    best = math.inf
+    for order in np.geomspace(0.5, 200, 12) / typical:
+        total = slack
+        for item, gap in zip(summands, gaps, strict=True):
+            exponent = item.log_mass + order * (order + 1) / 8 * gap**2
+            total += item.count * float(np.logaddexp.reduce(exponent))
+        best = min(best, total / order)
+    return float(best)
+
+
+def _widest_gaps(item: Summand) -> Array:
+    """The larger distance from each dot to its neighbours."""
+    gap = item.loss.step * np.diff(item.index, prepend=item.index[0], append=item.index[-1])
+    return np.maximum(gap[:-1], gap[1:])
 
 
 def single(pair: Pair, epsilon: float) -> Evaluation:

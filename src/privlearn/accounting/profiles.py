@@ -67,7 +67,7 @@ def gaussian_profile(loss: Array, mu: float) -> Array:
 
 def gaussian_rounding(loss: Array, mu: float) -> Array:
     """Bound on the relative rounding error of `gaussian_profile`."""
-    return UNIT * (64.0 + 16.0 * (loss / mu + mu / 2) ** 2)
+    return UNIT * (256.0 + 32.0 * (loss / mu + mu / 2) ** 2)
 
 
 def sampled_exponent(loss: Array, rate: float) -> Array:
@@ -100,7 +100,7 @@ def replace_output(loss: Array, rate: float, mu: float) -> Array:
         exponent = mu * mu / 2 + (math.log1p(-rate) - math.log(rate))
         half = loss / 2
         log_argument = exponent + np.where(
-            half > 20.0, half - math.log(2), np.log(np.sinh(np.minimum(half, 20.0)))
+            half > 20.0, half - math.log(2), np.log(np.sinh(np.clip(half, 0.0, 20.0)))
         )
         small = np.arcsinh(np.exp(np.minimum(log_argument, 20.0)))
         turned = np.where(log_argument > 20.0, log_argument + math.log(2), small)

@@ -11,11 +11,11 @@ class NoRootError(Exception):
 
 
 def decreasing_root(
-    excess: Callable[[float], float],
+    excess: Callable[[float], tuple[float, float | None]],
     start: float,
     slope: float,
     relative: float,
-    reach: float = 90.0,
+    reach: float = 35.0,
 ) -> tuple[float, float]:
     """Find a positive x with excess(x) <= 0 that is about the smallest, within `relative`.
 
@@ -25,7 +25,7 @@ def decreasing_root(
     Parameters
     ----------
     excess : callable
-        A decreasing function; -inf and inf are allowed values.
+        A decreasing function (-inf and inf are allowed values), and its slope in log x or None.
     start, slope : float
         First point, and a guess of d excess / d log x there (negative).
     relative : float
@@ -40,27 +40,33 @@ def decreasing_root(
     """
     x = origin = math.log(start)
     fails, passes = -math.inf, math.inf
-    stride = 0.7
+    stride, boost = 0.7, 1.0
+    side: bool | None = None
     known: tuple[float, float] | None = None
     for trial in range(200):
-        value = excess(math.exp(x))
+        value, exact_slope = excess(math.exp(x))
         if value <= 0:
             passes = min(passes, x)
         else:
             fails = max(fails, x)
         move = math.copysign(math.inf, value)
         if math.isfinite(value):
+            if exact_slope is not None and exact_slope < 0:
+                slope = exact_slope
             # A short secant would measure the steps between loss grids, not the slope.
-            if known is not None and abs(x - known[0]) > 10 * relative:
+            elif known is not None and abs(x - known[0]) > 10 * relative:
                 secant = (value - known[1]) / (x - known[0])
                 slope = secant if secant < 0 else slope
             known = (x, value)
             move = -value / slope
+        crept = side == (value > 0) and exact_slope is None  # on one side: go further
+        boost = boost * 2 if crept else 1.0
+        side = value > 0
         arrived = x == passes and abs(move) <= 0.7 * relative
         if arrived or passes - fails <= relative:
             return math.exp(passes), slope
         if math.isinf(passes) or math.isinf(fails):  # still looking for the other side
-            x += max(-stride, min(stride, move)) + 0.3 * relative
+            x += max(-stride, min(stride, move * boost)) + 0.3 * relative
             stride *= 1.6
         else:
             x = _inside(x + move + 0.3 * relative, fails, passes, halve=trial % 4 == 3)

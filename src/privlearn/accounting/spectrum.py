@@ -60,7 +60,7 @@ def spectrum(index: NDArray[np.int64], mass: Array, count: int, length: int) -> 
         excess -= 1j * (upward - downward) * np.sin(2 * half) + ramp * (both / 2 + curve)
         slack = noise + 8.0 * UNIT * (2.0 + math.sqrt(reach))
         error += ramp * slack * (both + float(np.sum(summed)))
-        error += np.sqrt(ramp) * (32.0 * UNIT) * both
+        error += np.sqrt(ramp) * (64.0 * UNIT) * both
     size = np.abs(1.0 + excess)
     floor = np.maximum(error, 1e-300)
     lost = size < floor
@@ -103,7 +103,7 @@ def _twice_summed(
         chosen = side * index > 0
         dense[side * index[chosen]] = mass[chosen]
         survival = _suffix_sums(dense[1:])  # P(j >= k), k = 1 ..
-        means.append(float(np.sum(survival)))
+        means.append(float(np.sum(mass[chosen] * np.abs(index[chosen]))))
         values.append(_suffix_sums(survival[1:]))
         places.append(side * np.arange(1, values[-1].size + 1))
     return np.concatenate(places), np.concatenate(values), means[0], means[1]

@@ -16,7 +16,7 @@ from privlearn.accounting.discretise import LatticeLoss
 from privlearn.accounting.profiles import Array
 
 _RELATIVE = 1e-6  # share of delta that may leave or enter the window on either side
-_ROUNDING = 3e-4  # share of delta that the transform's rounding may cost
+_ROUNDING = 1e-4  # share of delta that the transform's rounding may cost
 
 
 @dataclass(frozen=True)
@@ -89,12 +89,13 @@ class CumulantTable:
 
 @dataclass(frozen=True)
 class Frame:
-    """A tilt, the window of losses to keep, and the tilt whose Chernoff bound closes its top."""
+    """A tilt, the window of losses to keep, and the tilts whose Chernoff bounds close its ends."""
 
     tilt: float
     bottom: float
     top: float
-    closing: float
+    closing: float  # for the top, above `tilt`
+    opening: float  # for the bottom, below `tilt`
 
 
 def choose_frame(
@@ -116,10 +117,13 @@ def choose_frame(
         top, bottom = max(float(np.min(above)), epsilon), float(np.max(below))
         norm = math.sqrt(_weight_square(tilt, top - epsilon) / step)
         error = math.log(noise * norm + 1e-300) + values[k] - tilt * epsilon - log_delta
-        badness = math.log(top - bottom + step) + 2 * max(0.0, error - math.log(_ROUNDING))
+        # short windows cost nothing; among equals take the one with less rounding
+        badness = math.log(top - bottom + 4096 * step) + 0.02 * error
+        badness += 2 * max(0.0, error - math.log(_ROUNDING))
         if badness < best_badness:
             closing = float(tilts[k + 1 + int(np.argmin(above))])
-            best, best_badness = Frame(tilt, bottom, top, closing), badness
+            opening = float(tilts[int(np.argmax(below))])
+            best, best_badness = Frame(tilt, bottom, top, closing, opening), badness
     if best is None:
         raise RuntimeError(f"no window for epsilon={epsilon!r}; please report this composition")
     return best
