@@ -211,8 +211,13 @@ def is_closed_form(terms: Terms) -> bool:
 
 
 @lru_cache(maxsize=256)
-def evaluate(terms: Terms, epsilon: float, tolerance: float | None = None) -> Evaluation:
-    """Evaluate delta with the cheapest exact or certified method; `tolerance` None means fine."""
+def evaluate(
+    terms: Terms, epsilon: float, tolerance: float | None = None, enough: float = 0.0
+) -> Evaluation:
+    """Evaluate delta with the cheapest exact or certified method; `tolerance` None means fine.
+
+    An upper bound that is below `enough` will do, however loose.
+    """
     from privlearn.accounting import pld
 
     if not terms:
@@ -228,7 +233,8 @@ def evaluate(terms: Terms, epsilon: float, tolerance: float | None = None) -> Ev
     ceiling = _ceiling(terms)
     if ceiling < 1 and _seen_when_sampled(terms, epsilon):
         return pld.Evaluation(ceiling)
-    found = pld.evaluate(terms, epsilon, pld.FINE if tolerance is None else tolerance)
+    fineness = pld.FINE if tolerance is None else tolerance
+    found = pld.evaluate(terms, epsilon, fineness, enough)
     return found if found.delta <= ceiling else replace(found, delta=ceiling)
 
 

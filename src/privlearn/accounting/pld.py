@@ -24,6 +24,8 @@ _FIRST_GROWTH = 1 / 128
 _MAX_BINS = 2**20
 _LEFT_OUT = 1e-7  # of delta, in the mass above the grid
 _MOVED_UP = 1e-9  # of the mass underneath
+_SETTLED = 2e-5  # relative change of delta below which a finer grid is not worth it
+_NEGLIGIBLE = 1e-290  # a delta that is not worth computing
 
 
 @dataclass(frozen=True)
@@ -56,15 +58,21 @@ Terms = Sequence[tuple[Pair, int]]
 DirectedTerms = list[tuple[Directed, int]]
 
 
-def evaluate(terms: Terms, epsilon: float, tolerance: float = FINE) -> Evaluation:
-    """Upper bound on delta(epsilon): the worse of the two directions."""
+def evaluate(
+    terms: Terms, epsilon: float, tolerance: float = FINE, enough: float = 0.0
+) -> Evaluation:
+    """Upper bound on delta(epsilon): the worse of the two directions.
+
+    A bound that is below `enough` is not refined any further.
+    """
     both = [(directions(pair), count) for pair, count in terms]
     there = [(pair[0], count) for pair, count in both]
     gone = [(pair[1], count) for pair, count in both]
     lattice = _lattice(terms)
-    worst = _one_direction(there, epsilon, tolerance, lattice, 0.0)
+    worst = _one_direction(there, epsilon, tolerance, lattice, enough)
     if gone != there:
-        other = _one_direction(gone, epsilon, tolerance, lattice, worst.delta)
+        enough = max(enough, worst.delta)
+        other = _one_direction(gone, epsilon, tolerance, lattice, enough)
         worst = max(worst, other, key=lambda found: found.delta)
     return worst
 
@@ -96,11 +104,16 @@ class _Search:
     def step(self) -> float:
         return _step(self.width / _FIRST_BINS * 2.0 ** (-self.level / 2), self.lattice)
 
+    @property
+    def wanted_tail(self) -> float:
+        """The mass that the grid may leave out on top, for the delta that is expected."""
+        return max(1e-300, math.exp(self.log_delta) * _LEFT_OUT)
+
     def profiles(self) -> list[tuple[Profile, int]]:
         """Put every pair on the grid of this level."""
         below = _MOVED_UP / self.count
-        above = max(1e-300, math.exp(self.log_delta) * _LEFT_OUT) / self.count
-        self.tail = above * self.count
+        self.tail = self.wanted_tail
+        above = self.tail / self.count
         if not self.width:
             ends = [pair.support(below, above) for pair, _ in self.terms]
             width = max(high - low for low, high in ends)
@@ -150,9 +163,11 @@ def _one_direction(
         table = CumulantTable.of(summands)
         infinite = math.fsum(item.count * item.loss.infinite for item in summands)
         quick = math.exp(table.log_chernoff(epsilon)) * (1 + 1e-9) + infinite
-        if quick <= enough:
+        if quick <= max(enough, _NEGLIGIBLE):
             return Evaluation(min(1.0, quick))
         search.log_delta = min(search.log_delta, table.log_chernoff(epsilon))
+        if infinite > quick / 2 and search.wanted_tail < search.tail / 10:
+            continue  # what was left out on top would be most of the answer
         noise = 16 * transform_noise(2**17)  # about, see spectrum.py
         frame = choose_frame(table, epsilon, search.log_delta, noise, search.step)
         bound = delta_bound(summands, epsilon, frame)
@@ -166,7 +181,8 @@ def _one_direction(
         if best.delta == bound.delta:
             best = replace(best, discretisation=excess)
         length = (frame.top - frame.bottom) / search.step
-        if excess <= tolerance * scale or length > _MAX_BINS:
+        settled = thin.net - bound.net <= _SETTLED * bound.delta
+        if settled or excess <= tolerance * scale or length > _MAX_BINS:
             break
         search.refine(excess, tolerance * scale)
     return best
