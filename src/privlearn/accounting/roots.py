@@ -69,7 +69,7 @@ def decreasing_root(
             x += max(-stride, min(stride, move * boost)) + 0.3 * relative
             stride *= 1.6
         else:
-            x = _inside(x + move + 0.3 * relative, fails, passes, halve=trial % 4 == 3)
+            x = _inside(x + move + 0.3 * relative, fails, passes, halve=trial % 6 == 5)
         if abs(x - origin) > reach:
             break
     if math.isinf(passes):

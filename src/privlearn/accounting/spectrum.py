@@ -23,6 +23,7 @@ from privlearn.accounting.profiles import UNIT, Array
 
 Complex = NDArray[np.complex128]
 
+_VANISHES = -800.0  # logarithm of a power whose phase does not matter
 _FAR = 40.0  # expected number of far losses in the composition
 
 
@@ -66,10 +67,24 @@ def spectrum(index: NDArray[np.int64], mass: Array, count: int, length: int) -> 
     lost = size < floor
     excess[lost] = floor[lost] - 1.0  # any value of that size will do
     size = np.maximum(size, floor)
-    square = excess.real * (2.0 + excess.real) + excess.imag**2  # |phi|^2 - 1
-    real = np.where(size < 0.5, np.log(size), 0.5 * np.log1p(np.maximum(square, -0.9)))
-    log_value = real + 1j * np.arctan2(excess.imag, 1.0 + excess.real)
-    return Spectrum(log_value, error / size)
+    relative = error / size
+    return Spectrum(_logarithm(excess, size, relative, count), relative)
+
+
+def _logarithm(excess: Complex, size: Array, relative: Array, count: int) -> Complex:
+    """log(1 + excess), sharp where it is small; without its phase where the power vanishes.
+
+    Where count (log size + 2 relative) <= -800, the product of all powers is left out and paid for
+    (`convolve.py`), whatever the other factors and their errors are (at most e^700).
+    """
+    value = np.log(size).astype(np.complex128)
+    matters = np.flatnonzero(value.real + 2.0 * relative > _VANISHES / count)
+    near = excess[matters]
+    square = near.real * (2.0 + near.real) + near.imag**2  # |phi|^2 - 1
+    sharp = 0.5 * np.log1p(np.maximum(square, -0.9))
+    value.real[matters] = np.where(size[matters] < 0.5, value.real[matters], sharp)
+    value.imag[matters] = np.arctan2(near.imag, 1.0 + near.real)
+    return value
 
 
 def _near_reach(index: NDArray[np.int64], mass: Array, count: int) -> int:
