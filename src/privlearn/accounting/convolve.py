@@ -98,6 +98,7 @@ def _compose(summands: Sequence[Summand], tilt: float, window: _Window) -> _Comp
     return _Composed(mass, log_scale, entry_error, norm_error)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def delta_bound(summands: Sequence[Summand], epsilon: float, frame: Frame) -> Bound:
     """Upper bound on the sum of mass(l) (1 - e^(epsilon - l)) over l > epsilon, plus infinity."""
     step, tilt = summands[0].loss.step, frame.tilt
@@ -130,6 +131,8 @@ def delta_bound(summands: Sequence[Summand], epsilon: float, frame: Frame) -> Bo
         truncation += _below(summands, epsilon, frame, base + step * window.first)
     truncation += front * math.exp(_NEGLIGIBLE) * 2.0  # beyond `faded`: the tilted mass is 1
     total = front * (inner + rounding) + truncation
+    if not math.isfinite(total):  # a hopeless tilt or window: the trivial bound
+        return Bound(1.0, 1.0, 0.0, 0.0)
     return Bound(min(1.0, float(total)), float(truncation), float(front * rounding), slope)
 
 

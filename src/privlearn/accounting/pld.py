@@ -22,6 +22,7 @@ COARSE = 1e-2
 _FIRST_BINS = 512
 _FIRST_GROWTH = 1 / 128
 _MAX_BINS = 2**20
+_TABLE_DOTS = 4000  # beyond, the table of the level before is good enough to choose from
 _LEFT_OUT = 1e-7  # of delta, in the mass above the grid
 _MOVED_UP = 1e-9  # of the mass underneath
 _SETTLED = 2e-5  # relative change of delta below which a finer grid is not worth it
@@ -92,6 +93,8 @@ class _Search:
     lattice: float
     log_delta: float = math.log(1e-3)  # what delta is about
     width: float = 0.0  # first step, in units of _FIRST_BINS
+    left_out: float = _LEFT_OUT
+    table_tail: float = 0.0  # the tail when cumulants were tabulated last
     tail: float = 1.0  # mass that the grid leaves out on top
     level: int = 0
     last: tuple[int, float] | None = None  # level and excess before
@@ -107,7 +110,7 @@ class _Search:
     @property
     def wanted_tail(self) -> float:
         """The mass that the grid may leave out on top, for the delta that is expected."""
-        return max(1e-300, math.exp(self.log_delta) * _LEFT_OUT)
+        return max(1e-300, math.exp(self.log_delta) * self.left_out)
 
     def profiles(self) -> list[tuple[Profile, int]]:
         """Put every pair on the grid of this level."""
@@ -131,13 +134,55 @@ class _Search:
         found = math.log(bound.delta)
         lost = math.fsum(times * getattr(pair, "missing", 0.0) for pair, times in self.terms)
         long_tail = bound.truncation - lost > 1e-4 * bound.delta and self.tail > 1e-290
-        if long_tail:
-            self.log_delta = min(self.log_delta, found - 7.0)
-        elif found < self.log_delta - 2.5 and found > math.log(1e-280):
+        if found < self.log_delta - 2.5 and found > math.log(1e-280):
             self.log_delta = found - 1.0
+        elif long_tail:
+            self.left_out *= 1e-3
         else:
             return False
         return True
+
+    def needs_table(self, summands: Sequence[Summand]) -> bool:
+        """Whether the cumulants have to be tabulated again: unless the grid is just finer."""
+        small = sum(item.index.size for item in summands) < _TABLE_DOTS
+        needed = small or self.tail != self.table_tail
+        self.table_tail = self.tail
+        return needed
+
+    def quick_bound(self, summands: Sequence[Summand], table: CumulantTable) -> float:
+        """Chernoff's bound on delta; it also corrects what delta is expected to be."""
+        log_chernoff = table.log_chernoff(self.epsilon)
+        self.log_delta = min(self.log_delta, log_chernoff)
+        return math.exp(log_chernoff) * (1 + 1e-9) + _infinite(summands)
+
+    def wants_longer_tail(self, summands: Sequence[Summand], quick: float) -> bool:
+        """Whether most of the answer would be what the grid leaves out on top."""
+        return _infinite(summands) > quick / 2 and self.wanted_tail < self.tail / 10
+
+    def scale(self, bound: Bound) -> float:
+        """What to compare errors of epsilon with: epsilon, or at zero the fall of delta by 1/e."""
+        if self.epsilon > 1e-3:
+            return self.epsilon
+        return max(self.epsilon, bound.delta / max(bound.slope, 1e-300))
+
+    def excess(self, bound: Bound, thin: Bound) -> float:
+        """Estimate what the grid adds to epsilon.
+
+        The thinned grid connects every other dot. Its error exceeds the error of the full one by
+        three to one (smooth losses, error ~ step^2) or by one to one (a bulk inside one bin, error
+        ~ step); half the difference stands between the two.
+        """
+        change = thin.net - bound.net
+        if change <= _SETTLED * bound.delta:
+            return 0.0
+        return min(change / max(bound.slope, 1e-300) / 2, self.count * self.step)
+
+    @property
+    def foreseen_excess(self) -> float:
+        """The excess of the last level, if it falls with the step only linearly."""
+        if self.last is None:
+            return math.inf
+        return self.last[1] * 2.0 ** ((self.last[0] - self.level) / 2)
 
     def refine(self, excess: float, wanted: float) -> None:
         """Go to the step at which the excess should be as wanted, by the order seen so far."""
@@ -160,15 +205,14 @@ def _one_direction(
     for _ in range(60):
         profiles = search.profiles()
         summands = _summands(profiles)
-        table = CumulantTable.of(summands)
-        infinite = math.fsum(item.count * item.loss.infinite for item in summands)
-        quick = math.exp(table.log_chernoff(epsilon)) * (1 + 1e-9) + infinite
-        if quick <= max(enough, _NEGLIGIBLE):
-            return Evaluation(min(1.0, quick))
-        search.log_delta = min(search.log_delta, table.log_chernoff(epsilon))
-        if infinite > quick / 2 and search.wanted_tail < search.tail / 10:
-            continue  # what was left out on top would be most of the answer
-        noise = 16 * transform_noise(2**17)  # about, see spectrum.py
+        if search.needs_table(summands):
+            table = CumulantTable.of(summands)
+            quick = search.quick_bound(summands, table)
+            if quick <= max(enough, _NEGLIGIBLE):
+                return Evaluation(min(1.0, quick))
+            if search.wants_longer_tail(summands, quick):
+                continue
+        noise = 3 * transform_noise(2**17)  # about, see spectrum.py
         frame = choose_frame(table, epsilon, search.log_delta, noise, search.step)
         bound = delta_bound(summands, epsilon, frame)
         best = min(best, _evaluation(summands, bound), key=lambda known: known.delta)
@@ -176,34 +220,24 @@ def _one_direction(
             return best
         if search.tighten(bound):
             continue
-        thin = delta_bound(_summands([(p.thinned(), n) for p, n in profiles]), epsilon, frame)
-        excess, scale = _grid_excess(search, bound, thin)
-        if best.delta == bound.delta:
-            best = replace(best, discretisation=excess)
-        length = (frame.top - frame.bottom) / search.step
-        settled = thin.net - bound.net <= _SETTLED * bound.delta
-        if settled or excess <= tolerance * scale or length > _MAX_BINS:
+        wanted = tolerance * search.scale(bound)
+        excess = search.foreseen_excess
+        if excess > wanted:
+            thinned = _summands([(profile.thinned(), times) for profile, times in profiles])
+            excess = search.excess(bound, delta_bound(thinned, epsilon, frame))
+        best = replace(best, discretisation=excess if best.delta == bound.delta else math.inf)
+        if excess <= wanted or (frame.top - frame.bottom) / search.step > _MAX_BINS:
             break
-        search.refine(excess, tolerance * scale)
+        search.refine(excess, wanted)
     return best
+
+
+def _infinite(summands: Sequence[Summand]) -> float:
+    return math.fsum(item.count * item.loss.infinite for item in summands)
 
 
 def _summands(profiles: Sequence[tuple[Profile, int]]) -> list[Summand]:
     return [Summand.of(profile.loss(), times) for profile, times in profiles]
-
-
-def _grid_excess(search: _Search, bound: Bound, thin: Bound) -> tuple[float, float]:
-    """Estimate what the grid adds to epsilon, and the size to compare it with.
-
-    The thinned grid connects every other dot. Its error exceeds the error of the full one by three
-    to one (smooth losses, error ~ step^2) or by one to one (a bulk inside one bin, error ~ step);
-    half the difference stands between the two.
-    """
-    slope = max(bound.slope, 1e-300)
-    excess = max(0.0, thin.net - bound.net) / slope / 2
-    # delta / slope is the distance in epsilon over which delta falls by a factor e
-    scale = search.epsilon if search.epsilon > 1e-3 else max(search.epsilon, bound.delta / slope)
-    return min(excess, search.count * search.step), scale
 
 
 def _evaluation(summands: Sequence[Summand], bound: Bound) -> Evaluation:
