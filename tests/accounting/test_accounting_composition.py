@@ -261,3 +261,12 @@ def test_stated_errors():
     shifted = true_delta([(SampledGaussian(0.01, 1.0), 1000)], 2.0 - error.discretisation_bound)
     assert delta <= 1.002 * shifted
     assert compose([(Gaussian(1.0), 3)]).error.discretisation == 0
+
+
+def test_sums_at_delta_zero_are_rounded_up():
+    from fractions import Fraction
+
+    for epsilon, count in ((0.1, 10), (0.3, 7), (1 / 3, 99)):
+        promised = compose([(PureLoss(epsilon), count)]).epsilon(0.0)
+        assert Fraction(promised) >= Fraction(epsilon) * count
+        assert promised == pytest.approx(count * epsilon, rel=1e-15)

@@ -20,7 +20,7 @@ PairsAt = Callable[[float], Iterable[tuple[Pair, int]]]
 
 _COARSE = 1e-2  # accuracy of the evaluations that only prepare the search
 _EXACT = 5e-7  # relative distance to the smallest scale, closed forms
-_GRID = 1.5e-4  # the same with a loss grid
+_GRID = 4e-5  # the same with a loss grid
 
 
 def smallest_scale(pairs_at: PairsAt, epsilon: float, delta: float) -> float:

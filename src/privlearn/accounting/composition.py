@@ -75,7 +75,7 @@ class Composition:
         Examples
         --------
         >>> from privlearn.accounting import PureLoss, compose
-        >>> compose([(PureLoss(0.1), 10)]).epsilon(0.0)
+        >>> compose([(PureLoss(0.125), 8)]).epsilon(0.0)
         1.0
         """
         delta = float(delta)
@@ -181,10 +181,12 @@ def _top(pair: Pair) -> float:
 
 
 def _largest_loss(terms: Terms) -> float:
-    """The exact sum of the largest losses, to the nearest float."""
+    """The exact sum of the largest losses, rounded up to a float."""
     if any(math.isinf(_top(pair)) for pair, _ in terms):
         return math.inf
-    return float(sum((Fraction(_top(pair)) * count for pair, count in terms), Fraction(0)))
+    exact = sum((Fraction(_top(pair)) * count for pair, count in terms), Fraction(0))
+    nearest = float(exact)
+    return nearest if nearest >= exact else math.nextafter(nearest, math.inf)
 
 
 def _canonical(counts: dict[Pair, int], mu: float) -> Terms:

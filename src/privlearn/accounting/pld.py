@@ -198,7 +198,7 @@ def _one_direction(
     terms: DirectedTerms, epsilon: float, tolerance: float, lattice: float, enough: float
 ) -> Evaluation:
     """Refine until the grid adds less than `tolerance` to epsilon, or delta is below `enough`."""
-    if epsilon >= sum(times * pair.top for pair, times in terms):
+    if epsilon >= sum(times * pair.top for pair, times in terms) * (1 + 1e-14):
         return Evaluation(0.0)
     search = _Search(terms, epsilon, lattice)
     best = Evaluation(1.0)
