@@ -15,6 +15,10 @@ PYTHON_OLDEST ?= $(shell for p in python3.11 "$(PYTHON)"; do \
 
 VENV := .venv
 VENV_OLDEST := .venv-oldest
+VENV_PEERS := .venv-bench
+VENV_DIFFPRIVLIB := .venv-bench-diffprivlib
+BENCH_VENV := $(if $(wildcard $(VENV_PEERS)/.installed),$(VENV_PEERS),$(VENV))
+BENCH_READY := $(if $(wildcard $(VENV_PEERS)/.installed),$(VENV_PEERS)/.installed,$(VENV)/.installed-bench)
 PIP_INSTALL := -m pip install --disable-pip-version-check --quiet
 LOCK := requirements-dev.txt
 LOCK_OLDEST := requirements-oldest.txt
@@ -25,14 +29,14 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow test-oldest lint format bench lock clean
+.PHONY: help demo test test-slow test-oldest lint format bench bench-peers lock clean
 
 help:  ## list what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS='	' read -r name text; do \
 		printf '  make %-12s %s\n' "$$name" "$$text"; done
 
 demo: $(VENV)/.installed-run  ## set up, then learn wages privately and say what it cost
-	$(VENV)/bin/python examples/cps_wage.py
+	$(VENV)/bin/python -m privlearn demo
 
 test: $(VENV)/.installed-test  ## the fast tests
 	$(ONE_THREAD) $(VENV)/bin/python $(PYTEST)
@@ -52,9 +56,11 @@ format: $(VENV)/.installed-dev  ## put the code in the project's format
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
 
-bench: $(VENV)/.installed-test  ## the benchmarks
-	@if [ -e benchmarks/run ]; then $(VENV)/bin/python benchmarks/run; \
-	else echo "There is no benchmark yet; benchmarks/run arrives with the first one."; fi
+# With the peers' environment where it was made, else without peers. Full runs: see docs/benchmarks.md.
+bench: $(BENCH_READY)  ## a short run of every benchmark that can run here
+	$(BENCH_VENV)/bin/python -m benchmarks --quick
+
+bench-peers: $(VENV_PEERS)/.installed $(VENV_DIFFPRIVLIB)/.installed  ## set up what is compared with
 
 # uv resolves for all supported Pythons at once. Nothing about where packages came from is written.
 COMPILE := compile --quiet --upgrade --no-emit-index-url --no-annotate --python-version 3.11 \
@@ -66,7 +72,7 @@ lock: $(VENV)/bin/python  ## choose the newest versions again and write them dow
 		--output-file $(LOCK_OLDEST)
 
 clean:  ## remove what the other targets made
-	rm -rf $(VENV) $(VENV_OLDEST) build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV_OLDEST) $(VENV_PEERS) $(VENV_DIFFPRIVLIB) build dist .pytest_cache .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A virtual environment hides itself from git, whatever its name.
@@ -97,4 +103,23 @@ $(VENV)/.installed-dev: pyproject.toml $(LOCK) | $(VENV)/bin/python
 
 $(VENV_OLDEST)/.installed: pyproject.toml $(LOCK_OLDEST) | $(VENV_OLDEST)/bin/python
 	$(VENV_OLDEST)/bin/python $(PIP_INSTALL) --constraint $(LOCK_OLDEST) --editable '.[test]'
+	@touch $@
+
+$(VENV)/.installed-bench: pyproject.toml $(LOCK) | $(VENV)/bin/python
+	$(VENV)/bin/python $(PIP_INSTALL) --constraint $(LOCK) --editable '.[bench]'
+	@touch $@ $(VENV)/.installed-run
+
+# torch comes first and alone, so that nothing else has a say in which build of it is taken.
+$(VENV_PEERS)/.installed: pyproject.toml benchmarks/requirements-peers.txt
+	"$(PYTHON)" -m venv $(VENV_PEERS)
+	@echo '*' > $(VENV_PEERS)/.gitignore
+	$(VENV_PEERS)/bin/python $(PIP_INSTALL) "$$(grep '^torch==' benchmarks/requirements-peers.txt)"
+	$(VENV_PEERS)/bin/python $(PIP_INSTALL) --requirement benchmarks/requirements-peers.txt
+	$(VENV_PEERS)/bin/python $(PIP_INSTALL) --editable '.[bench]'
+	@touch $@
+
+$(VENV_DIFFPRIVLIB)/.installed: benchmarks/requirements-diffprivlib.txt
+	"$(PYTHON)" -m venv $(VENV_DIFFPRIVLIB)
+	@echo '*' > $(VENV_DIFFPRIVLIB)/.gitignore
+	$(VENV_DIFFPRIVLIB)/bin/python $(PIP_INSTALL) --requirement benchmarks/requirements-diffprivlib.txt
 	@touch $@

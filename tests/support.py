@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 import privlearn
 from privlearn.problem import Neighbors
 from privlearn.release import Releaser, releasing_with
+from privlearn.solvers import SGD, SOLVERS
 
 
 class NoNoise(Releaser):
@@ -24,6 +25,9 @@ class NoNoise(Releaser):
 
     def _emit(self, release, statistic):
         return statistic
+
+    def _draw_noise(self, release, count):
+        return np.zeros((count, *release.shape), dtype=np.int64)
 
     def certificate(self):
         return None
@@ -62,20 +66,59 @@ FACTS = {
 }
 
 
+def accepted(estimator_class, facts):
+    """The facts that a class has a parameter for; classifiers get their labels declared."""
+    known = estimator_class().get_params()
+    facts = {name: value for name, value in facts.items() if name in known}
+    return ({"classes": [0, 1]} if "classes" in known else {}) | facts
+
+
+def label(estimator_class, y):
+    """Y for a regressor; whether it is above its middle for a classifier."""
+    return y if "bounds_y" in estimator_class().get_params() else (y > 0.1).astype(int)
+
+
 def configured(estimator_class, **parameters):
     """Instances with every relation, kind of bounds and intercept, labelled for test ids."""
-    for relation, (label, facts), intercept in product(Neighbors, FACTS.items(), (True, False)):
-        if label == "norm" and not intercept:
+    for relation, (kind, facts), intercept in product(Neighbors, FACTS.items(), (True, False)):
+        if kind == "norm" and not intercept:
             continue
-        name = f"{estimator_class.__name__}-{relation}-{label}-{'with' if intercept else 'no'} 1"
-        model = estimator_class(
-            neighbors=relation.value, fit_intercept=intercept, **facts, **parameters
-        )
-        yield name, model
+        name = f"{estimator_class.__name__}-{relation}-{kind}-{'with' if intercept else 'no'} 1"
+        given = accepted(estimator_class, facts | parameters)
+        yield name, estimator_class(neighbors=relation.value, fit_intercept=intercept, **given)
+
+
+# Fewer steps than by rule: replay takes each of them hundreds of times.
+SHORT = {"sgd": SGD(steps=24, momentum=0.5)}
+
+
+def solvers_for(estimator_class):
+    """Names of the solvers that support an estimator, "auto"'s choice first."""
+    model = estimator_class(**accepted(estimator_class, FACTS["box"]))
+    problem = model._problem(100, N_FEATURES, n_classes=2)
+    return [name for name, solver in SOLVERS.items() if not solver.support.missing(problem)]
 
 
 def every_configuration(**parameters):
-    return [pair for cls in every_estimator() for pair in configured(cls, **parameters)]
+    """Every estimator with its first solver in all configurations, with the others in some."""
+    found = []
+    for cls in every_estimator():
+        first, *others = solvers_for(cls)
+        found += configured(cls, solver=SHORT.get(first, first), **parameters)
+        for name in others:
+            found += _some(configured(cls, solver=SHORT.get(name, name), **parameters), name)
+        if "classes" in cls().get_params():
+            three = {"classes": [0, 1, 2], "solver": SHORT.get(first, first)}
+            found += _some(configured(cls, **three, **parameters), "three classes")
+        if first in SHORT:
+            defaults = configured(cls, solver=first, **parameters)
+            found += [(f"{name}-defaults", model) for name, model in list(defaults)[3:4]]
+    return found
+
+
+def _some(configurations, what):
+    """One kind of bounds per relation, in turn."""
+    return [(f"{name}-{what}", model) for name, model in list(configurations)[::6]]
 
 
 def regression(n=2_000, p=4, seed=0):

@@ -10,7 +10,7 @@ from privlearn.data import Table, bound, clip_rows, validate
 from privlearn.exceptions import UnsupportedCombination
 from privlearn.losses import Squared
 from privlearn.numerics import BLOCK_ROWS
-from privlearn.penalties import NoPenalty
+from privlearn.penalties import Penalty
 from privlearn.problem import Bounds, Neighbors, Problem
 from support import regression
 
@@ -32,7 +32,7 @@ def bounded(X, y, *, intercept=True, **declared):
         n_features=p,
         bounds=facts,
         loss=Squared(),
-        penalty=NoPenalty(),
+        penalty=Penalty(),
         neighbors=Neighbors.ZERO_OUT,
         fit_intercept=intercept,
     )
@@ -204,7 +204,7 @@ def test_bounds_must_make_sense():
         ({"solver": "newton"}, "solver='newton' is unknown"),
         ({"solver": 3}, "solver is a int"),
         ({"random_state": -1}, "random_state"),
-        ({"ledger": "file.db"}, r"charge\(plan, dataset\)"),
+        ({"ledger": 3}, r"charge\(plan, dataset\)"),
     ]:
         known = {"bounds_X": (-1, 1), "bounds_y": (-1, 1), **parameters}
         with pytest.raises((ValueError, TypeError), match=words):

@@ -11,16 +11,19 @@ ROOT = Path(privlearn.__file__).parent
 FLOORS = [
     {"_version", "exceptions"},
     {"losses", "penalties", "numerics", "forecast", "accounting"},
+    {"_loops"},
     {"noise", "sampling"},
     {"mechanisms"},
     {"problem"},
     {"plan"},
-    {"certificate", "verification"},
+    {"certificate", "verification", "ledger"},
     {"release"},
-    {"data"},
+    {"data", "sparse", "labels"},
     {"solvers"},
     {"linear_model"},
     {"audit", "datasets", "_show_versions"},
+    {"cli"},
+    {"__main__"},
 ]
 
 

@@ -11,7 +11,10 @@ from typing import Any
 from privlearn._version import __version__
 
 __all__ = [
+    "HuberRegressor",
+    "Ledger",
     "LinearRegression",
+    "LogisticRegression",
     "Ridge",
     "__version__",
     "audit",
@@ -23,7 +26,10 @@ __all__ = [
 
 # Imported on first use, so that `import privlearn` costs next to nothing.
 _HOMES = {
+    "HuberRegressor": "privlearn.linear_model",
+    "Ledger": "privlearn.ledger",
     "LinearRegression": "privlearn.linear_model",
+    "LogisticRegression": "privlearn.linear_model",
     "Ridge": "privlearn.linear_model",
     "show_versions": "privlearn._show_versions",
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ __all__ = [
     "Rows",
     "Table",
     "bound",
+    "one_column",
     "read_features",
     "refuse_not_finite",
     "validate",
@@ -71,6 +72,11 @@ class BoundedData:
     table: Table
     bounds: Bounds
     fit_intercept: bool
+
+    @property
+    def sparse(self) -> bool:
+        """Whether X is a sparse matrix: a fact about its container, not about a row."""
+        return not isinstance(self.table.X, np.ndarray)
 
     def blocks(self) -> Iterator[Rows]:
         """All rows in order, at most `BLOCK_ROWS` at a time."""
@@ -125,6 +131,7 @@ def validate(
     *,
     n_is_public: bool,
     on_invalid: str,
+    encode: Callable[[Any], Array] | None = None,
 ) -> Table:
     """Read X and y into a `Table`, or refuse with an error that quotes no data.
 
@@ -138,9 +145,12 @@ def validate(
         Whether an error may name the number of rows.
     on_invalid : {"raise", "drop"}
         Whether rows with NaN or infinity are refused, or left to become the empty row.
+    encode : callable or None, default=None
+        Turns y into numbers, NaN where it is invalid; None reads numbers.
     """
     features = read_features(estimator, X, reset=True, n_is_public=n_is_public)
-    target = _read_target(estimator, y)
+    _need_target(estimator, y)
+    target = (encode or _read_numbers)(y)
     if features.shape[0] != target.shape[0]:
         sizes = f": {features.shape[0]} and {target.shape[0]}" if n_is_public else ""
         raise ValueError(f"X and y have inconsistent numbers of samples{sizes}; give one y per row")
@@ -259,17 +269,19 @@ def _from_objects(array: NDArray[Any], what: str) -> Array:
     ) from None
 
 
-def _read_target(estimator: object, y: Any) -> Array:  # noqa: ANN401
+def _need_target(estimator: object, y: object) -> None:
     if y is None:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, "
             "but the target y is None."
         )
+
+
+def one_column(y: Any) -> NDArray[Any]:  # noqa: ANN401
+    """Y as a 1-d array of whatever it holds."""
     array = np.asarray(y)
     if array.dtype.kind == "c":
         raise ValueError("Complex data not supported: y holds complex numbers; give real ones")
-    if array.dtype.kind in "OUSMm":
-        array = _from_objects(array, "y")
     if array.ndim == 2 and array.shape[1] == 1:
         _warn_column()
         array = array[:, 0]
@@ -278,6 +290,13 @@ def _read_target(estimator: object, y: Any) -> Array:  # noqa: ANN401
             f"y has {array.ndim} dimension(s), but one target per row is needed; fit one model per "
             "target, each with its own epsilon"
         )
+    return array
+
+
+def _read_numbers(y: Any) -> Array:  # noqa: ANN401
+    array = one_column(y)
+    if array.dtype.kind in "OUSMm":
+        array = _from_objects(array, "y")
     return array.astype(np.float64)
 
 

@@ -7,6 +7,7 @@ __all__ = [
     "BudgetExceeded",
     "DeltaWarning",
     "InvalidBudget",
+    "LedgerError",
     "MissingFact",
     "PlanViolation",
     "PrivacyError",
@@ -28,7 +29,34 @@ class InvalidBudget(PrivacyError, ValueError):
 
 
 class BudgetExceeded(PrivacyError):
-    """A ledger has too little left for what was asked."""
+    """A ledger has too little left for what was asked; nothing was charged or released.
+
+    Attributes
+    ----------
+    asked : float or None
+        Epsilon of the refused plan alone, at the ledger's delta.
+    left : float or None
+        Epsilon of the largest Gaussian release that would still fit.
+    fits : float or None
+        Epsilon of the same plan with so much more noise that it fits; None where none does.
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        asked: float | None = None,
+        left: float | None = None,
+        fits: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.asked, self.left, self.fits = asked, left, fits
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (str(self), self.asked, self.left, self.fits)
+
+
+class LedgerError(PrivacyError, OSError):
+    """A ledger's file cannot be used, so nothing may be charged or released."""
 
 
 class PlanViolation(PrivacyError, RuntimeError):

@@ -56,6 +56,10 @@ class Mechanism(Protocol):
     def selects(self) -> bool:
         """Whether only the index of the largest noisy score is released."""
 
+    @property
+    def independent(self) -> bool:
+        """Whether the numbers of one release get independent noise."""
+
     def draw(self, source: NoiseSource, scale: float, shape: tuple[int, ...]) -> Units:
         """Integer noise whose scale is `scale` grid units."""
 
@@ -74,6 +78,7 @@ class GaussianNoise:
 
     name: str = "Gaussian"
     selects: bool = False
+    independent: bool = True
 
     def draw(self, source: NoiseSource, scale: float, shape: tuple[int, ...]) -> Units:
         """Integer noise whose scale is `scale` grid units."""
@@ -94,6 +99,7 @@ class LaplaceNoise:
 
     name: str = "Laplace"
     selects: bool = False
+    independent: bool = True
 
     def draw(self, source: NoiseSource, scale: float, shape: tuple[int, ...]) -> Units:
         """Integer noise whose scale is `scale` grid units."""
@@ -114,6 +120,7 @@ class SphericalNoise:
 
     name: str = "spherical"
     selects: bool = False
+    independent: bool = False
 
     def draw(self, source: NoiseSource, scale: float, shape: tuple[int, ...]) -> Units:
         """Integer noise whose scale is `scale` grid units."""
@@ -133,6 +140,7 @@ class GumbelNoise:
 
     name: str = "Gumbel"
     selects: bool = True
+    independent: bool = True
 
     def draw(self, source: NoiseSource, scale: float, shape: tuple[int, ...]) -> Units:
         """Integer noise whose scale is `scale` grid units."""

@@ -1,81 +1,92 @@
 """Separable penalties on the coefficients, with their proximal maps.
 
-Each is a frozen value with a `name`; `PENALTIES` lists an instance of every one, and the
-conformance tests check whatever is in it. The intercept is never penalised.
+One value says it all: weights of |w|_1 and |w|^2 / 2, and a box for w. With `Squared` and l2 alone
+the objective is half of Ridge's. `PENALTIES` lists one of
+every kind, and the conformance tests check whatever is in it. The objective is the *sum* of losses
+over rows plus the penalty; the intercept is never penalised.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["L2", "PENALTIES", "NoPenalty", "Penalty"]
+__all__ = ["PENALTIES", "Penalty"]
 
 Array = NDArray[np.float64]
+_NAMES = {
+    (False, False): "none",
+    (True, False): "l1",
+    (False, True): "l2",
+    (True, True): "elastic net",
+}
 
 
-class Penalty(Protocol):
-    """A convex function of the coefficients that is a sum over coordinates."""
+@dataclass(frozen=True)
+class Penalty:
+    """l1 |w|_1 + l2 / 2 |w|^2, with low <= w <= high in every coordinate.
+
+    Attributes
+    ----------
+    l1, l2 : float
+        Weights; `l2` is the modulus of strong convexity.
+    low, high : tuple of float
+        The box: one number for all coefficients, or one per coefficient.
+
+    Examples
+    --------
+    >>> Penalty(l1=1.0).prox(np.array([3.0, 0.5]), 1.0)
+    array([2., 0.])
+    >>> Penalty(l2=1.0, low=(0.0,)).name
+    'l2 in a box'
+    """
+
+    l1: float = 0.0
+    l2: float = 0.0
+    low: tuple[float, ...] = (-math.inf,)
+    high: tuple[float, ...] = (math.inf,)
 
     @property
     def name(self) -> str:
         """How tables and errors call it."""
+        boxed = any(side > -math.inf for side in self.low) or any(
+            side < math.inf for side in self.high
+        )
+        smooth = _NAMES[self.l1 > 0, self.l2 > 0]
+        if not boxed:
+            return smooth
+        return "box" if smooth == "none" else f"{smooth} in a box"
 
     @property
     def curvature(self) -> float:
         """The modulus of strong convexity; all of it when the penalty is quadratic."""
+        return self.l2
 
     def value(self, coef: Array) -> float:
-        """Penalty at `coef`."""
+        """Penalty at `coef`; infinite outside the box."""
+        if (coef < np.asarray(self.low)).any() or (coef > np.asarray(self.high)).any():
+            return math.inf
+        return self.l1 * float(np.abs(coef).sum()) + 0.5 * self.l2 * float(np.sum(coef * coef))
 
     def prox(self, coef: Array, step: float) -> Array:
-        """Minimiser w of |w - coef|^2 / (2 step) + penalty(w)."""
+        """Minimiser w of |w - coef|^2 / (2 step) + penalty(w).
+
+        In one dimension the box only cuts off the minimiser without it, by convexity.
+        """
+        shrunk = np.sign(coef) * np.maximum(np.abs(coef) - step * self.l1, 0.0)
+        return np.clip(shrunk / (1.0 + step * self.l2), self.low, self.high)
 
 
-@dataclass(frozen=True)
-class NoPenalty:
-    """Nothing at all."""
-
-    name: str = "none"
-    curvature: float = 0.0
-
-    def value(self, coef: Array) -> float:
-        """Penalty at `coef`."""
-        return 0.0
-
-    def prox(self, coef: Array, step: float) -> Array:
-        """Minimiser w of |w - coef|^2 / (2 step) + penalty(w)."""
-        return coef
-
-
-@dataclass(frozen=True)
-class L2:
-    """alpha / 2 times the squared norm, so that with `Squared` the objective is half of Ridge's.
-
-    Examples
-    --------
-    >>> float(L2(2.0).prox(np.array([3.0]), 1.0)[0])
-    1.0
-    """
-
-    alpha: float = 1.0
-    name: str = "l2"
-
-    @property
-    def curvature(self) -> float:
-        """The modulus of strong convexity; all of it, since the penalty is quadratic."""
-        return self.alpha
-
-    def value(self, coef: Array) -> float:
-        """Penalty at `coef`."""
-        return 0.5 * self.alpha * float(coef @ coef)
-
-    def prox(self, coef: Array, step: float) -> Array:
-        """Minimiser w of |w - coef|^2 / (2 step) + penalty(w)."""
-        return coef / (1.0 + step * self.alpha)
-
-
-PENALTIES: tuple[Penalty, ...] = (NoPenalty(), L2())
+PENALTIES: tuple[Penalty, ...] = (
+    Penalty(),
+    Penalty(l1=1.0),
+    Penalty(l2=1.0),
+    Penalty(l1=0.5, l2=0.5),
+    Penalty(low=(-0.5,), high=(1.0,)),
+    Penalty(l1=1.0, low=(-0.5,), high=(1.0,)),
+    Penalty(l2=1.0, low=(-0.5,), high=(1.0,)),
+    Penalty(l1=0.5, l2=0.5, low=(0.0,)),
+)

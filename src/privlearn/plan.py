@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from privlearn.exceptions import InvalidBudget
@@ -231,12 +231,20 @@ def calibrate(plan_at: Callable[[float], Plan], budget: Budget) -> Plan:
     Plan
         With `plan.delta(budget.epsilon) <= budget.delta`, checked by evaluation.
     """
+    plan = plan_at(1.0)
+    if budget.delta == 0:
+        _refuse_gaussian_without_delta(plan)
+    return plan_at(_smallest_scale(plan, budget))
+
+
+@lru_cache(maxsize=256)
+def _smallest_scale(plan: Plan, budget: Budget) -> float:
+    """The search, remembered: plans hold public facts only, and grids of fits repeat them."""
     from privlearn.accounting import smallest_scale
 
-    if budget.delta == 0:
-        _refuse_gaussian_without_delta(plan_at(1.0))
-    scale = smallest_scale(lambda s: plan_at(s).pairs(), budget.epsilon, budget.delta)
-    return plan_at(scale)
+    return smallest_scale(
+        lambda scale: replace(plan, scale=scale).pairs(), budget.epsilon, budget.delta
+    )
 
 
 def _refuse_gaussian_without_delta(plan: Plan) -> None:

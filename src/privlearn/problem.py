@@ -111,13 +111,14 @@ class Bounds:
         return cls(low, high, target, None if data_norm is None else float(data_norm))
 
     def named(self) -> str:
-        """The parameters that declared something, in words."""
+        """The parameters that declared something, as the subject of a sentence."""
         given = [
             ("bounds_X", self.low is not None),
             ("data_norm", self.row_norm is not None),
             ("bounds_y", self.target is not None),
         ]
-        return " and ".join(name for name, there in given if there)
+        names = [name for name, there in given if there]
+        return " and ".join(names) + (" were" if len(names) > 1 else " was")
 
     def need_features(self, solver: str) -> None:
         """Refuse when neither a box nor a norm of the features is known."""
@@ -204,3 +205,10 @@ class Problem:
     neighbors: Neighbors
     fit_intercept: bool = True
     rows_may_be_empty: bool = False
+    assumed: tuple[str, ...] = ()
+
+    def assumptions(self) -> tuple[str, ...]:
+        """What the guarantee takes for granted, for plans and certificates."""
+        declared = f"{self.bounds.named()} chosen without looking at the data"
+        counted = () if self.n is None else ("the number of rows is public",)
+        return (declared, *counted, *self.assumed)

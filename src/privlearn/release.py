@@ -7,11 +7,12 @@ grid ever does, so the rounding of floating-point numbers tells nothing (see doc
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,13 +21,35 @@ from privlearn.certificate import Certificate
 from privlearn.exceptions import PlanViolation
 from privlearn.plan import Plan, Release
 from privlearn.problem import Budget
+from privlearn.sampling import Batches
 
 if TYPE_CHECKING:
     from privlearn.noise import NoiseSource
 
-__all__ = ["Releaser", "releasing_with", "spend"]
+__all__ = ["Releaser", "Steps", "releasing_with", "spend", "watching"]
 
 Array = NDArray[np.float64]
+
+
+class Steps(NamedTuple):
+    """Everything that a compiled loop needs for some releases of one name, charged beforehand.
+
+    The loop calls `privlearn._loops.emit` for each release: it rounds the statistic to the grid and
+    adds `noise`. Audits make `statistics` and `released` as long as there are steps, to record, and
+    `answers`, to replay; for everyone else they are empty.
+    """
+
+    batches: Batches
+    noise: NDArray[np.int64]  # (steps, size), in units of the grid
+    grid: float
+    statistics: Array
+    released: Array
+    answers: Array
+
+    @property
+    def taken(self) -> int:
+        """Number of releases."""
+        return len(self.noise)
 
 
 class Releaser:
@@ -69,10 +92,28 @@ class Releaser:
     def batch(self, name: str, n: int) -> NDArray[np.int64]:
         """Rows for the next release of `name`, drawn as its plan declares."""
         release = self._find(name)
-        if self._batches[name] != self._made[name]:
-            raise PlanViolation(f"a batch of release {name!r} was drawn and never used")
-        self._batches[name] += 1
+        self._count_batches(name, 1)
         return self._draw_batch(release, n)
+
+    def steps(self, name: str, n: int, *, clip: float, at_most: int) -> Steps:
+        """Batches and noise for the next releases of `name`, for a compiled loop.
+
+        Parameters
+        ----------
+        name : str
+            Which planned release.
+        n : int
+            Number of rows.
+        clip : float
+            What every row's contribution was clipped to.
+        at_most : int
+            How many steps to hand out; fewer when the plan has fewer left.
+        """
+        release = self._find(name)
+        count = max(1, min(at_most, release.count - self._made[name]))
+        self._count_batches(name, count)
+        self._take(name, release.shape, clip, count)
+        return self._hand_out(release, n, count)
 
     def noise_scale(self, name: str) -> float:
         """Public scale of the noise of `name`, in the units of its statistic."""
@@ -91,18 +132,24 @@ class Releaser:
             )
         return self._planned[name]
 
-    def _take(self, name: str, shape: tuple[int, ...], clip: float) -> Release:
-        """Check one release against the plan and count it, before anything is drawn."""
+    def _count_batches(self, name: str, count: int) -> None:
+        if self._batches[name] != self._made[name]:
+            raise PlanViolation(f"a batch of release {name!r} was drawn and never used")
+        self._batches[name] += count
+
+    def _take(self, name: str, shape: tuple[int, ...], clip: float, count: int = 1) -> Release:
+        """Check some releases against the plan and count them, before anything is drawn."""
         release = self._find(name)
         if shape != release.shape:
             raise PlanViolation(f"release {name!r} has shape {shape}, planned was {release.shape}")
         if clip != release.clip:
             raise PlanViolation(f"release {name!r} was clipped to {clip}, planned {release.clip}")
-        if self._made[name] >= release.count:
+        if self._made[name] + count > release.count:
             raise PlanViolation(
                 f"release {name!r} was planned {release.count} times, not once more"
             )
-        self._made[name] += 1
+        self._made[name] += count
+        self._report()
         if release.sampling.rate < 1.0 and self._batches[name] != self._made[name]:
             raise PlanViolation(f"release {name!r} needs a fresh batch; call batch({name!r}, n)")
         return release
@@ -117,12 +164,31 @@ class Releaser:
     def _draw_batch(self, release: Release, n: int) -> NDArray[np.int64]:
         return release.sampling.draw(self._noise(), n)
 
+    def _draw_noise(self, release: Release, count: int) -> NDArray[np.int64]:
+        """Noise of `count` releases, in units of the grid."""
+        scale = self.plan.noise_scale(release) / self.plan.grid(release)
+        source, mechanism = self._noise(), release.mechanism
+        if mechanism.independent:
+            return mechanism.draw(source, scale, (count, *release.shape))
+        return np.stack([mechanism.draw(source, scale, release.shape) for _ in range(count)])
+
     def _emit(self, release: Release, statistic: Array) -> Array:
         grid = self.plan.grid(release)
         units = round_to_grid(statistic, grid)
-        scale = self.plan.noise_scale(release) / grid
-        noise = release.mechanism.draw(self._noise(), scale, release.shape)
+        noise = self._draw_noise(release, 1)[0]
         return np.asarray((units + noise) * grid, dtype=np.float64)
+
+    def _hand_out(self, release: Release, n: int, count: int) -> Steps:
+        batches = release.sampling.draw_many(self._noise(), n, count)
+        noise = self._draw_noise(release, count).reshape(count, release.size)
+        nothing = np.empty((0, release.size))
+        return Steps(batches, noise, self.plan.grid(release), nothing, nothing, nothing)
+
+    def _report(self) -> None:
+        """Tell whoever watches how many of the planned releases were made; both are public."""
+        watcher = _watcher.get()
+        if watcher is not None:
+            watcher(self._made.total(), sum(release.count for release in self.plan.releases))
 
     def __reduce__(self) -> str | tuple[object, ...]:
         raise TypeError("a Releaser cannot be copied or pickled: a copy would repeat its noise")
@@ -140,6 +206,26 @@ def round_to_grid(statistic: Array, grid: float) -> NDArray[np.int64]:
             "a statistic is not finite or larger than its plan allows: a solver bug"
         )
     return units.astype(np.int64)
+
+
+Watcher = Callable[[int, int], None]
+_watcher: ContextVar[Watcher | None] = ContextVar("privlearn_watcher", default=None)
+
+
+@contextmanager
+def watching(watcher: Watcher) -> Iterator[None]:
+    """Call `watcher(done, total)` as planned releases are made: for progress bars.
+
+    Examples
+    --------
+    >>> with watching(lambda done, total: print(f"{done} of {total}")):
+    ...     pass
+    """
+    token = _watcher.set(watcher)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
 
 
 Opener = Callable[[Plan, Budget, int | None], Releaser]
@@ -168,14 +254,23 @@ def spend(
     """Charge the plan, then lend a Releaser for it. A crash inside refunds nothing."""
     seed = _seed(random_state)
     if ledger is not None:
-        charge = getattr(ledger, "charge", None)
-        if not callable(charge):
-            raise TypeError(
-                f"ledger is a {type(ledger).__name__}, but an object with charge(plan, dataset) is "
-                "needed; it is called before anything is released"
-            )
-        charge(plan, dataset)
+        _charge_of(ledger)(plan, dataset)
     yield _opener.get()(plan, budget, seed)
+
+
+def _charge_of(ledger: object) -> Callable[[Plan, str | None], None]:
+    """The `charge` of a ledger, or of the ledger at a path."""
+    if isinstance(ledger, str | os.PathLike):
+        from privlearn.ledger import Ledger
+
+        ledger = Ledger(ledger)
+    charge: Callable[[Plan, str | None], None] | None = getattr(ledger, "charge", None)
+    if charge is None or not callable(charge):
+        raise TypeError(
+            f"ledger is a {type(ledger).__name__}, but a Ledger, its path, or an object with "
+            "charge(plan, dataset) is needed; it is called before anything is released"
+        )
+    return charge
 
 
 def _seed(random_state: object) -> int | None:

@@ -7,7 +7,7 @@ one object. Rates are public constants; the realised batch is secret.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,14 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from privlearn.noise import NoiseSource
 
-__all__ = ["FULL", "SAMPLERS", "Full", "Poisson", "Sampling"]
+__all__ = ["FULL", "SAMPLERS", "Batches", "Full", "Poisson", "Sampling"]
+
+
+class Batches(NamedTuple):
+    """Batches of several steps: step k has rows[starts[k]:starts[k + 1]]."""
+
+    rows: NDArray[np.int64]
+    starts: NDArray[np.int64]
 
 
 class Sampling(Protocol):
@@ -32,6 +39,9 @@ class Sampling(Protocol):
     def draw(self, source: NoiseSource, n: int) -> NDArray[np.int64]:
         """Indices of the rows of one batch, increasing."""
 
+    def draw_many(self, source: NoiseSource, n: int, steps: int) -> Batches:
+        """Independent batches for several steps, end to end."""
+
 
 @dataclass(frozen=True)
 class Full:
@@ -43,6 +53,11 @@ class Full:
     def draw(self, source: NoiseSource, n: int) -> NDArray[np.int64]:
         """Indices of the rows of one batch, increasing."""
         return np.arange(n, dtype=np.int64)
+
+    def draw_many(self, source: NoiseSource, n: int, steps: int) -> Batches:
+        """Independent batches for several steps, end to end."""
+        rows = np.tile(np.arange(n, dtype=np.int64), steps)
+        return Batches(rows, n * np.arange(steps + 1, dtype=np.int64))
 
 
 @dataclass(frozen=True)
@@ -63,6 +78,16 @@ class Poisson:
     def draw(self, source: NoiseSource, n: int) -> NDArray[np.int64]:
         """Indices of the rows of one batch, increasing."""
         return source.poisson_batch(self.rate, n)
+
+    def draw_many(self, source: NoiseSource, n: int, steps: int) -> Batches:
+        """Independent batches for several steps, end to end.
+
+        One walk of skips over `steps` copies of the rows: every row of every copy is still in or
+        out by a coin of its own.
+        """
+        found = source.poisson_batch(self.rate, n * steps)
+        starts = np.searchsorted(found, n * np.arange(steps + 1, dtype=np.int64))
+        return Batches(found % max(n, 1), starts)
 
 
 FULL = Full()

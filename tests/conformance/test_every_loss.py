@@ -1,32 +1,74 @@
 import numpy as np
 import pytest
 
-from privlearn.losses import LOSSES
+from privlearn.losses import LOSSES, Target
 
-Y = np.array([-1.0, 1.0, 0.3, 2.0])
-Z = np.linspace(-3, 3, 41)
+NUMBERS = np.array([-1.0, 1.0, 0.3, 2.0])
+SIGNS = np.array([-1.0, 1.0])
+Z = np.linspace(-3, 3, 42)  # misses the kinks at -1 and 1
+SCALAR = [loss for loss in LOSSES if loss.target is not Target.CLASS]
 
 
-@pytest.fixture(params=LOSSES, ids=lambda loss: loss.name)
+@pytest.fixture(params=SCALAR, ids=lambda loss: loss.name)
 def loss(request):
     return request.param
 
 
+@pytest.fixture(params=[loss for loss in LOSSES if loss not in SCALAR], ids=lambda loss: loss.name)
+def class_loss(request):
+    return request.param
+
+
+def targets(loss):
+    return NUMBERS if loss.target is Target.NUMBER else SIGNS
+
+
 def test_derivative_is_the_slope_of_the_value(loss):
     h = 1e-6
-    for y in Y:
+    for y in targets(loss):
         slope = (loss.value(y, Z + h) - loss.value(y, Z - h)) / (2 * h)
         np.testing.assert_allclose(loss.derivative(y, Z), slope, atol=1e-7)
 
 
 def test_convex_and_nowhere_steeper_than_declared(loss):
-    for y in Y:
+    for y in targets(loss):
         rise = np.diff(loss.derivative(y, Z)) / np.diff(Z)
         assert (rise >= -1e-12).all()
         assert (rise <= loss.smoothness + 1e-12).all()
-        assert rise.max() >= 0.9 * loss.smoothness, "the declared smoothness is far from tight"
-        assert (np.abs(loss.derivative(y, Z)) <= loss.lipschitz).all()
+        if np.isfinite(loss.smoothness):
+            assert rise.max() >= 0.9 * loss.smoothness, "the declared smoothness is far from tight"
+        steepest = np.abs(loss.derivative(y, 100 * Z)).max()
+        assert steepest <= loss.lipschitz
+        if np.isfinite(loss.lipschitz):
+            assert steepest >= 0.99 * loss.lipschitz, "the declared Lipschitz constant is not tight"
 
 
-def test_names_are_unique():
+def test_slopes_of_class_losses(class_loss):
+    h = 1e-6
+    z = np.random.default_rng(0).normal(size=(20, class_loss.outputs))
+    for y in range(class_loss.outputs):
+        labels = np.full(20, float(y))
+        for k in range(class_loss.outputs):
+            step = h * np.eye(class_loss.outputs)[k]
+            slope = (class_loss.value(labels, z + step) - class_loss.value(labels, z - step)) / (
+                2 * h
+            )
+            np.testing.assert_allclose(class_loss.derivative(labels, z)[:, k], slope, atol=1e-7)
+
+
+def test_constants_of_class_losses(class_loss):
+    rng = np.random.default_rng(1)
+    labels = np.zeros(4000)
+    a, b = (rng.normal(scale=30, size=(4000, class_loss.outputs)) for _ in range(2))
+    b = np.where(np.arange(4000)[:, None] % 2, b, a + 0.01 * b)  # far and near pairs
+    rise = np.linalg.norm(
+        class_loss.derivative(labels, a) - class_loss.derivative(labels, b), axis=1
+    )
+    assert (rise <= class_loss.smoothness * np.linalg.norm(a - b, axis=1) + 1e-9).all()
+    steepest = np.linalg.norm(class_loss.derivative(labels, a), axis=1).max()
+    assert 0.99 * class_loss.lipschitz <= steepest <= class_loss.lipschitz + 1e-12
+
+
+def test_names_and_codes_are_unique():
     assert len({loss.name for loss in LOSSES}) == len(LOSSES)
+    assert len({loss.code for loss in LOSSES}) == len(LOSSES)

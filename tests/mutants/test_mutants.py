@@ -49,14 +49,14 @@ def target_clip_forgotten(patch):
 
 @mutant
 def lower_bound_used_twice(patch):
-    candidates = frame._candidates
+    candidates = frame.candidates
 
     def twice(bounds, n_features, intercept):
         return candidates(
             Bounds(bounds.low, bounds.low, bounds.target, bounds.row_norm), n_features, intercept
         )
 
-    patch.setattr(frame, "_candidates", twice)
+    patch.setattr(frame, "candidates", twice)
 
 
 @mutant

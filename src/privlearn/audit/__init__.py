@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from privlearn.audit.charge import check_ledger
 from privlearn.audit.contract import check_empty_rows, check_grid, check_plan, check_price
 from privlearn.audit.failure import AuditFailure
 from privlearn.audit.law import check_noise_law
@@ -24,6 +25,7 @@ __all__ = [
     "check",
     "check_empty_rows",
     "check_grid",
+    "check_ledger",
     "check_noise_law",
     "check_plan",
     "check_price",
@@ -33,6 +35,7 @@ __all__ = [
 CHECKS: tuple[Callable[..., None], ...] = (
     check_price,
     check_plan,
+    check_ledger,
     check_empty_rows,
     check_replay,
     check_noise_law,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from privlearn.problem import Bounds, Neighbors
 
-__all__ = ["Data", "base_data", "neighbourhoods", "rows"]
+__all__ = ["Data", "audited", "base_data", "neighbourhoods", "rows"]
 
 Array = NDArray[np.float64]
 PARTNERS = 3  # rows that each row is exchanged for, under replace_one
@@ -30,6 +30,26 @@ class Data:
         """The same with X in another precision."""
         with np.errstate(over="ignore"):
             return Data(self.X.astype(dtype), self.y, f"{self.story} ({np.dtype(dtype).name})")
+
+
+def audited(estimator: Any, **parameters: object) -> Any:  # noqa: ANN401
+    """A clone with other parameters, and with its labels declared where it reads them off y."""
+    from sklearn.base import clone
+
+    copy = clone(estimator)
+    if isinstance(getattr(copy, "classes", None), str):
+        copy.set_params(classes=[0, 1])
+    return copy.set_params(**parameters)
+
+
+def _label(estimator: Any, y: Array, y_low: float, y_high: float) -> Array:  # noqa: ANN401
+    """Numbers as they are for a regressor; the labels of equal shares of the range for others."""
+    classes = getattr(estimator, "classes", None)
+    if classes is None:
+        return y
+    share = (np.clip(y, y_low, y_high) - y_low) / (y_high - y_low)
+    place = np.minimum(share * len(classes), len(classes) - 1)
+    return np.asarray(classes, dtype=np.float64)[place.astype(int)]
 
 
 def _declared(estimator: Any, n_features: int) -> tuple[Array, Array, float, float]:  # noqa: ANN401
@@ -56,9 +76,11 @@ def base_data(
     """The other people's rows: a handful, many inside the box, many in one corner."""
     low, high, y_low, y_high = _declared(estimator, n_features)
     for story, n in (("few rows", 7), ("many rows inside", 1_500)):
-        yield Data(rng.uniform(low, high, (n, n_features)), rng.uniform(y_low, y_high, n), story)
+        X, y = rng.uniform(low, high, (n, n_features)), rng.uniform(y_low, y_high, n)
+        yield Data(X, _label(estimator, y, y_low, y_high), story)
     corner = np.broadcast_to(high, (500, n_features)).copy()
-    yield Data(corner, np.full(500, y_high), "many rows in one corner")
+    y = _label(estimator, np.full(500, y_high), y_low, y_high)
+    yield Data(corner, y, "many rows in one corner")
 
 
 def rows(
@@ -88,7 +110,11 @@ def rows(
     axis = np.zeros(n_features)
     axis[0] = reach
     found.append(("along one axis", axis, y_low))
-    return [(story, np.asarray(x, dtype=np.float64), float(y)) for story, x, y in found]
+    targets = _label(estimator, np.array([y for _, _, y in found], dtype=float), y_low, y_high)
+    return [
+        (story, np.asarray(x, dtype=np.float64), float(y))
+        for (story, x, _), y in zip(found, targets, strict=True)
+    ]
 
 
 def neighbourhoods(

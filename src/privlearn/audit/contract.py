@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import norm
-from sklearn.base import clone
 
-from privlearn.audit.adversary import base_data
+from privlearn.audit.adversary import audited, base_data
 from privlearn.audit.failure import AuditFailure
 from privlearn.audit.tape import Tape, record
 from privlearn.mechanisms import GAUSSIAN
@@ -22,7 +21,7 @@ __all__ = ["check_empty_rows", "check_grid", "check_plan", "check_price", "off_g
 def _fitted(estimator: Any, n_features: int, seed: int) -> Tape:  # noqa: ANN401
     rng = np.random.default_rng(seed)
     data = next(iter(base_data(estimator, n_features, rng)))
-    return record(clone(estimator).set_params(random_state=seed), data.X, data.y)
+    return record(audited(estimator, random_state=seed), data.X, data.y)
 
 
 def _plan(tape: Tape) -> Plan:
@@ -35,8 +34,8 @@ def check_plan(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # no
     """The fit releases exactly what `plan` announced, as often as announced."""
     rng = np.random.default_rng(seed)
     for data in base_data(estimator, n_features, rng):
-        tape = record(clone(estimator).set_params(random_state=seed), data.X, data.y)
-        if _plan(tape) != clone(estimator).plan(n=len(data.y), n_features=n_features):
+        tape = record(audited(estimator, random_state=seed), data.X, data.y)
+        if _plan(tape) != audited(estimator).plan(n=len(data.y), n_features=n_features):
             raise AuditFailure(f"fit used another plan than estimator.plan announced: {data.story}")
         made = [entry.release.name for entry in tape.entries]
         for release in _plan(tape).releases:
@@ -66,7 +65,7 @@ def check_price(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # n
 def check_empty_rows(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # noqa: ANN401
     """Empty rows contribute exactly nothing: all of them empty gives zero statistics."""
     X, y = np.full((9, n_features), np.nan), np.full(9, np.nan)
-    model = clone(estimator).set_params(on_invalid="drop", random_state=seed)
+    model = audited(estimator, on_invalid="drop", random_state=seed)
     for entry in record(model, X, y).entries:
         if np.any(entry.statistic != 0.0):
             raise AuditFailure(f"empty rows contribute to {entry.release.name!r}")

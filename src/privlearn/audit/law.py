@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
-from sklearn.base import clone
 
-from privlearn.audit.adversary import base_data
+from privlearn.audit.adversary import audited, base_data
 from privlearn.audit.failure import AuditFailure
 from privlearn.audit.tape import record
 
@@ -37,7 +36,7 @@ def standard_noise(estimator: Any, X: Array, y: Array, fits: int) -> dict[str, A
     """(released - statistic) / scale of every release, over several fits."""
     found: dict[str, list[Array]] = defaultdict(list)
     for k in range(fits):
-        model = clone(estimator)
+        model = audited(estimator)
         if model.random_state is not None:
             model.set_params(random_state=model.random_state + k)
         tape = record(model, X, y)
@@ -61,7 +60,7 @@ def check_noise_law(estimator: Any, *, n_features: int, seed: int = 0) -> None: 
     """Refute the declared law of the noise, or pass."""
     rng = np.random.default_rng(seed)
     data = next(iter(base_data(estimator, n_features, rng)))
-    model = clone(estimator).set_params(random_state=seed)
+    model = audited(estimator, random_state=seed)
     plan = record(model, data.X, data.y).plan
     assert plan is not None
     mechanisms = {release.name: release.mechanism.name for release in plan.releases}

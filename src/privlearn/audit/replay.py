@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
-from privlearn.audit.adversary import neighbourhoods
+from privlearn.audit.adversary import audited, neighbourhoods
 from privlearn.audit.failure import AuditFailure
 from privlearn.audit.tape import Entry, Tape, record, replay_on
 from privlearn.plan import Plan
@@ -32,7 +31,7 @@ def moved(plan: Plan, first: Entry, second: Entry) -> float:
 def check_replay(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # noqa: ANN401
     """Refute the declared sensitivities with adversarial neighbours, or pass."""
     rng = np.random.default_rng(seed)
-    model = clone(estimator).set_params(on_invalid="drop", random_state=seed)
+    model = audited(estimator, on_invalid="drop", random_state=seed)
     for k, (data, neighbours) in enumerate(neighbourhoods(model, n_features, rng)):
         dtype = (np.float64, np.float32)[k % 2]
         tape = record(model, data.as_type(dtype).X, data.y)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from privlearn.plan import Plan, Release
 from privlearn.problem import Budget
-from privlearn.release import Releaser, releasing_with
+from privlearn.release import Releaser, Steps, releasing_with
+from privlearn.sampling import Batches
 
 __all__ = ["Entry", "Tape", "record", "replay_on"]
 
@@ -26,13 +27,49 @@ class Entry:
     released: Array
 
 
+@dataclass(frozen=True, eq=False)
+class Series:
+    """Several releases that a compiled loop makes; it fills the arrays of `steps`."""
+
+    release: Release
+    steps: Steps
+
+    def entries(self) -> list[Entry]:
+        """One entry per release."""
+        shape = self.release.shape
+        pairs = zip(self.steps.statistics, self.steps.released, strict=True)
+        return [Entry(self.release, a.reshape(shape), b.reshape(shape)) for a, b in pairs]
+
+
 @dataclass(eq=False)
 class Tape:
     """Everything that one fit released, in order, with its plan and its batches."""
 
     plan: Plan | None = None
-    entries: list[Entry] = field(default_factory=list)
+    made: list[Entry | Series] = field(default_factory=list)
     batches: list[NDArray[np.int64]] = field(default_factory=list)
+
+    @property
+    def entries(self) -> list[Entry]:
+        """One entry per release, once the fit is over."""
+        return [
+            entry
+            for item in self.made
+            for entry in (item.entries() if isinstance(item, Series) else [item])
+        ]
+
+
+def _recording(steps: Steps) -> Steps:
+    """The same steps with room for what the loop computes."""
+    room = steps.noise.shape
+    return steps._replace(statistics=np.full(room, np.nan), released=np.full(room, np.nan))
+
+
+def _among(batches: Batches, n: int) -> Batches:
+    """The batches without rows that the neighbour does not have."""
+    there = batches.rows < n
+    before = np.concatenate([[0], np.cumsum(there)])
+    return Batches(batches.rows[there], before[batches.starts])
 
 
 def record(estimator: Any, X: Any, y: Any) -> Tape:  # noqa: ANN401
@@ -50,8 +87,13 @@ def record(estimator: Any, X: Any, y: Any) -> Tape:  # noqa: ANN401
 
         def _emit(self, release: Release, statistic: Array) -> Array:
             released = super()._emit(release, statistic)
-            tape.entries.append(Entry(release, statistic.copy(), released.copy()))
+            tape.made.append(Entry(release, statistic.copy(), released.copy()))
             return released
+
+        def _hand_out(self, release: Release, n: int, count: int) -> Steps:
+            series = Series(release, _recording(super()._hand_out(release, n, count)))
+            tape.made.append(series)
+            return series.steps
 
     with releasing_with(Recorder):
         estimator.fit(X, y)
@@ -73,9 +115,19 @@ def replay_on(tape: Tape, estimator: Any, X: Any, y: Any) -> Tape:  # noqa: ANN4
             return again.batches[-1]
 
         def _emit(self, release: Release, statistic: Array) -> Array:
-            released = tape.entries[len(again.entries)].released
-            again.entries.append(Entry(release, statistic.copy(), released))
-            return released.copy()
+            recorded = tape.made[len(again.made)]
+            assert isinstance(recorded, Entry)
+            again.made.append(Entry(release, statistic.copy(), recorded.released))
+            return recorded.released.copy()
+
+        def _hand_out(self, release: Release, n: int, count: int) -> Steps:
+            recorded = tape.made[len(again.made)]
+            assert isinstance(recorded, Series)
+            steps = _recording(recorded.steps)._replace(
+                batches=_among(recorded.steps.batches, n), answers=recorded.steps.released
+            )
+            again.made.append(Series(release, steps))
+            return steps
 
     with releasing_with(Replayer):
         estimator.fit(X, y)

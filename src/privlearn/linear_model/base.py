@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from dataclasses import replace
 from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from privlearn.certificate import Certificate
-from privlearn.data import bound, read_features, refuse_not_finite, validate
+from privlearn.data import Table, bound, read_features, refuse_not_finite
 from privlearn.exceptions import DeltaWarning, InvalidBudget, UnsupportedCombination
 from privlearn.losses import Loss
 from privlearn.penalties import Penalty
@@ -26,14 +27,13 @@ from privlearn.problem import Bounds, Budget, Neighbors, Problem
 from privlearn.release import spend
 from privlearn.solvers import Solution, Solver, resolve
 
-__all__ = ["PrivateLinearRegressor"]
+__all__ = ["PrivateEstimator"]
 
 
-class PrivateLinearRegressor(RegressorMixin, BaseEstimator):
-    """Base of linear regressors with a privacy guarantee; subclasses name loss and penalty."""
+class PrivateEstimator(BaseEstimator):
+    """Base of linear models with a privacy guarantee; subclasses name loss and penalty."""
 
     coef_: NDArray[np.float64]
-    intercept_: float
     privacy_: Certificate
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -48,18 +48,17 @@ class PrivateLinearRegressor(RegressorMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        neighbors: str = "zero_out",
-        solver: str | Solver = "auto",
-        data_norm: float | None = None,
-        bounds_X: Any = None,  # noqa: ANN401 (a pair of array-likes)
-        bounds_y: tuple[float, float] | None = None,
-        fit_intercept: bool = True,
-        on_invalid: str = "raise",
-        ledger: Any = None,  # noqa: ANN401 (anything with charge(plan, dataset))
-        dataset: str | None = None,
-        random_state: Any = None,  # noqa: ANN401 (as in scikit-learn)
+        epsilon: float,
+        delta: float,
+        neighbors: str,
+        solver: str | Solver,
+        data_norm: float | None,
+        bounds_X: Any,  # noqa: ANN401 (a pair of array-likes)
+        fit_intercept: bool,
+        on_invalid: str,
+        ledger: Any,  # noqa: ANN401 (a path, or anything with charge(plan, dataset))
+        dataset: str | None,
+        random_state: Any,  # noqa: ANN401 (as in scikit-learn)
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -67,7 +66,6 @@ class PrivateLinearRegressor(RegressorMixin, BaseEstimator):
         self.solver = solver
         self.data_norm = data_norm
         self.bounds_X = bounds_X
-        self.bounds_y = bounds_y
         self.fit_intercept = fit_intercept
         self.on_invalid = on_invalid
         self.ledger = ledger
@@ -75,12 +73,24 @@ class PrivateLinearRegressor(RegressorMixin, BaseEstimator):
         self.random_state = random_state
 
     @abstractmethod
-    def _loss(self) -> Loss:
-        """Loss of one prediction."""
+    def _loss(self, n_classes: int) -> Loss:
+        """Loss of one prediction; regressors have 0 classes."""
 
     @abstractmethod
-    def _penalty(self) -> Penalty:
+    def _penalty(self, n_features: int) -> Penalty:
         """Penalty on the coefficients."""
+
+    @abstractmethod
+    def _read(self, X: Any, y: Any) -> Table:  # noqa: ANN401
+        """X and y as numbers, or a refusal."""
+
+    @abstractmethod
+    def _publish(self, solution: Solution) -> None:
+        """Set the fitted attributes."""
+
+    def _assumed(self) -> tuple[str, ...]:
+        """Assumptions beyond those of every problem."""
+        return ()
 
     def plan(self, n: int | None = None, *, n_features: int) -> Plan:
         """What a fit would release and cost, before any data.
@@ -97,12 +107,15 @@ class PrivateLinearRegressor(RegressorMixin, BaseEstimator):
         Plan
             `str()` it, or ask `.epsilon(delta)`, `.releases`, `.forecast()`.
         """
+        return self._planned(n, n_features, n_classes=0)
+
+    def _planned(self, n: int | None, n_features: int, n_classes: int) -> Plan:
         self._validate_params()
-        problem, budget, solver = self._set_up(n, n_features)
+        problem, budget, solver = self._set_up(n, n_features, n_classes)
         settings, plan = self._calibrated(problem, budget, solver)
         if n is None:
             return plan
-        return _with_outlook(plan, solver.forecast(problem, settings, plan, n))
+        return replace(plan, outlook=solver.forecast(problem, settings, plan, n))
 
     def fit(self, X: Any, y: Any, sample_epsilon: Any = None, **unsupported: object) -> Self:  # noqa: ANN401
         """Fit the model and publish its coefficients with their certificate.
@@ -125,32 +138,31 @@ class PrivateLinearRegressor(RegressorMixin, BaseEstimator):
         """
         _refuse(sample_epsilon=sample_epsilon, **unsupported)
         self._validate_params()
-        public = Neighbors(self.neighbors).n_is_public
-        table = validate(self, X, y, n_is_public=public, on_invalid=self.on_invalid)
-        problem, budget, solver = self._set_up(*table.X.shape)
+        table = self._read(X, y)
+        n_classes = len(getattr(self, "classes_", ()))
+        n, n_features = table.X.shape
+        problem, budget, solver = self._set_up(n, n_features, n_classes)
         settings, plan = self._calibrated(problem, budget, solver)
         charged = {"ledger": self.ledger, "dataset": self.dataset}
         with spend(plan, budget, random_state=self.random_state, **charged) as release:
             solution = solver.solve(problem, settings, bound(table, problem), release)
-        return self._publish(solution, release.certificate())
+        self._publish(solution)
+        self.privacy_ = release.certificate()
+        return self
 
-    def predict(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
-        """Predict the target; X is not clipped.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            Rows to predict.
-        """
+    def _scores(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
+        """Rows times coefficients plus intercept; X is not clipped."""
         check_is_fitted(self)
         features = read_features(self, X, reset=False)
         refuse_not_finite("X", features, "for a prediction needs every feature")
-        return np.asarray(safe_sparse_dot(features, self.coef_)) + self.intercept_
+        return np.asarray(safe_sparse_dot(features, self.coef_.T)) + self.intercept_
 
-    def _set_up(self, n: int | None, n_features: int) -> tuple[Problem, Budget, Solver]:
+    def _set_up(
+        self, n: int | None, n_features: int, n_classes: int
+    ) -> tuple[Problem, Budget, Solver]:
         """Public facts, budget and solver; everything that can be refused is refused here."""
         budget = _budget(self.epsilon, self.delta)
-        problem = self._problem(n, n_features)
+        problem = self._problem(n, n_features, n_classes)
         if problem.n is not None and budget.delta > 1.0 / problem.n:
             warnings.warn(
                 f"delta={budget.delta:g} is above 1/n = {1 / problem.n:.2g}: publishing one random "
@@ -160,7 +172,7 @@ class PrivateLinearRegressor(RegressorMixin, BaseEstimator):
             )
         return problem, budget, resolve(self.solver, problem, budget)
 
-    def _problem(self, n: int | None, n_features: int) -> Problem:
+    def _problem(self, n: int | None, n_features: int, n_classes: int) -> Problem:
         neighbors = Neighbors(self.neighbors)
         return Problem(
             n=n if neighbors.n_is_public else None,
@@ -168,27 +180,22 @@ class PrivateLinearRegressor(RegressorMixin, BaseEstimator):
             bounds=Bounds.declared(
                 n_features,
                 bounds_X=self.bounds_X,
-                bounds_y=self.bounds_y,
+                bounds_y=getattr(self, "bounds_y", None),
                 data_norm=self.data_norm,
                 fit_intercept=self.fit_intercept,
             ),
-            loss=self._loss(),
-            penalty=self._penalty(),
+            loss=self._loss(n_classes),
+            penalty=self._penalty(n_features),
             neighbors=neighbors,
             fit_intercept=self.fit_intercept,
             rows_may_be_empty=self.on_invalid == "drop",
+            assumed=self._assumed(),
         )
 
     @staticmethod
     def _calibrated(problem: Problem, budget: Budget, solver: Solver) -> tuple[Any, Plan]:
         settings = solver.configure(problem, budget)
         return settings, calibrate(partial(solver.plan, problem, settings), budget)
-
-    def _publish(self, solution: Solution, certificate: Certificate) -> Self:
-        self.coef_ = solution.coef
-        self.intercept_ = solution.intercept
-        self.privacy_ = certificate
-        return self
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -209,9 +216,3 @@ def _refuse(**arguments: object) -> None:
             raise UnsupportedCombination(
                 f"{name} is not supported: there is no privacy proof for it here; leave it out"
             )
-
-
-def _with_outlook(plan: Plan, outlook: Any) -> Plan:  # noqa: ANN401
-    from dataclasses import replace
-
-    return replace(plan, outlook=outlook)

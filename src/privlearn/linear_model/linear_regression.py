@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from privlearn.linear_model.base import PrivateLinearRegressor
+from typing import Any, ClassVar
+
+from privlearn.linear_model.boxes import in_a_box
+from privlearn.linear_model.regressor import PrivateLinearRegressor
 from privlearn.losses import Loss, Squared
-from privlearn.penalties import NoPenalty, Penalty
+from privlearn.penalties import Penalty
+from privlearn.solvers import Solver
 
 __all__ = ["LinearRegression"]
 
@@ -14,6 +18,10 @@ class LinearRegression(PrivateLinearRegressor):
 
     Parameters
     ----------
+    positive : bool, default=False
+        Whether coefficients must be at least 0.
+    coef_bounds : pair (low, high) or None, default=None
+        Limits of the coefficients: scalars, or arrays of shape (n_features,).
     epsilon : float, default=1.0
         Promised in total for this fit.
     delta : float, default=1e-6
@@ -34,8 +42,8 @@ class LinearRegression(PrivateLinearRegressor):
     on_invalid : {"raise", "drop"}, default="raise"
         What happens to rows with NaN or infinity: an error before anything is spent, or they count
         as empty rows and the guarantee covers them.
-    ledger, dataset : object with ``charge(plan, dataset)`` and str, default=None
-        Charged before anything is released.
+    ledger, dataset : Ledger or its path, and str, default=None
+        What is charged before anything is released, and the name the charge is booked under.
     random_state : int, RandomState, Generator or None, default=None
         For tests only: a reproducible run is not private, and the certificate says so.
 
@@ -61,8 +69,48 @@ class LinearRegression(PrivateLinearRegressor):
     1.0
     """
 
-    def _loss(self) -> Loss:
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **PrivateLinearRegressor._parameter_constraints,
+        "positive": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        *,
+        positive: bool = False,
+        coef_bounds: Any = None,  # noqa: ANN401 (a pair of array-likes)
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        neighbors: str = "zero_out",
+        solver: str | Solver = "auto",
+        data_norm: float | None = None,
+        bounds_X: Any = None,  # noqa: ANN401 (a pair of array-likes)
+        bounds_y: tuple[float, float] | None = None,
+        fit_intercept: bool = True,
+        on_invalid: str = "raise",
+        ledger: Any = None,  # noqa: ANN401 (a path, or anything with charge(plan, dataset))
+        dataset: str | None = None,
+        random_state: Any = None,  # noqa: ANN401 (as in scikit-learn)
+    ) -> None:
+        super().__init__(
+            epsilon=epsilon,
+            delta=delta,
+            neighbors=neighbors,
+            solver=solver,
+            data_norm=data_norm,
+            bounds_X=bounds_X,
+            bounds_y=bounds_y,
+            fit_intercept=fit_intercept,
+            on_invalid=on_invalid,
+            ledger=ledger,
+            dataset=dataset,
+            random_state=random_state,
+        )
+        self.positive = positive
+        self.coef_bounds = coef_bounds
+
+    def _loss(self, n_classes: int) -> Loss:
         return Squared()
 
-    def _penalty(self) -> Penalty:
-        return NoPenalty()
+    def _penalty(self, n_features: int) -> Penalty:
+        return in_a_box(Penalty(), n_features, coef_bounds=self.coef_bounds, positive=self.positive)

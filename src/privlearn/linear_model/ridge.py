@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval
 
-from privlearn.linear_model.base import PrivateLinearRegressor
+from privlearn.linear_model.boxes import in_a_box
+from privlearn.linear_model.regressor import PrivateLinearRegressor
 from privlearn.losses import Loss, Squared
-from privlearn.penalties import L2, Penalty
+from privlearn.penalties import Penalty
 from privlearn.solvers import Solver
 
 __all__ = ["Ridge"]
@@ -22,8 +23,8 @@ class Ridge(PrivateLinearRegressor):
     ----------
     alpha : float, default=1.0
         Weight of the penalty, in the units of the X and y that are given.
-    epsilon, delta, neighbors, solver, data_norm, bounds_X, bounds_y, fit_intercept, on_invalid, \
-ledger, dataset, random_state
+    positive, coef_bounds, epsilon, delta, neighbors, solver, data_norm, bounds_X, bounds_y, \
+fit_intercept, on_invalid, ledger, dataset, random_state
         As in `LinearRegression`.
 
     Examples
@@ -40,12 +41,15 @@ ledger, dataset, random_state
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PrivateLinearRegressor._parameter_constraints,
         "alpha": [Interval(Real, 0, None, closed="left")],
+        "positive": ["boolean"],
     }
 
     def __init__(
         self,
         *,
         alpha: float = 1.0,
+        positive: bool = False,
+        coef_bounds: Any = None,  # noqa: ANN401 (a pair of array-likes)
         epsilon: float = 1.0,
         delta: float = 1e-6,
         neighbors: str = "zero_out",
@@ -55,7 +59,7 @@ ledger, dataset, random_state
         bounds_y: tuple[float, float] | None = None,
         fit_intercept: bool = True,
         on_invalid: str = "raise",
-        ledger: Any = None,  # noqa: ANN401 (anything with charge(plan, dataset))
+        ledger: Any = None,  # noqa: ANN401 (a path, or anything with charge(plan, dataset))
         dataset: str | None = None,
         random_state: Any = None,  # noqa: ANN401 (as in scikit-learn)
     ) -> None:
@@ -74,9 +78,12 @@ ledger, dataset, random_state
             random_state=random_state,
         )
         self.alpha = alpha
+        self.positive = positive
+        self.coef_bounds = coef_bounds
 
-    def _loss(self) -> Loss:
+    def _loss(self, n_classes: int) -> Loss:
         return Squared()
 
-    def _penalty(self) -> Penalty:
-        return L2(float(self.alpha))
+    def _penalty(self, n_features: int) -> Penalty:
+        ridge = Penalty(l2=float(self.alpha))
+        return in_a_box(ridge, n_features, coef_bounds=self.coef_bounds, positive=self.positive)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from privlearn.problem import Budget, Problem
 from privlearn.solvers.base import Solution, Solver, Support, check_supported
+from privlearn.solvers.sgd import SGD
 from privlearn.solvers.sufficient_statistics import SufficientStatistics
 
 __all__ = [
+    "SGD",
     "SOLVERS",
     "Solution",
     "Solver",
@@ -20,7 +22,8 @@ __all__ = [
     "resolve",
 ]
 
-SOLVERS: dict[str, type[Solver]] = {SufficientStatistics.name: SufficientStatistics}
+# In the order in which "auto" prefers them.
+SOLVERS: dict[str, type[Solver]] = {solver.name: solver for solver in (SufficientStatistics, SGD)}
 
 
 def resolve(solver: str | Solver, problem: Problem, budget: Budget) -> Solver:
@@ -29,7 +32,7 @@ def resolve(solver: str | Solver, problem: Problem, budget: Budget) -> Solver:
     Examples
     --------
     >>> sorted(SOLVERS)
-    ['moments']
+    ['moments', 'sgd']
     """
     if isinstance(solver, str):
         chosen = _auto(problem) if solver == "auto" else _by_name(solver)

@@ -21,10 +21,10 @@ __all__ = ["Solution", "Solver", "Support", "check_supported"]
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A fitted model, in the units of the X and y that were given."""
+    """A fitted model in the units of the X and y that were given: one row per output."""
 
-    coef: NDArray[np.float64]
-    intercept: float
+    coef: NDArray[np.float64]  # (outputs, n_features)
+    intercept: NDArray[np.float64]  # (outputs,)
 
 
 @dataclass(frozen=True)

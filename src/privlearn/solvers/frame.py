@@ -17,7 +17,7 @@ from privlearn.data import Rows
 from privlearn.problem import Bounds
 from privlearn.solvers.base import Solution
 
-__all__ = ["Frame"]
+__all__ = ["Frame", "candidates", "typical"]
 
 Array = NDArray[np.float64]
 
@@ -45,9 +45,9 @@ class Frame:
         """The better of the centred and the plain frame, by public facts."""
         frames = [
             _frame(bounds, center, scale, length, intercept)
-            for center, scale, length in _candidates(bounds, n_features, intercept)
+            for center, scale, length in candidates(bounds, n_features, intercept)
         ]
-        return min(frames, key=lambda frame: frame.squared_norm * _typical(frame.scale))
+        return min(frames, key=lambda frame: frame.squared_norm * typical(frame.scale))
 
     @property
     def width(self) -> int:
@@ -75,16 +75,16 @@ class Frame:
         slope = np.divide(coef, self.scale, out=np.zeros_like(coef), where=self.scale > 0)
         slope *= self.y_scale
         level = self.y_center + self.y_scale * intercept - float(slope @ self.center)
-        return Solution(slope, level if self.intercept else 0.0)
+        return Solution(slope[None, :], np.array([level if self.intercept else 0.0]))
 
 
-def _typical(scale: Array) -> float:
+def typical(scale: Array) -> float:
     """Geometric mean of the scales: noise on a coefficient grows with norm^2 times scale."""
     used = scale[scale > 0]
     return float(np.exp(np.mean(np.log(used)))) if len(used) else 0.0
 
 
-def _candidates(
+def candidates(
     bounds: Bounds, n_features: int, intercept: bool
 ) -> list[tuple[Array, Array, float]]:
     """Triples (center, scale, largest squared length of the scaled x)."""

@@ -88,7 +88,7 @@ class SufficientStatistics:
             neighbors=problem.neighbors,
             scale=scale,
             rows=problem.n,
-            assumptions=_assumptions(problem),
+            assumptions=problem.assumptions(),
             paper="Gaussian moment matrix (Dwork et al. 2014; AdaSSP: Wang 2018)",
         )
 
@@ -127,7 +127,7 @@ class SufficientStatistics:
         deviation = factor * noise * math.sqrt((1.0 + signal + signal / p) / 2.0)
         level = noise / (math.sqrt(2.0) * n) if problem.fit_intercept else 0.0
         prediction = math.sqrt(p * settings.spread * deviation**2 + level**2)
-        per_unit = settings.to_data_units(np.full(p, deviation), 0.0).coef
+        per_unit = settings.to_data_units(np.full(p, deviation), 0.0).coef[0]
         return Forecast(
             coefficient=per_unit,
             prediction=prediction * settings.y_scale,
@@ -135,8 +135,3 @@ class SufficientStatistics:
             n=n,
             assumes=settings.assumes + " and explain half of the target's variance",
         )
-
-
-def _assumptions(problem: Problem) -> tuple[str, ...]:
-    declared = f"{problem.bounds.named()} were chosen without looking at the data"
-    return (declared,) if problem.n is None else (declared, "the number of rows is public")

@@ -1,0 +1,1 @@
+"""Benchmarks: papers, peers and speed. See docs/benchmarks.md."""

@@ -1,0 +1,1 @@
+"""One file per component; see docs/benchmarks.md."""

@@ -1,0 +1,93 @@
+"""Adult: accuracy of private logistic regression over epsilon.
+
+Features, bounds and row norm are public knowledge (`benchmarks/adult.py`), 107 columns. Trained on
+the 32,561 rows of the training file, scored on the 16,281 of the test file. privlearn runs with
+its defaults, delta = 1e-5, and no tuning of any kind. Baselines on the same features: scikit-learn
+without privacy, and diffprivlib with its defaults and the same row norm.
+
+The promises differ. diffprivlib's is pure (delta = 0) and for replacing one row, which is
+harder to keep; privlearn's default relation is `zero_out`, and `replace_one` is shown beside it.
+"""
+
+from benchmarks import adult, curves, data, diffprivlib_peer
+from benchmarks.needs import dataset, environment, estimator
+
+DIFFPRIVLIB = environment("diffprivlib")
+NEEDS = (dataset("adult"), estimator("LogisticRegression"))
+WELCOME = (DIFFPRIVLIB,)
+EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
+DELTA = 1e-5
+ITERATIONS = 1_000
+
+
+def measure(options):
+    table = data.load("adult", fetch=options.fetch)
+    train, test = (_matrix(table.part(which)) for which in ("train", "test"))
+    epsilons = (1.0,) if options.quick else EPSILONS
+    seeds = options.repeats(usual=10, quick=2)
+    found = {
+        "epsilons": list(epsilons),
+        "curves": {
+            "privlearn (zero_out)": private_scores(train, test, epsilons, seeds, "zero_out"),
+            "privlearn (replace_one)": private_scores(train, test, epsilons, seeds, "replace_one"),
+        },
+        "references": without_privacy(train, test),
+        "versions": {},
+    }
+    if not DIFFPRIVLIB.missing(options):
+        peer = diffprivlib_peer.scores(
+            train, test, epsilons=epsilons, seeds=seeds, data_norm=adult.DATA_NORM
+        )
+        found["curves"]["diffprivlib (pure, replace one)"] = peer["scores"]
+        found["versions"] = peer["versions"]
+    return found
+
+
+def _matrix(part):
+    return adult.features(part.features), adult.labels(part.target)
+
+
+def private_scores(train, test, epsilons, seeds, neighbors):
+    """Test accuracy of privlearn's defaults, per epsilon and seed."""
+    import privlearn
+
+    return [
+        [
+            privlearn.LogisticRegression(
+                epsilon=epsilon,
+                delta=DELTA,
+                neighbors=neighbors,
+                bounds_X=adult.BOUNDS,
+                data_norm=adult.DATA_NORM,
+                random_state=seed,
+            )
+            .fit(*train)
+            .score(*test)
+            for seed in range(seeds)
+        ]
+        for epsilon in epsilons
+    ]
+
+
+def without_privacy(train, test):
+    """Test accuracy of scikit-learn and of the label that most rows have."""
+    from sklearn.linear_model import LogisticRegression
+
+    plain = LogisticRegression(max_iter=ITERATIONS).fit(*train)
+    return {
+        "scikit-learn, no privacy": plain.score(*test),
+        "always the larger class": float(1.0 - test[1].mean()),
+    }
+
+
+def tables(results):
+    note = ""
+    if results["versions"]:
+        versions = ", ".join(f"{name} {v}" for name, v in results["versions"].items())
+        note = f"\n\ndiffprivlib ran in an environment of its own: {versions}."
+    return curves.table(results) + note
+
+
+def figures(results):
+    title = "Adult: test accuracy of logistic regression, delta = 1e-5"
+    return {"": curves.figure(results, title=title, score="test accuracy")}

@@ -1,0 +1,154 @@
+"""The loop of DP-SGD: clip each row's gradient, sum, release, step."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from privlearn._loops.emit import emit
+from privlearn._loops.slopes import write_slopes
+from privlearn._loops.sums import add_block, add_rows, score_rows
+from privlearn.losses import HUBER
+
+__all__ = ["Descent", "Model", "clipped_sum", "descend"]
+
+AT_ONCE = 256  # rows that are worked on together; at most BLOCK_ROWS
+BELOW_ONE = 1.0 - 2.0**-40  # far more than rounding can add to a norm
+
+
+class Model(NamedTuple):
+    """What turns a row into a gradient; all public."""
+
+    loss: int
+    threshold: float
+    outputs: int
+    width: int  # entries of a row, the intercept's included
+    unit: float  # the intercept's entry; 0 without intercept
+    clip: float
+
+
+class Descent(NamedTuple):
+    """Weights as they move, and how they move; all of it post-processing of releases.
+
+    Weights are `outputs` rows of `width` numbers, followed by Huber's scale where there is one.
+    """
+
+    weights: NDArray[np.float64]
+    previous: NDArray[np.float64]
+    average: NDArray[np.float64]
+    l1: NDArray[np.float64]
+    l2: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    step_size: float
+    momentum: float
+    divisor: float
+    first_averaged: int
+
+
+@njit(cache=True, error_model="numpy")
+def _shorten(clip, norms, batch, slopes, along_scale):
+    """Scale slopes so that no row's gradient is longer than `clip`.
+
+    The gradient is slopes x row, so its norm is |slopes| |row|: no gradient is ever built.
+    """
+    limit = clip * BELOW_ONE
+    for b in range(batch.size):
+        squares = 0.0
+        for k in range(slopes.shape[1]):
+            squares += slopes[b, k] * slopes[b, k]
+        norm = norms[batch[b]]
+        length = math.sqrt(squares * norm * norm + along_scale[b] * along_scale[b])
+        factor = 1.0 if length <= limit else limit / length
+        if norm == 0.0 or not length < math.inf:  # the empty row; or weights beyond all bounds
+            factor = 0.0
+            slopes[b] = 0.0
+            along_scale[b] = 0.0
+        for k in range(slopes.shape[1]):
+            slopes[b, k] *= factor
+        along_scale[b] *= factor
+
+
+@njit(cache=True, error_model="numpy")
+def clipped_sum(rows, batch, model, weights, statistic):
+    """Sum over the batch of gradients, each shortened to at most `model.clip`.
+
+    A part of the batch is scored, sloped, shortened and summed while it is near the processor.
+    """
+    outputs, width, unit, huber = model.outputs, model.width, model.unit, model.loss == HUBER
+    features = width if unit == 0.0 else width - 1
+    by_output = weights[: outputs * width].reshape(outputs, width)
+    inner = np.ascontiguousarray(by_output[:, :features])
+    gathered = np.empty((AT_ONCE if outputs > 1 and rows.columns.size == 0 else 0, features))
+    scores, slopes = np.empty((AT_ONCE, outputs)), np.empty((AT_ONCE, outputs))
+    along_scale, sums = np.empty(AT_ONCE), np.zeros((outputs, features))
+    block, lost = np.zeros(statistic.size), np.zeros(statistic.size)
+    statistic[:] = 0.0
+    for start in range(0, batch.size, AT_ONCE):
+        part = batch[start : start + AT_ONCE]
+        score_rows(rows, part, inner, gathered, scores)
+        if unit != 0.0:
+            scores[: part.size] += unit * by_output[:, features]
+        scale = weights[-1] if huber else 1.0
+        targets = rows.targets[part]
+        write_slopes(model.loss, model.threshold, targets, scores, scale, slopes, along_scale)
+        _shorten(model.clip, rows.norms, part, slopes, along_scale)
+        sums[:] = 0.0
+        add_rows(rows, part, slopes, gathered, sums)
+        for k in range(outputs):
+            block[k * width : k * width + features] = sums[k]
+            if unit != 0.0:
+                block[k * width + features] = unit * slopes[: part.size, k].sum()
+        if huber:
+            block[-1] = along_scale[: part.size].sum()
+        add_block(block, statistic, lost)
+    for j in range(statistic.size):
+        statistic[j] += lost[j]
+
+
+@njit(cache=True, error_model="numpy")
+def _step(descent, gradient, pace):
+    """Heavy ball, then the penalty's proximal map (Ochs et al. 2014, Algorithm 4)."""
+    step = descent.step_size * pace
+    w, before = descent.weights, descent.previous
+    for j in range(w.size):
+        moved = w[j] + descent.momentum * (w[j] - before[j])
+        moved -= step / descent.divisor * gradient[j]
+        before[j] = w[j]
+        shrunk = math.copysign(max(abs(moved) - step * descent.l1[j], 0.0), moved)
+        shrunk /= 1.0 + step * descent.l2[j]
+        w[j] = min(max(shrunk, descent.low[j]), descent.high[j])
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def descend(rows, model, descent, steps, done):
+    """Take the steps that were handed out; False when a statistic does not fit its grid.
+
+    `done` steps were taken before; iterates from `descent.first_averaged` on are averaged.
+    """
+    size = descent.weights.size
+    statistic, gradient = np.empty(size), np.empty(size)
+    starts = steps.batches.starts
+    for k in range(steps.noise.shape[0]):
+        batch = steps.batches.rows[starts[k] : starts[k + 1]]
+        clipped_sum(rows, batch, model, descent.weights, statistic)
+        fits = emit(
+            statistic,
+            k,
+            steps.noise,
+            steps.grid,
+            steps.statistics,
+            steps.released,
+            steps.answers,
+            gradient,
+        )
+        if not fits:
+            return False
+        _step(descent, gradient, descent.weights[-1] if model.loss == HUBER else 1.0)
+        weight = done + k + 1 - descent.first_averaged
+        if weight > 0:
+            for j in range(size):
+                descent.average[j] += (descent.weights[j] - descent.average[j]) / weight
+    return True

@@ -1,0 +1,109 @@
+"""Stored rows, their products with weights, and sums within the error of numerics.py."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["StoredRows", "add_block", "add_rows", "score_rows"]
+
+# Sums over a block may run in any order (numerics.py), so they may use vector instructions; flags
+# that assume finite numbers stay off.
+ANY_ORDER = {"reassoc", "contract", "nsz"}
+
+
+class StoredRows(NamedTuple):
+    """Bounded rows in a solver's coordinates.
+
+    Dense row i is values[i]. Sparse row i has values[0, starts[i]:starts[i + 1]] in `columns`,
+    which is empty for dense rows. `norms` are upper bounds of the rows' lengths, the intercept's
+    entry included; an empty row has length 0 and contributes nothing.
+    """
+
+    values: NDArray[np.floating]
+    columns: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    targets: NDArray[np.float64]
+    norms: NDArray[np.float64]
+
+
+@njit(cache=True, fastmath=ANY_ORDER)
+def _score_dense(values, batch, weights, scores):
+    for b in range(batch.size):
+        i = batch[b]
+        total = 0.0
+        for j in range(values.shape[1]):
+            total += values[i, j] * weights[0, j]
+        scores[b, 0] = total
+
+
+@njit(cache=True, fastmath=ANY_ORDER)
+def _add_dense(values, batch, shares, sums):
+    for b in range(batch.size):
+        i = batch[b]
+        share = shares[b, 0]
+        for j in range(values.shape[1]):
+            sums[0, j] += share * values[i, j]
+
+
+@njit(cache=True, fastmath=ANY_ORDER)
+def _score_sparse(rows, batch, weights, scores):
+    values, columns, starts = rows.values, rows.columns, rows.starts
+    for b in range(batch.size):
+        i = batch[b]
+        for k in range(weights.shape[0]):
+            total = 0.0
+            for j in range(starts[i], starts[i + 1]):
+                total += values[0, j] * weights[k, columns[j]]
+            scores[b, k] = total
+
+
+@njit(cache=True, fastmath=ANY_ORDER)
+def _add_sparse(rows, batch, shares, sums):
+    values, columns, starts = rows.values, rows.columns, rows.starts
+    for b in range(batch.size):
+        i = batch[b]
+        for k in range(sums.shape[0]):
+            for j in range(starts[i], starts[i + 1]):
+                sums[k, columns[j]] += shares[b, k] * values[0, j]
+
+
+@njit(cache=True)
+def score_rows(rows, batch, weights, gathered, scores):
+    """Scores of the batch's rows; `weights` has one row per output, and is contiguous.
+
+    With several outputs dense rows are gathered for a matrix product, and stay for `add_rows`.
+    """
+    if rows.columns.size > 0:
+        _score_sparse(rows, batch, weights, scores)
+    elif weights.shape[0] == 1:
+        _score_dense(rows.values, batch, weights, scores)
+    else:
+        for b in range(batch.size):
+            gathered[b] = rows.values[batch[b]]
+        scores[: batch.size] = np.dot(gathered[: batch.size], weights.T)
+
+
+@njit(cache=True)
+def add_rows(rows, batch, shares, gathered, sums):
+    """Add shares[b, k] times row b to sums[k]."""
+    if rows.columns.size > 0:
+        _add_sparse(rows, batch, shares, sums)
+    elif sums.shape[0] == 1:
+        _add_dense(rows.values, batch, shares, sums)
+    else:
+        sums += np.dot(np.ascontiguousarray(shares[: batch.size].T), gathered[: batch.size])
+
+
+@njit(cache=True)
+def add_block(block, total, lost):
+    """Compensated total += block (Neumaier), and clear the block. No reordering here."""
+    for j in range(block.size):
+        value = total[j] + block[j]
+        if abs(total[j]) >= abs(block[j]):
+            lost[j] += (total[j] - value) + block[j]
+        else:
+            lost[j] += (block[j] - value) + total[j]
+        total[j] = value
+        block[j] = 0.0

@@ -1,0 +1,61 @@
+"""Opening and creating ledgers for commands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from privlearn.cli.errors import CommandError
+
+if TYPE_CHECKING:
+    from privlearn.ledger import Ledger
+
+__all__ = ["DEFAULT_DELTA", "charged_ledger", "create_ledger", "existing_ledger"]
+
+DEFAULT_DELTA = 1e-6
+
+
+def existing_ledger(path: str) -> Ledger:
+    """Open a ledger that is there."""
+    from privlearn.ledger import Ledger
+
+    if not Path(path).expanduser().exists():
+        raise CommandError(
+            f"there is no ledger {path}; check the name, or create it: "
+            f"privlearn ledger {path} --create --epsilon 3"
+        )
+    return Ledger(path)
+
+
+def create_ledger(path: str, epsilon: float, delta: float | None) -> Ledger:
+    """Create a ledger that is not there."""
+    from privlearn.ledger import Ledger
+
+    if Path(path).expanduser().exists():
+        raise CommandError(f"{path} exists, and a budget cannot be changed; choose another name")
+    return Ledger(path, epsilon=epsilon, delta=DEFAULT_DELTA if delta is None else delta)
+
+
+def charged_ledger(
+    path: str | None, dataset: str | None, epsilon: float | None, delta: float | None
+) -> Ledger | None:
+    """The ledger that a fit charges: opened, or created where a budget for it was given."""
+    if path is None:
+        if dataset or epsilon or delta:
+            raise CommandError("--dataset and --ledger-... say how to charge; add --ledger FILE")
+        return None
+    if not dataset:
+        raise CommandError(
+            "whose data is it? Add --dataset NAME, and use the same name for the same people: "
+            "each name has the ledger's whole budget"
+        )
+    if Path(path).expanduser().exists():
+        from privlearn.ledger import Ledger
+
+        return Ledger(path, epsilon=epsilon, delta=delta)
+    if epsilon is None:
+        raise CommandError(
+            f"there is no ledger {path}; check the name, or add --ledger-epsilon 3 to create one "
+            "that allows epsilon = 3 in all"
+        )
+    return create_ledger(path, epsilon, delta)

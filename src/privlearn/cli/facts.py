@@ -1,0 +1,199 @@
+"""Public facts about columns: ranges, category lists, class labels. Never read off the data."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from privlearn.cli.errors import CommandError
+
+__all__ = ["Facts", "parse_bounds", "parse_categories", "parse_range", "read_facts"]
+
+Range = tuple[float, float]
+KEYS = ("target", "columns", "classes", "data_norm", "bounds", "categories")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is declared about a file's columns.
+
+    Attributes
+    ----------
+    bounds : dict
+        Lowest and highest value of numeric columns; the target's may be among them.
+    categories : dict
+        All values that a text column may hold.
+    target : str or None
+        The column to predict.
+    columns : tuple of str or None
+        The columns to predict from; None means all others.
+    classes : tuple of str or None
+        All labels of a target that is no number.
+    data_norm : float or None
+        Largest Euclidean norm of an encoded row, the intercept's 1 included.
+    """
+
+    bounds: dict[str, Range] = field(default_factory=dict)
+    categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    target: str | None = None
+    columns: tuple[str, ...] | None = None
+    classes: tuple[str, ...] | None = None
+    data_norm: float | None = None
+
+    def __post_init__(self) -> None:
+        both = sorted(set(self.bounds) & set(self.categories))
+        if both:
+            raise CommandError(
+                f"column {both[0]!r} has bounds and categories; give bounds to numbers and "
+                "categories to text"
+            )
+
+    def updated(self, other: Facts) -> Facts:
+        """These facts, where `other` says nothing else."""
+        single = {
+            key: getattr(other, key)
+            for key in ("target", "columns", "classes", "data_norm")
+            if getattr(other, key) is not None
+        }
+        bounds = {k: v for k, v in self.bounds.items() if k not in other.categories}
+        categories = {k: v for k, v in self.categories.items() if k not in other.bounds}
+        return replace(
+            self,
+            bounds=bounds | other.bounds,
+            categories=categories | other.categories,
+            **single,
+        )
+
+
+def parse_range(text: str) -> Range:
+    """Read ``LOW:HIGH``.
+
+    Examples
+    --------
+    >>> parse_range("17:90")
+    (17.0, 90.0)
+    """
+    parts = text.split(":")
+    try:
+        low, high = (float(part) for part in parts)
+    except ValueError:
+        remedy = "write two numbers LOW:HIGH, for example 0:100"
+        raise CommandError(f"{text!r} is no range; {remedy}") from None
+    return _range((low, high), text)
+
+
+def _range(pair: Range, text: str) -> Range:
+    low, high = pair
+    if not (low < high and math.isfinite(high - low)):
+        raise CommandError(f"the range {text} needs two finite numbers, the lower one first")
+    return low, high
+
+
+def parse_bounds(text: str) -> tuple[str, Range]:
+    """Read ``COLUMN=LOW:HIGH``.
+
+    Examples
+    --------
+    >>> parse_bounds("age=17:90")
+    ('age', (17.0, 90.0))
+    """
+    name, equals, numbers = text.rpartition("=")
+    if not (equals and name.strip()):
+        raise CommandError(f"--bounds {text} names no column; write --bounds COLUMN=LOW:HIGH")
+    return name.strip(), parse_range(numbers)
+
+
+def parse_categories(text: str) -> tuple[str, tuple[str, ...]]:
+    """Read ``COLUMN=A,B,C``.
+
+    Examples
+    --------
+    >>> parse_categories("sex=male,female")
+    ('sex', ('male', 'female'))
+    """
+    name, equals, values = text.partition("=")
+    if not (equals and name.strip()):
+        raise CommandError(f"--categories {text} names no column; write --categories COLUMN=A,B,C")
+    return name.strip(), _distinct(values.split(","), f"--categories {text}")
+
+
+def _distinct(values: list[str], where: str) -> tuple[str, ...]:
+    stripped = tuple(value.strip() for value in values)
+    if len(stripped) < 2 or "" in stripped or len(set(stripped)) < len(stripped):
+        raise CommandError(f"{where} needs two or more different values, for example no,yes")
+    return stripped
+
+
+def read_facts(path: str | Path) -> Facts:
+    """Read a facts file (TOML)."""
+    try:
+        content = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise CommandError(f"the facts file {path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise CommandError(f"the facts file {path} is not UTF-8 text; save it as UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        raise CommandError(
+            f"the facts file {path} is not valid TOML: {error}. A template: privlearn plan "
+            "--template DATA.csv --target COLUMN"
+        ) from None
+    unknown = sorted(set(content) - set(KEYS))
+    if unknown:
+        raise CommandError(
+            f"the facts file {path} has the entry {unknown[0]!r}, which is unknown; "
+            f"there are: {', '.join(KEYS)}"
+        )
+    return _facts(content, str(path))
+
+
+def _facts(content: Mapping[str, Any], path: str) -> Facts:
+    norm = content.get("data_norm")
+    if norm is not None and not _is_number(norm):
+        raise CommandError(f"data_norm in {path} is no number; write data_norm = 2.5")
+    return Facts(
+        bounds={k: _toml_range(k, v, path) for k, v in _section(content, "bounds", path)},
+        categories={
+            k: _distinct(_texts(k, v, path), f"{k!r} in {path}")
+            for k, v in _section(content, "categories", path)
+        },
+        target=None if "target" not in content else str(content["target"]),
+        columns=_optional_texts(content, "columns", path),
+        classes=_optional_texts(content, "classes", path),
+        data_norm=None if norm is None else float(norm),
+    )
+
+
+def _section(content: Mapping[str, Any], key: str, path: str) -> list[tuple[str, Any]]:
+    section = content.get(key, {})
+    if not isinstance(section, dict):
+        raise CommandError(
+            f"{key} in {path} is no table; write a line [{key}] and below it columns"
+        )
+    return list(section.items())
+
+
+def _toml_range(name: str, value: object, path: str) -> Range:
+    if not (isinstance(value, list) and len(value) == 2 and all(map(_is_number, value))):
+        raise CommandError(
+            f"the bounds of {name!r} in {path} are no pair of numbers; write for example "
+            f"{name} = [0, 100]"
+        )
+    return _range((float(value[0]), float(value[1])), f"of {name!r} in {path}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _texts(name: str, value: object, path: str) -> list[str]:
+    if not isinstance(value, list):
+        raise CommandError(f'{name!r} in {path} is no list; write for example ["no", "yes"]')
+    return [str(item) for item in value]
+
+
+def _optional_texts(content: Mapping[str, Any], key: str, path: str) -> tuple[str, ...] | None:
+    return tuple(_texts(key, content[key], path)) if key in content else None

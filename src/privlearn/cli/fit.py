@@ -1,0 +1,230 @@
+"""`privlearn fit`: from a file with people's data to a model with a certificate."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from privlearn.cli.errors import CommandError
+from privlearn.cli.help import Help
+from privlearn.cli.options import (
+    add_budget,
+    add_facts,
+    add_model,
+    gather_facts,
+    names,
+    number,
+    own_options,
+    positive,
+    separator,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from privlearn.cli.design import Design
+    from privlearn.cli.model_file import SavedModel
+    from privlearn.cli.tables import Source
+
+__all__ = ["add_parser", "run"]
+
+EXAMPLE = """\
+example: wages by age, hours and sex, with epsilon = 1; then predictions for other people
+  privlearn fit people.csv --target wage --epsilon 1 --bounds-y 0:5000 \\
+      --bounds age=17:90 --bounds hours=0:99 --categories sex=male,female \\
+      -o wage.json --predict others.csv --predictions out.csv
+
+Each fit spends privacy. To keep count over several fits on the same people, add
+  --ledger people.ledger --dataset people --ledger-epsilon 3
+"""
+
+
+def add_parser(commands: Any) -> None:  # noqa: ANN401 (argparse's action is private)
+    """Declare the command and its options."""
+    parser = commands.add_parser(
+        "fit",
+        help="learn a private model from a CSV or Parquet file",
+        description="Learn a model from a file with one row per person, under a privacy budget.",
+        epilog=EXAMPLE,
+        usage="privlearn fit DATA --target COLUMN --epsilon E [public facts] [options]",
+        formatter_class=Help,
+        allow_abbrev=False,
+    )
+    parser.add_argument("data", help="CSV file (first line: column names) or .parquet file")
+    parser.add_argument("--target", metavar="COLUMN", help="the column to predict")
+    parser.add_argument(
+        "--columns", type=names, metavar="A,B,...", help="predict from these (default: all others)"
+    )
+    add_model(parser)
+    add_budget(parser)
+    add_facts(parser)
+    _add_ledger(parser)
+    _add_files(parser)
+    parser.set_defaults(run=run)
+
+
+def _add_ledger(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("ledger", "Counts what several fits on the same people cost.")
+    group.add_argument("--ledger", metavar="FILE", help="charge this ledger before the fit")
+    group.add_argument(
+        "--dataset", metavar="NAME", help="whose data it is; the same name for the same people"
+    )
+    group.add_argument(
+        "--ledger-epsilon", type=positive, metavar="E", help="create the ledger with this total"
+    )
+    group.add_argument(
+        "--ledger-delta", type=number, metavar="D", help="and this delta (default: 1e-6)"
+    )
+
+
+def _add_files(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("files")
+    group.add_argument(
+        "-o", "--output", default="model.json", metavar="FILE", help="model (default: model.json)"
+    )
+    group.add_argument(
+        "--overwrite", action="store_true", help="replace the model file if it is there already"
+    )
+    group.add_argument("--predict", metavar="FILE", help="also predict the rows of this file")
+    group.add_argument("--predictions", metavar="FILE", help="where those predictions go, as CSV")
+    group.add_argument(
+        "--on-invalid",
+        choices=("raise", "drop"),
+        default="raise",
+        help="rows with empty or unusable cells: stop (default), or leave them out of the sums",
+    )
+    group.add_argument(
+        "--separator",
+        type=separator,
+        default=",",
+        metavar="CHAR",
+        help="between CSV cells: a character, or tab (default: ,)",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Fit, save, predict and report. Whatever can be refused is refused before the charge."""
+    from privlearn.cli.design import design
+    from privlearn.cli.models import MODELS, build
+    from privlearn.cli.tables import open_source
+
+    _check_outputs(args)
+    source = open_source(args.data, args.separator)
+    kind = MODELS[args.model]
+    facts = gather_facts(args)
+    chosen = design(source.names, facts, where=args.data, classifies=kind.classifies)
+    estimator = build(
+        args.model,
+        chosen,
+        own_options(args),
+        epsilon=args.epsilon,
+        delta=args.delta,
+        neighbors=args.neighbors,
+        solver=args.solver,
+        on_invalid=args.on_invalid,
+    )
+    new_rows = _new_rows(args, chosen)
+    rows = _rows(args, source, chosen)
+    model = _fit(args, chosen, estimator, rows)
+    _save(args, model, new_rows)
+    _report(args, model, str(estimator.privacy_))
+    return 0
+
+
+def _check_outputs(args: argparse.Namespace) -> None:
+    if (args.predict is None) != (args.predictions is None):
+        raise CommandError(
+            "--predict FILE (rows to predict) and --predictions FILE (where to write) go together"
+        )
+    if Path(args.output).exists() and not args.overwrite:
+        raise CommandError(
+            f"{args.output} exists, and a model that cost privacy is not replaced unasked; choose "
+            "another name with -o, or add --overwrite"
+        )
+    for path in filter(None, (args.output, args.predictions)):
+        if not Path(path).absolute().parent.is_dir():
+            raise CommandError(f"the folder of {path} does not exist; create it first")
+        if Path(path).is_dir():
+            raise CommandError(f"{path} is a folder; give the name of a file in it")
+        if not os.access(Path(path).absolute().parent, os.W_OK):
+            raise CommandError(f"nothing can be written to the folder of {path}; choose another")
+
+
+def _new_rows(args: argparse.Namespace, chosen: Design) -> NDArray[np.float64] | None:
+    """Read what is to be predicted first: a mistake in it must not cost a fit."""
+    if args.predict is None:
+        return None
+    from privlearn.cli.predictions import read_new_rows
+    from privlearn.cli.tables import open_source
+
+    source = open_source(args.predict, args.separator)
+    return read_new_rows(source, chosen.columns, remedy=_remedy(args))
+
+
+def _remedy(args: argparse.Namespace) -> str | None:
+    """What to recommend where rows are unusable, unless it was given."""
+    return None if args.on_invalid == "drop" else "--on-invalid drop"
+
+
+def _rows(
+    args: argparse.Namespace, source: Source, chosen: Design
+) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    from privlearn.cli.training import read_training
+
+    public = args.neighbors != "add_remove"
+    return read_training(source, chosen, remedy=_remedy(args), n_is_public=public)
+
+
+def _fit(
+    args: argparse.Namespace,
+    chosen: Design,
+    estimator: Any,  # noqa: ANN401
+    rows: tuple[NDArray[np.float64], NDArray[Any]],
+) -> SavedModel:
+    """Charge and fit. From here on, an error costs privacy."""
+    from privlearn.cli.books import charged_ledger
+    from privlearn.cli.model_file import SavedModel
+    from privlearn.cli.progress import progress
+
+    ledger = charged_ledger(args.ledger, args.dataset, args.ledger_epsilon, args.ledger_delta)
+    estimator.set_params(ledger=ledger, dataset=args.dataset)
+    with progress():
+        estimator.fit(*rows)
+    return SavedModel.of(args.model, chosen, estimator)
+
+
+def _save(
+    args: argparse.Namespace, model: SavedModel, new_rows: NDArray[np.float64] | None
+) -> None:
+    try:
+        model.write(Path(args.output))
+    except OSError as error:
+        print(model.to_json())
+        raise CommandError(
+            f"{args.output} cannot be written ({error.strerror}). The privacy is spent, so the "
+            "model was printed instead: copy it from there into a file"
+        ) from None
+    if new_rows is not None:
+        from privlearn.cli.predictions import write_predictions
+
+        write_predictions(model, new_rows, Path(args.predictions))
+
+
+def _report(args: argparse.Namespace, model: SavedModel, certificate: str) -> None:
+    what = model.target
+    if model.classes is not None and len(model.classes) == 2:
+        what += f" = {model.classes[1]}"
+    print(f"{args.model} model of {what}, per unit of each column:")
+    effects = model.effects()
+    width = max(len(name) for name, _ in effects)
+    if len(model.coef) > 1 and model.classes is not None:
+        print(f"  {'':<{width}}  " + "  ".join(f"{label[:12]:<12}" for label in model.classes))
+    for name, values in effects:
+        print(f"  {name:<{width}}  " + "  ".join(f"{value:<+12.6g}" for value in values).rstrip())
+    print(f"\n{certificate}\n")
+    print(f"model saved to {args.output}")
+    if args.predictions:
+        print(f"predictions saved to {args.predictions}")

@@ -1,0 +1,204 @@
+"""Models as JSON: coefficients in the columns' own units, and the certificate beside them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._version import __version__
+from privlearn.cli.design import Design
+from privlearn.cli.encoding import AsIs, Categories, Column, Scaled
+from privlearn.cli.errors import CommandError
+
+__all__ = ["FORMAT", "SavedModel", "read_model"]
+
+FORMAT = "privlearn model 1"
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class SavedModel:
+    """A fitted model as it is kept: prediction = intercept + sum of coefficient times value.
+
+    Attributes
+    ----------
+    kind : str
+        The model's name on the command line.
+    target : str
+        The column that it predicts.
+    columns : tuple of Column
+        What it predicts from.
+    coef : array of shape (1, n_features) or (n_classes, n_features)
+        One number per feature, in the units of the file; one row per class where there are more
+        than two.
+    intercept : array of shape (1,) or (n_classes,)
+        The score where all features are 0.
+    classes : tuple of str or None
+        Labels; of two, the second belongs to positive scores.
+    certificate : dict
+        The privacy guarantee.
+    """
+
+    kind: str
+    target: str
+    columns: tuple[Column, ...]
+    coef: Array
+    intercept: Array
+    classes: tuple[str, ...] | None
+    certificate: dict[str, Any]
+
+    @classmethod
+    def of(cls, kind: str, design: Design, estimator: Any) -> SavedModel:  # noqa: ANN401
+        """A fitted estimator, brought back to the units of the file."""
+        coef, shift = _unscaled(design.columns, np.atleast_2d(estimator.coef_))
+        classes = getattr(estimator, "classes_", None)
+        return cls(
+            kind=kind,
+            target=design.target,
+            columns=design.columns,
+            coef=coef,
+            intercept=np.atleast_1d(estimator.intercept_) + shift,
+            classes=None if classes is None else tuple(str(label) for label in classes),
+            certificate=estimator.privacy_.to_dict(),
+        )
+
+    def score(self, features: Array) -> Array:
+        """Intercept plus weighted features: one column, or one per class."""
+        score: Array = features @ self.coef.T + self.intercept
+        return score
+
+    def effects(self) -> list[tuple[str, Array]]:
+        """Every feature in words, with its coefficients."""
+        words = [word for column in self.columns for word in _features(column)]
+        return [*zip(words, self.coef.T, strict=True), ("(intercept)", self.intercept)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values."""
+        return {
+            "format": FORMAT,
+            "privlearn": __version__,
+            "model": self.kind,
+            "target": self.target,
+            "classes": None if self.classes is None else list(self.classes),
+            "intercept": _plain(self.intercept),
+            "columns": [
+                _entry(column, part)
+                for column, part in zip(self.columns, self._parts(), strict=True)
+            ],
+            "certificate": self.certificate,
+        }
+
+    def to_json(self) -> str:
+        """Everything, as JSON."""
+        return json.dumps(self.to_dict(), indent=2)
+
+    def write(self, path: Path) -> None:
+        """Save as JSON."""
+        path.write_text(self.to_json() + "\n", encoding="utf-8")
+
+    def _parts(self) -> list[Array]:
+        ends = np.cumsum([column.width for column in self.columns])
+        return np.split(self.coef, ends[:-1], axis=1)
+
+
+def _unscaled(columns: Sequence[Column], coef: Array) -> tuple[Array, Array]:
+    parts: list[Array] = []
+    shift, start = np.zeros(len(coef)), 0
+    for column in columns:
+        part, added = column.unscale(coef[:, start : start + column.width])
+        parts.append(part)
+        shift += added
+        start += column.width
+    return np.hstack(parts), shift
+
+
+def _plain(values: Array) -> float | list[float]:
+    """One number, or a list with one per class."""
+    return float(values[0]) if len(values) == 1 else [float(value) for value in values]
+
+
+def _features(column: Column) -> list[str]:
+    if isinstance(column, Categories):
+        return [f"{column.name} = {value}" for value in column.values]
+    return [column.name]
+
+
+def _entry(column: Column, coef: Array) -> dict[str, Any]:
+    numbers = [_plain(values) for values in coef.T]
+    if isinstance(column, Categories):
+        return {"name": column.name, "categories": dict(zip(column.values, numbers, strict=True))}
+    if isinstance(column, Scaled):
+        return {
+            "name": column.name,
+            "bounds": [column.low, column.high],
+            "coefficient": numbers[0],
+        }
+    return {"name": column.name, "coefficient": numbers[0]}
+
+
+def read_model(path: str | Path) -> SavedModel:
+    """Read a model file, or say what is wrong with it."""
+    remedy = "give a file that privlearn fit wrote (-o model.json)"
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CommandError(f"the model {path} cannot be read: {error.strerror}") from None
+    except (UnicodeDecodeError, json.JSONDecodeError):
+        raise CommandError(f"{path} is no model file (it is not JSON); {remedy}") from None
+    found = content.get("format") if isinstance(content, dict) else None
+    if found != FORMAT:
+        if isinstance(found, str) and found.startswith("privlearn model"):
+            raise CommandError(f"{path} is a {found!r}, newer than this version; update privlearn")
+        raise CommandError(f"{path} is JSON, but no model file; {remedy}")
+    try:
+        return _saved(content)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise CommandError(f"the model {path} is incomplete or damaged; {remedy}") from None
+
+
+def _saved(content: dict[str, Any]) -> SavedModel:
+    parsed = [_parsed(entry) for entry in content["columns"]]
+    coef = np.hstack([part for _, part in parsed])
+    intercept = np.atleast_1d(np.array(content["intercept"], dtype=float))
+    classes = content["classes"]
+    _check_shape(coef, intercept, classes)
+    return SavedModel(
+        kind=str(content["model"]),
+        target=str(content["target"]),
+        columns=tuple(column for column, _ in parsed),
+        coef=coef,
+        intercept=intercept,
+        classes=None if classes is None else tuple(map(str, classes)),
+        certificate=dict(content["certificate"]),
+    )
+
+
+def _parsed(entry: dict[str, Any]) -> tuple[Column, Array]:
+    name = str(entry["name"])
+    if "categories" in entry:
+        values = entry["categories"]
+        return Categories(name, tuple(values)), _by_feature(list(values.values()))
+    coef = _by_feature([entry["coefficient"]])
+    if "bounds" in entry:
+        low, high = entry["bounds"]
+        return Scaled(name, float(low), float(high)), coef
+    return AsIs(name), coef
+
+
+def _by_feature(values: list[Any]) -> Array:
+    """One column per feature, one row per class."""
+    return np.array([np.atleast_1d(value) for value in values], dtype=float).T
+
+
+def _check_shape(coef: Array, intercept: Array, classes: list[str] | None) -> None:
+    rows = len(classes) if classes is not None and len(classes) > 2 else 1
+    if len(coef) != rows or intercept.shape != (rows,):
+        raise ValueError("there is one row of coefficients per class")
+    if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
+        raise ValueError("coefficients are finite")

@@ -1,0 +1,68 @@
+"""The models that the command offers, by the names it uses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import privlearn
+from privlearn.cli.errors import CommandError
+
+if TYPE_CHECKING:
+    from privlearn.cli.design import Design
+
+__all__ = ["MODELS", "Kind", "build"]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """An estimator, what it predicts, and the options of its own."""
+
+    estimator: str
+    summary: str
+    classifies: bool = False
+    options: tuple[str, ...] = ()
+
+
+MODELS = {
+    "linear": Kind("LinearRegression", "a number, by least squares"),
+    "ridge": Kind("Ridge", "a number, by least squares with a penalty", options=("alpha",)),
+    "huber": Kind("HuberRegressor", "a number, when some rows are far off", options=("alpha",)),
+    "logistic": Kind(
+        "LogisticRegression", "a class, such as yes or no, with probabilities", True, options=("C",)
+    ),
+}
+
+
+def build(name: str, design: Design, own: Mapping[str, Any], **common: object) -> Any:  # noqa: ANN401
+    """An unfitted estimator.
+
+    Parameters
+    ----------
+    name : str
+        A key of `MODELS`.
+    design : Design
+        Bounds and classes.
+    own : mapping
+        Options that only some models have; None means not given.
+    **common : object
+        Parameters that every estimator has.
+    """
+    kind = MODELS[name]
+    if design.classes is not None and not kind.classifies:
+        raise CommandError(
+            f"--classes are labels, but --model {name} predicts a number; use "
+            "--model logistic, or leave them out"
+        )
+    given = {key: value for key, value in own.items() if value is not None}
+    for key in given:
+        if key not in kind.options:
+            owners = [f"--model {other}" for other, k in MODELS.items() if key in k.options]
+            raise CommandError(f"--{key} belongs to {' and '.join(owners)}, not to --model {name}")
+    if not kind.classifies:
+        given["bounds_y"] = design.target_bounds
+    elif design.classes is not None:
+        given["classes"] = list(design.classes)
+    estimator = getattr(privlearn, kind.estimator)
+    return estimator(bounds_X=design.box, data_norm=design.row_norm, **given, **common)

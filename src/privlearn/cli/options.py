@@ -1,0 +1,202 @@
+"""Options that several commands share, and how they turn into facts."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterable
+from typing import TypeVar
+
+from privlearn.cli.errors import CommandError
+from privlearn.cli.facts import Facts, parse_bounds, parse_categories, parse_range, read_facts
+
+__all__ = [
+    "add_budget",
+    "add_facts",
+    "add_model",
+    "gather_facts",
+    "join_negative_values",
+    "names",
+    "number",
+    "own_options",
+    "positive",
+    "separator",
+]
+
+Value = TypeVar("Value")
+NEIGHBORS = ("zero_out", "add_remove", "replace_one")
+
+
+def positive(text: str) -> float:
+    """A number above 0, for argparse."""
+    value = number(text)
+    if not value > 0:
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
+    return value
+
+
+def number(text: str) -> float:
+    """A finite number, for argparse."""
+    try:
+        value = float(text)
+    except ValueError:
+        remedy = "write for example 1 or 1e-6"
+        raise argparse.ArgumentTypeError(f"{text!r} is no number; {remedy}") from None
+    if not abs(value) < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not finite")
+    return value
+
+
+def separator(text: str) -> str:
+    """One character, for argparse; a tab may be written as a word.
+
+    Examples
+    --------
+    >>> separator("tab")
+    '\\t'
+    """
+    character = {"tab": "\t", "\\t": "\t"}.get(text, text)
+    if len(character) != 1 or character in '"\r\n':
+        raise argparse.ArgumentTypeError(f"{text!r} is not one character such as ; or the word tab")
+    return character
+
+
+def names(text: str) -> tuple[str, ...]:
+    """A list separated by commas, for argparse."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def add_budget(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+    """Epsilon, delta and the relation."""
+    group = parser.add_argument_group("privacy")
+    group.add_argument(
+        "--epsilon",
+        type=positive,
+        required=required,
+        metavar="E",
+        help="how much the model may tell about one person; smaller is more private, 1 is common",
+    )
+    group.add_argument(
+        "--delta",
+        type=number,
+        default=1e-6,
+        metavar="D",
+        help="chance that the promise fails; well below 1 / number of rows (default: 1e-6)",
+    )
+    group.add_argument(
+        "--neighbors",
+        choices=NEIGHBORS,
+        default="zero_out",
+        help="what is hidden: one row's content (zero_out, the default), also the number of rows "
+        "(add_remove), or its exchange for any other row (replace_one)",
+    )
+
+
+def add_model(parser: argparse.ArgumentParser) -> None:
+    """The model and what belongs to some models only."""
+    from privlearn.cli.models import MODELS
+
+    group = parser.add_argument_group("model")
+    kinds = "; ".join(f"{name} predicts {kind.summary}" for name, kind in MODELS.items())
+    group.add_argument("--model", choices=tuple(MODELS), default="linear", help=kinds)
+    group.add_argument("--solver", default="auto", metavar="NAME", help="algorithm (default: auto)")
+    group.add_argument(
+        "--alpha", type=number, metavar="A", help="ridge, huber: weight of the penalty"
+    )
+    group.add_argument(
+        "--C", type=positive, metavar="C", help="logistic: inverse weight of the penalty"
+    )
+
+
+def add_facts(parser: argparse.ArgumentParser) -> None:
+    """What is publicly known about the columns."""
+    group = parser.add_argument_group(
+        "public facts",
+        "What you know about the columns without looking at these people's data: survey rules, "
+        "physical or legal limits, or a generous guess. Values outside are clipped.",
+    )
+    group.add_argument(
+        "--bounds",
+        action="append",
+        default=[],
+        metavar="COLUMN=LOW:HIGH",
+        help="range of a numeric column; repeat for each",
+    )
+    group.add_argument("--bounds-y", metavar="LOW:HIGH", help="range of a numeric target")
+    group.add_argument(
+        "--categories",
+        action="append",
+        default=[],
+        metavar="COLUMN=A,B,...",
+        help="all values of a text column; repeat for each",
+    )
+    group.add_argument(
+        "--classes",
+        metavar="NO,YES",
+        help="all labels of a logistic target (default: "
+        "those in the file, which declares the set of labels public)",
+    )
+    group.add_argument(
+        "--data-norm",
+        type=positive,
+        metavar="R",
+        help="largest length of a row: the square root of 1 + the squares of its columns, those "
+        "with bounds scaled to 0..1; columns without bounds then stay as they are",
+    )
+    group.add_argument(
+        "--facts", metavar="FILE", help="all of these in a file; see privlearn plan --template"
+    )
+
+
+def own_options(args: argparse.Namespace) -> dict[str, float | None]:
+    """What was given of the options that belong to some models only."""
+    return {"alpha": args.alpha, "C": args.C}
+
+
+def gather_facts(args: argparse.Namespace, default_target: str | None = None) -> Facts:
+    """Facts from the file, overruled by those from the command line."""
+    given = Facts(
+        bounds=_once(map(parse_bounds, args.bounds), "--bounds"),
+        categories=_once(map(parse_categories, args.categories), "--categories"),
+        target=args.target,
+        columns=args.columns,
+        classes=None if args.classes is None else names(args.classes),
+        data_norm=args.data_norm,
+    )
+    facts = read_facts(args.facts).updated(given) if args.facts else given
+    if args.bounds_y is not None:
+        if args.model == "logistic":
+            raise CommandError("--bounds-y is for numbers; with --model logistic, use --classes")
+        target = facts.target or default_target
+        if target is None:
+            raise CommandError("--bounds-y is the range of the target; add --target COLUMN")
+        facts = facts.updated(Facts(bounds={target: parse_range(args.bounds_y)}))
+    if facts.classes is not None and not 2 <= len(set(facts.classes)) == len(facts.classes):
+        raise CommandError("two or more different classes are needed; write --classes no,yes")
+    return facts
+
+
+def _once(pairs: Iterable[tuple[str, Value]], flag: str) -> dict[str, Value]:
+    found: dict[str, Value] = {}
+    for name, value in pairs:
+        if name in found:
+            raise CommandError(f"{flag} was given twice for column {name!r}; keep one")
+        found[name] = value
+    return found
+
+
+def join_negative_values(argv: list[str]) -> list[str]:
+    """Let ``--bounds-y -5:5`` work: argparse would take the value for an option.
+
+    Examples
+    --------
+    >>> join_negative_values(["fit", "--bounds-y", "-5:5"])
+    ['fit', '--bounds-y=-5:5']
+    """
+    joined: list[str] = []
+    for token in argv:
+        if joined and joined[-1].startswith("--") and re.match(r"-[\d.]", token):
+            joined[-1] += f"={token}"
+        else:
+            joined.append(token)
+    return joined

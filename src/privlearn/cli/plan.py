@@ -1,0 +1,162 @@
+"""`privlearn plan`: what a fit would release and how noisy it would be, before any data."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from privlearn.cli.errors import CommandError
+from privlearn.cli.help import Help
+from privlearn.cli.options import (
+    add_budget,
+    add_facts,
+    add_model,
+    gather_facts,
+    names,
+    own_options,
+    separator,
+)
+
+if TYPE_CHECKING:
+    from privlearn.cli.design import Design
+    from privlearn.cli.facts import Facts
+    from privlearn.plan import Plan
+
+__all__ = ["add_parser", "run"]
+
+EXAMPLE = """\
+examples:
+  how noisy would a model of 8 columns and 10,000 people be?
+    privlearn plan --rows 10000 --features 8 --epsilon 1
+  the same with ranges, so that the noise is in the columns' own units
+    privlearn plan --rows 10000 --facts facts.toml --epsilon 1
+  a facts file to fill in; it holds column names and nothing else from the data
+    privlearn plan --template people.csv --target wage > facts.toml
+"""
+
+
+def add_parser(commands: Any) -> None:  # noqa: ANN401
+    """Declare the command and its options."""
+    parser = commands.add_parser(
+        "plan",
+        help="show what a fit would release and how noisy it would be; needs no data",
+        description="Show what a fit would release, what it would cost and how large the noise "
+        "would be. Nothing is released and no privacy is spent.",
+        epilog=EXAMPLE,
+        usage="privlearn plan --epsilon E --rows N (--features P | public facts) [options]\n"
+        "       privlearn plan --template DATA --target COLUMN",
+        formatter_class=Help,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--rows", type=count, metavar="N", help="number of people")
+    parser.add_argument(
+        "--features", type=count, metavar="P", help="number of columns, if there are no facts"
+    )
+    parser.add_argument("--target", metavar="COLUMN", help="the column to predict")
+    parser.add_argument(
+        "--columns", type=names, metavar="A,B,...", help="predict from these (default: all others)"
+    )
+    parser.add_argument(
+        "--template", metavar="DATA", help="print a facts file to fill in for this file, then stop"
+    )
+    parser.add_argument(
+        "--separator",
+        type=separator,
+        default=",",
+        metavar="CHAR",
+        help="between CSV cells: a character, or tab (default: ,)",
+    )
+    add_model(parser)
+    add_budget(parser, required=False)
+    add_facts(parser)
+    parser.set_defaults(run=run)
+
+
+def count(text: str) -> int:
+    """A whole number above 0, for argparse; 10,000 and 1e4 are understood."""
+    try:
+        value = float(text.replace(",", ""))
+    except ValueError:
+        value = 0.0
+    if not (value >= 1 and value.is_integer()):
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
+    return int(value)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the plan, or a template of a facts file."""
+    if args.template is not None:
+        return _template(args)
+    from privlearn.cli.models import MODELS, build
+
+    if args.epsilon is None:
+        raise CommandError("how private shall it be? Add --epsilon 1 (smaller is more private)")
+    facts = gather_facts(args, default_target="target")
+    chosen = _design(args, facts, MODELS[args.model].classifies)
+    estimator = build(
+        args.model,
+        chosen,
+        own_options(args),
+        epsilon=args.epsilon,
+        delta=args.delta,
+        neighbors=args.neighbors,
+        solver=args.solver,
+    )
+    plan = estimator.plan(n=args.rows, n_features=chosen.n_features)
+    print(plan)
+    print(f"  price       epsilon = {plan.epsilon(args.delta):.6g} at delta = {args.delta:g}")
+    if chosen.target_bounds is not None and chosen.target not in facts.bounds:
+        print("\nWithout --bounds-y, the noise is in parts of the target's range.")
+    _explain(args, chosen, plan)
+    return 0
+
+
+def _template(args: argparse.Namespace) -> int:
+    from privlearn.cli.models import MODELS
+    from privlearn.cli.tables import open_source
+    from privlearn.cli.template import template
+
+    source = open_source(args.template, args.separator)
+    classifies = MODELS[args.model].classifies
+    print(template(source.names, args.target, args.template, classifies=classifies), end="")
+    return 0
+
+
+def _design(args: argparse.Namespace, facts: Facts, classifies: bool) -> Design:
+    """Columns from facts, or as many as --features says; a missing target range is [0, 1]."""
+    from privlearn.cli.design import design
+
+    target = facts.target or "target"
+    known = [name for name in (*facts.bounds, *facts.categories) if name != target]
+    if args.features is not None:
+        if known or facts.columns:
+            raise CommandError("give --features, or facts about columns, but not both")
+        known = [f"column {place}" for place in range(1, args.features + 1)]
+        facts = replace(facts, bounds=facts.bounds | dict.fromkeys(known, (0.0, 1.0)))
+    if not known:
+        raise CommandError("how many columns? Add --features P, or facts: --facts or --bounds")
+    if target not in facts.bounds:
+        facts = replace(facts, bounds=facts.bounds | {target: (0.0, 1.0)})
+    everything = [*known, *(facts.columns or ()), target]
+    return design(
+        list(dict.fromkeys(everything)),
+        replace(facts, target=target),
+        where="the facts",
+        classifies=classifies,
+    )
+
+
+def _explain(args: argparse.Namespace, chosen: Design, plan: Plan) -> None:
+    """Say what the numbers mean, with the noise per column where ranges are known."""
+    print("\nThe plan sees columns with bounds scaled to 0..1, and one column per category.")
+    if args.rows is None:
+        print("Add --rows N to see how large the noise would be.")
+    if args.rows is None or args.features is not None or plan.outlook is None:
+        return
+    print("\nNoise to expect on each coefficient, in the column's own units:")
+    start = 0
+    for column in chosen.columns:
+        noise, _ = column.unscale(plan.outlook.coefficient[start : start + column.width])
+        print(f"  {column.name:<20} {float(noise.max()):.3g}")
+        start += column.width

@@ -1,0 +1,83 @@
+"""Predictions for a file, and writing them down."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn.cli.encoding import Column, encode, invalid_columns
+from privlearn.cli.errors import CommandError, closest
+from privlearn.cli.model_file import SavedModel
+from privlearn.cli.tables import Source
+
+__all__ = ["read_new_rows", "write_predictions"]
+
+Array = NDArray[np.float64]
+
+
+def read_new_rows(source: Source, columns: Sequence[Column], *, remedy: str | None) -> Array:
+    """The features of new rows in their own units; the target need not be there.
+
+    Without `remedy`, rows with unusable cells are NaN.
+    """
+    names = [column.name for column in columns]
+    absent = [name for name in names if name not in source.names]
+    if absent:
+        raise CommandError(
+            f"{source.path} lacks {_listed(absent)}, which the model needs; "
+            f"{closest(absent[0], source.names)}"
+        )
+    features = encode(columns, source.read(names, remedy=remedy), raw=True)
+    broken = invalid_columns(columns, features)
+    if broken and remedy is not None:
+        raise CommandError(
+            f"{source.path} has rows that cannot be predicted: {_listed(broken)} with nothing "
+            "usable in them (an empty cell, no number, or an unlisted category); mend them, or add "
+            f"{remedy} to leave their predictions empty"
+        )
+    return features
+
+
+def _listed(names: list[str]) -> str:
+    return f"column{'s' if len(names) > 1 else ''} {', '.join(map(repr, names))}"
+
+
+def write_predictions(model: SavedModel, features: Array, path: Path | None) -> None:
+    """Write one line per row, in the order of the rows; None writes to standard output."""
+    if path is None:
+        _write(model, features, sys.stdout)
+        return
+    with path.open("w", newline="", encoding="utf-8") as file:
+        _write(model, features, file)
+
+
+def _write(model: SavedModel, features: Array, file: TextIO) -> None:
+    writer = csv.writer(file, lineterminator="\n")
+    score = model.score(features)
+    if model.classes is None:
+        writer.writerow([f"predicted_{model.target}"])
+        writer.writerows([_number(value)] for value in score[:, 0])
+        return
+    header = [f"probability_{label}" for label in model.classes]
+    writer.writerow([f"predicted_{model.target}", *header])
+    for chances in _probabilities(score):
+        label = "" if np.isnan(chances[0]) else model.classes[int(np.argmax(chances))]
+        writer.writerow([label, *map(_number, chances)])
+
+
+def _probabilities(score: Array) -> Array:
+    """One column per class; two classes share one score, which speaks for the second."""
+    both = np.hstack([np.zeros_like(score), score]) if score.shape[1] == 1 else score
+    weights = np.exp(both - both.max(axis=1, keepdims=True))
+    shares: Array = weights / weights.sum(axis=1, keepdims=True)
+    return shares
+
+
+def _number(value: float) -> str:
+    return "" if np.isnan(value) else f"{value:.10g}"

@@ -1,0 +1,90 @@
+"""Rows to learn from, as numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn.cli.design import Design
+from privlearn.cli.encoding import Categories, encode, invalid_columns
+from privlearn.cli.errors import CommandError, option
+from privlearn.cli.tables import Source, Table
+
+__all__ = ["read_training"]
+
+MOST_LABELS = 20  # more are probably numbers; declared ones may be more
+
+
+def read_training(
+    source: Source, design: Design, *, remedy: str | None, n_is_public: bool
+) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """Features and target; without `remedy`, unusable rows are marked and left to the estimator.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    design : Design
+        Columns and encodings.
+    remedy : str or None
+        The option that makes unusable rows count as empty rows, for an error about them; None
+        means that it was given.
+    n_is_public : bool
+        Whether it may be said that there are no rows.
+    """
+    table = source.read([*design.names, design.target], remedy=remedy)
+    if table.rows == 0 and n_is_public:
+        raise CommandError(f"{source.path} names its columns but has no rows to learn from")
+    X = encode(design.columns, table)
+    y = _target(design, table)
+    if remedy is not None:
+        _refuse_invalid(source, design, X, y, remedy)
+    if design.target_bounds is None and design.classes is None:
+        _refuse_odd_labels(design.target, set(y) - {None})
+    return X, y
+
+
+def _target(design: Design, table: Table) -> NDArray[Any]:
+    if design.target_bounds is not None:
+        return table.numbers(design.target)
+    missing = None if design.classes is None else ""  # what the estimator takes for missing
+    return np.array([label or missing for label in table.labels(design.target)], dtype=object)
+
+
+def _refuse_odd_labels(target: str, labels: set[str]) -> None:
+    """The set of labels is public here, so its size may be told."""
+    if len(labels) < 2:
+        raise CommandError(
+            f"{target!r} holds one label only, but a classifier needs two; declare all labels "
+            "that there can be: --classes no,yes"
+        )
+    if len(labels) > MOST_LABELS:
+        raise CommandError(
+            f"{target!r} holds more than {MOST_LABELS} different labels; if it is a number, use "
+            "--model linear, otherwise declare all labels: --classes A,B,..."
+        )
+
+
+def _refuse_invalid(
+    source: Source, design: Design, X: NDArray[np.float64], y: NDArray[Any], remedy: str
+) -> None:
+    columns = {column.name: column for column in design.columns}
+    lines = []
+    for name in invalid_columns(design.columns, X):
+        if isinstance(columns[name], Categories):
+            lines.append(f"  {name}: a cell is empty or holds none of its --categories")
+        else:
+            text = option("--categories", f"{name}=A,B,...")
+            lines.append(f"  {name}: a cell is empty or no number (if it holds text: {text})")
+    if y.dtype != object and np.isnan(y).any():
+        lines.append(f"  {design.target}: a cell of the target is empty or no number")
+    if y.dtype == object and not {*y} <= {*(design.classes or y)} - {None}:
+        lines.append(f"  {design.target}: a cell of the target is empty or none of --classes")
+    if lines:
+        raise CommandError(
+            f"{source.path} has rows that cannot be used:\n" + "\n".join(lines) + "\nmend them, "
+            f"leave the column out with --columns, or add {remedy}: such rows then add "
+            "nothing, and the guarantee covers them"
+        )

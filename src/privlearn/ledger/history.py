@@ -1,0 +1,57 @@
+"""Lines of a ledger's history."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+from privlearn.ledger.moments import Terms
+from privlearn.ledger.room import epsilon_of
+from privlearn.ledger.serial import terms_from_text
+from privlearn.ledger.store import Row
+from privlearn.problem import Budget
+
+__all__ = ["Charge"]
+
+
+@dataclass(frozen=True)
+class Charge:
+    """One charge; nothing in it depends on data.
+
+    Attributes
+    ----------
+    when : str
+        Time of the charge (UTC).
+    dataset : str
+        What was charged.
+    neighbors : str
+        The neighbouring relation.
+    releases : tuple of str
+        What the plan released, in words.
+    version : str
+        The version of privlearn that charged.
+    """
+
+    when: str
+    dataset: str
+    neighbors: str
+    releases: tuple[str, ...]
+    version: str
+    pairs: Terms = field(repr=False)
+    budget: Budget = field(repr=False)
+
+    @classmethod
+    def read(cls, dataset: str, neighbors: str, row: Row, budget: Budget) -> Charge:
+        """The charge that a line of the file stands for."""
+        releases = tuple(json.loads(row.releases))
+        pairs = terms_from_text(row.pairs)
+        return cls(row.time, dataset, neighbors, releases, row.privlearn, pairs, budget)
+
+    @property
+    def epsilon(self) -> float:
+        """What this charge costs alone, at the ledger's delta. Such numbers do not add up."""
+        return epsilon_of(self.pairs, self.budget)
+
+    def __str__(self) -> str:
+        released = "; ".join(self.releases)
+        return f"{self.when}  {self.dataset}  epsilon {self.epsilon:.4g}  {released}"

@@ -1,0 +1,52 @@
+"""Limits on the coefficients: `positive` and `coef_bounds`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from privlearn.penalties import Penalty
+
+__all__ = ["in_a_box"]
+
+
+def in_a_box(
+    penalty: Penalty,
+    n_features: int,
+    *,
+    coef_bounds: Any = None,  # noqa: ANN401 (a pair of array-likes)
+    positive: bool = False,
+) -> Penalty:
+    """The same penalty with coefficients between the declared limits.
+
+    Examples
+    --------
+    >>> in_a_box(Penalty(), 2, coef_bounds=(0, [1, 2])).high
+    (1.0, 2.0)
+    """
+    if coef_bounds is None and not positive:
+        return penalty
+    low, high = _sides((-math.inf, math.inf) if coef_bounds is None else coef_bounds, n_features)
+    if positive:
+        low = np.maximum(low, 0.0)
+    if not (low <= high).all():
+        raise ValueError(
+            "coef_bounds leave no room for some coefficient: low <= high is needed, and high >= 0 "
+            "with positive=True"
+        )
+    return Penalty(penalty.l1, penalty.l2, tuple(low.tolist()), tuple(high.tolist()))
+
+
+def _sides(pair: Any, n_features: int) -> list[np.ndarray]:  # noqa: ANN401
+    try:
+        sides = [np.asarray(side, dtype=np.float64) for side in pair]
+        if len(sides) != 2 or any(np.isnan(side).any() for side in sides):
+            raise ValueError
+        return [np.broadcast_to(side, (n_features,)) for side in sides]
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"coef_bounds must be a pair (low, high) of numbers or of arrays with {n_features} "
+            "numbers; infinity stands for no limit"
+        ) from None

@@ -1,0 +1,121 @@
+"""What every private linear classifier shares: labels, scores, predictions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+
+from privlearn.data import Table, validate
+from privlearn.labels import declared_classes, encode_labels
+from privlearn.linear_model.base import PrivateEstimator
+from privlearn.plan import Plan
+from privlearn.problem import Neighbors
+from privlearn.solvers import Solution, Solver
+
+__all__ = ["PrivateLinearClassifier"]
+
+
+class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
+    """Base of linear classifiers; subclasses name loss and penalty."""
+
+    classes_: NDArray[Any]
+    intercept_: NDArray[np.float64]
+
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        delta: float,
+        neighbors: str,
+        solver: str | Solver,
+        data_norm: float | None,
+        bounds_X: Any,  # noqa: ANN401 (a pair of array-likes)
+        classes: Any,  # noqa: ANN401 (array-like, or "from_y")
+        fit_intercept: bool,
+        on_invalid: str,
+        ledger: Any,  # noqa: ANN401 (a path, or anything with charge(plan, dataset))
+        dataset: str | None,
+        random_state: Any,  # noqa: ANN401 (as in scikit-learn)
+    ) -> None:
+        super().__init__(
+            epsilon=epsilon,
+            delta=delta,
+            neighbors=neighbors,
+            solver=solver,
+            data_norm=data_norm,
+            bounds_X=bounds_X,
+            fit_intercept=fit_intercept,
+            on_invalid=on_invalid,
+            ledger=ledger,
+            dataset=dataset,
+            random_state=random_state,
+        )
+        self.classes = classes
+
+    def plan(self, n: int | None = None, *, n_features: int, n_classes: int = 2) -> Plan:
+        """What a fit would release and cost, before any data.
+
+        Parameters
+        ----------
+        n : int or None, default=None
+            Number of rows. With ``neighbors="add_remove"`` it only serves the forecast.
+        n_features : int
+            Number of columns of X.
+        n_classes : int, default=2
+            Number of labels, where `classes` does not declare them.
+
+        Returns
+        -------
+        Plan
+            `str()` it, or ask `.epsilon(delta)`, `.releases`, `.forecast()`.
+        """
+        declared = self.classes if not isinstance(self.classes, str) else np.arange(n_classes)
+        return self._planned(n, n_features, n_classes=len(declared_classes(declared, None)))
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
+        """Scores: one per row for two classes, one per row and class for more.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            Rows to score; they are not clipped.
+        """
+        scores = self._scores(X)
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:  # noqa: ANN401
+        """Predict labels.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            Rows to predict; they are not clipped.
+        """
+        scores = self.decision_function(X)
+        best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[best])
+
+    def _read(self, X: Any, y: Any) -> Table:  # noqa: ANN401
+        if y is not None:
+            self.classes_ = declared_classes(self.classes, y)
+        public = Neighbors(self.neighbors).n_is_public
+        return validate(
+            self, X, y, n_is_public=public, on_invalid=self.on_invalid, encode=self._encode
+        )
+
+    def _encode(self, y: Any) -> NDArray[np.float64]:  # noqa: ANN401
+        """-1 and 1 for two classes, positions for more."""
+        codes = encode_labels(y, self.classes_, self.on_invalid)
+        return 2.0 * codes - 1.0 if len(self.classes_) == 2 else codes
+
+    def _assumed(self) -> tuple[str, ...]:
+        if isinstance(self.classes, str):
+            return ("the set of class labels in y is public",)
+        return ("classes was chosen without looking at the data",)
+
+    def _publish(self, solution: Solution) -> None:
+        self.coef_ = solution.coef
+        self.intercept_ = solution.intercept

@@ -1,0 +1,95 @@
+"""Huber regression with a privacy guarantee."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+from sklearn.utils._param_validation import Interval
+
+from privlearn.linear_model.boxes import in_a_box
+from privlearn.linear_model.regressor import PrivateLinearRegressor
+from privlearn.losses import Huber, Loss
+from privlearn.penalties import Penalty
+from privlearn.solvers import Solver
+
+__all__ = ["HuberRegressor"]
+
+
+class HuberRegressor(PrivateLinearRegressor):
+    """Linear regression that outliers in y cannot carry away, as in scikit-learn.
+
+    Errors up to `epsilon_huber` times a scale count by their square, larger ones by their size; the
+    scale is learned beside the coefficients (Owen 2007), and is not published.
+
+    Parameters
+    ----------
+    epsilon_huber : float, default=1.35
+        Where squares give way to absolute errors, in units of the scale; greater than 1. It is
+        scikit-learn's `epsilon`, a name that privacy needs here.
+    alpha : float, default=0.0001
+        Weight of the squared L2 penalty.
+    coef_bounds, epsilon, delta, neighbors, solver, data_norm, bounds_X, bounds_y, fit_intercept, \
+on_invalid, ledger, dataset, random_state
+        As in `LinearRegression`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privlearn import HuberRegressor
+    >>> X = np.linspace(0, 1, 20_000)[:, None]
+    >>> y = 3 * X[:, 0] + 1
+    >>> y[::10] = 20.0
+    >>> model = HuberRegressor(epsilon=1, bounds_X=(0, 1), bounds_y=(0, 20)).fit(X, y)
+    >>> bool(abs(model.predict([[0.5]])[0] - 2.5) < 0.5)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **PrivateLinearRegressor._parameter_constraints,
+        "epsilon_huber": [Interval(Real, 1.0, None, closed="neither")],
+        "alpha": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        epsilon_huber: float = 1.35,
+        alpha: float = 0.0001,
+        coef_bounds: Any = None,  # noqa: ANN401 (a pair of array-likes)
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        neighbors: str = "zero_out",
+        solver: str | Solver = "auto",
+        data_norm: float | None = None,
+        bounds_X: Any = None,  # noqa: ANN401 (a pair of array-likes)
+        bounds_y: tuple[float, float] | None = None,
+        fit_intercept: bool = True,
+        on_invalid: str = "raise",
+        ledger: Any = None,  # noqa: ANN401 (a path, or anything with charge(plan, dataset))
+        dataset: str | None = None,
+        random_state: Any = None,  # noqa: ANN401 (as in scikit-learn)
+    ) -> None:
+        super().__init__(
+            epsilon=epsilon,
+            delta=delta,
+            neighbors=neighbors,
+            solver=solver,
+            data_norm=data_norm,
+            bounds_X=bounds_X,
+            bounds_y=bounds_y,
+            fit_intercept=fit_intercept,
+            on_invalid=on_invalid,
+            ledger=ledger,
+            dataset=dataset,
+            random_state=random_state,
+        )
+        self.epsilon_huber = epsilon_huber
+        self.alpha = alpha
+        self.coef_bounds = coef_bounds
+
+    def _loss(self, n_classes: int) -> Loss:
+        return Huber(float(self.epsilon_huber))
+
+    def _penalty(self, n_features: int) -> Penalty:
+        return in_a_box(Penalty(l2=float(self.alpha)), n_features, coef_bounds=self.coef_bounds)

@@ -1,0 +1,140 @@
+"""Logistic regression with a privacy guarantee."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, log_expit, log_softmax, softmax
+from sklearn.utils._param_validation import Interval
+
+from privlearn.linear_model.boxes import in_a_box
+from privlearn.linear_model.classifier import PrivateLinearClassifier
+from privlearn.losses import Logistic, Loss, Softmax
+from privlearn.penalties import Penalty
+from privlearn.solvers import Solver
+
+__all__ = ["LogisticRegression"]
+
+
+class LogisticRegression(PrivateLinearClassifier):
+    """Logistic regression for two or more classes, as in scikit-learn.
+
+    The objective is C times the sum of losses plus (1 - l1_ratio) / 2 |w|^2 + l1_ratio |w|_1. Two
+    classes have one row of coefficients, more have one per class (multinomial).
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Inverse weight of the penalty; infinity for none.
+    l1_ratio : float, default=0.0
+        Share of the L1 penalty, between 0 (L2) and 1 (L1).
+    coef_bounds : pair (low, high) or None, default=None
+        Limits of the coefficients: scalars, or arrays of shape (n_features,).
+    classes : array-like or "from_y", default="from_y"
+        The labels. "from_y" declares the set of labels in y public, and the certificate lists that
+        as an assumption.
+    epsilon, delta, neighbors, solver, data_norm, bounds_X, fit_intercept, on_invalid, ledger, \
+dataset, random_state
+        As in `LinearRegression`; with ``on_invalid="drop"`` rows whose label is not in `classes`
+        count as empty.
+
+    Attributes
+    ----------
+    coef_ : array of shape (1, n_features) or (n_classes, n_features)
+    intercept_ : array of shape (1,) or (n_classes,)
+    classes_ : array of shape (n_classes,)
+    privacy_ : Certificate
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Only when X has column names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privlearn import LogisticRegression
+    >>> X = np.linspace(0, 1, 20_000)[:, None]
+    >>> y = np.where(X[:, 0] > 0.5, "yes", "no")
+    >>> model = LogisticRegression(epsilon=1, bounds_X=(0, 1), classes=["no", "yes"]).fit(X, y)
+    >>> model.predict([[0.1], [0.9]])
+    array(['no', 'yes'], dtype='<U3')
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **PrivateLinearClassifier._parameter_constraints,
+        "C": [Interval(Real, 0, None, closed="right")],
+        "l1_ratio": [Interval(Real, 0, 1, closed="both")],
+    }
+
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        l1_ratio: float = 0.0,
+        coef_bounds: Any = None,  # noqa: ANN401 (a pair of array-likes)
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        neighbors: str = "zero_out",
+        solver: str | Solver = "auto",
+        data_norm: float | None = None,
+        bounds_X: Any = None,  # noqa: ANN401 (a pair of array-likes)
+        classes: Any = "from_y",  # noqa: ANN401 (array-like, or "from_y")
+        fit_intercept: bool = True,
+        on_invalid: str = "raise",
+        ledger: Any = None,  # noqa: ANN401 (a path, or anything with charge(plan, dataset))
+        dataset: str | None = None,
+        random_state: Any = None,  # noqa: ANN401 (as in scikit-learn)
+    ) -> None:
+        super().__init__(
+            epsilon=epsilon,
+            delta=delta,
+            neighbors=neighbors,
+            solver=solver,
+            data_norm=data_norm,
+            bounds_X=bounds_X,
+            classes=classes,
+            fit_intercept=fit_intercept,
+            on_invalid=on_invalid,
+            ledger=ledger,
+            dataset=dataset,
+            random_state=random_state,
+        )
+        self.C = C
+        self.l1_ratio = l1_ratio
+        self.coef_bounds = coef_bounds
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
+        """Probability of each class.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            Rows to predict; they are not clipped.
+        """
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return np.column_stack([expit(-scores), expit(scores)])
+        return np.asarray(softmax(scores, axis=1))
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
+        """Logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            Rows to predict; they are not clipped.
+        """
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return np.column_stack([log_expit(-scores), log_expit(scores)])
+        return np.asarray(log_softmax(scores, axis=1))
+
+    def _loss(self, n_classes: int) -> Loss:
+        return Logistic() if n_classes == 2 else Softmax(n_classes)
+
+    def _penalty(self, n_features: int) -> Penalty:
+        weight = 0.0 if np.isinf(self.C) else 1.0 / float(self.C)
+        elastic = Penalty(l1=weight * self.l1_ratio, l2=weight * (1.0 - self.l1_ratio))
+        return in_a_box(elastic, n_features, coef_bounds=self.coef_bounds)

@@ -1,0 +1,262 @@
+"""Stochastic gradient descent with clipped, noisy gradients ("sgd").
+
+The proof is in sgd.md, the rule for every number that is not given in sgd_rule.py. Rows are brought
+to length at most 1 by public maps; each step draws a Poisson batch, sums the clipped gradients and
+releases the sum; the rest is post-processing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn.data import BoundedData
+from privlearn.exceptions import PlanViolation, UnsupportedCombination
+from privlearn.forecast import Forecast
+from privlearn.losses import HUBER, Target
+from privlearn.penalties import PENALTIES
+from privlearn.plan import Plan, Release
+from privlearn.problem import Budget, Problem
+from privlearn.release import Releaser
+from privlearn.sampling import FULL, Poisson
+from privlearn.solvers import sgd_rule
+from privlearn.solvers.base import Solution, Support
+from privlearn.solvers.coordinates import Coordinates
+from privlearn.solvers.sgd_rule import Settings
+
+if TYPE_CHECKING:
+    from privlearn._loops.sgd import Descent
+
+__all__ = ["SGD"]
+
+Array = NDArray[np.float64]
+GRADIENT = "clipped gradient"
+COUNT = "number of rows"
+LEAST_MULTIPLIER = 0.3  # below it a sampled release may promise much and hide nothing
+CHUNK_NUMBERS = 2**18  # noise drawn at once
+CHUNK_ROWS = 2**20  # a sixteenth of the row numbers drawn at once
+SMALLEST_SCALE = 1e-3  # of Huber's errors, relative to half the range of y
+
+
+@dataclass(frozen=True)
+class SGD:
+    """Noisy gradient descent on Poisson batches, with momentum, averaging and a proximal step.
+
+    What is None is chosen by a rule from the number of rows and columns, the budget and the bounds.
+    Lengths are measured after a public change of coordinates in which no row, the intercept's entry
+    included, is longer than 1 and y lies in [-1, 1].
+
+    Parameters
+    ----------
+    steps : int or None
+        Number of gradient steps.
+    batch_size : int or None
+        Expected number of rows in a batch; needs a public number of rows.
+    step_size : float or None
+        Step length per unit of the mean gradient.
+    clip : float or None
+        Largest length of one row's gradient; longer ones are shortened.
+    momentum : float or None
+        Heavy-ball momentum in [0, 1).
+    average : float or None
+        Share of the last iterates that is averaged, in [0, 1]; 0 returns the last one.
+
+    Examples
+    --------
+    >>> from privlearn import LogisticRegression
+    >>> model = LogisticRegression(solver=SGD(steps=100, clip=1.0))
+    """
+
+    steps: int | None = None
+    batch_size: int | None = None
+    step_size: float | None = None
+    clip: float | None = None
+    momentum: float | None = None
+    average: float | None = None
+
+    name: ClassVar[str] = "sgd"
+    support: ClassVar[Support] = Support.of(
+        losses=["squared", "huber", "logistic", "hinge", "softmax"],
+        penalties=[penalty.name for penalty in PENALTIES],
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "batch_size"):
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, int | np.integer) and value >= 1):
+                raise ValueError(f"{name}={value!r}, but a whole number of at least 1 is needed")
+        for name in ("step_size", "clip"):
+            value = getattr(self, name)
+            if value is not None and not (math.isfinite(value) and value > 0):
+                raise ValueError(f"{name}={value!r}, but a finite number above 0 is needed")
+        if self.momentum is not None and not 0 <= self.momentum < 1:
+            raise ValueError(f"momentum={self.momentum!r}, but a number in [0, 1) is needed")
+        if self.average is not None and not 0 <= self.average <= 1:
+            raise ValueError(f"average={self.average!r}, but a share in [0, 1] is needed")
+
+    def configure(self, problem: Problem, budget: Budget) -> Settings:
+        """Numbers that were given, and the rule's for the rest."""
+        problem.bounds.need_features(self.name)
+        if problem.loss.target is Target.NUMBER:
+            problem.bounds.need_target(self.name)
+        mu = sgd_rule.budget_mu(problem, budget)
+        clip = self.clip or sgd_rule.clip(problem, mu)
+        momentum = sgd_rule.MOMENTUM if self.momentum is None else self.momentum
+        steps = self.steps or sgd_rule.steps(problem, mu, clip, momentum)
+        return Settings(
+            steps=steps,
+            rate=self._rate(problem, steps, mu),
+            clip=clip,
+            momentum=momentum,
+            averaged=sgd_rule.AVERAGED if self.average is None else self.average,
+            step_size=self.step_size,
+            mu=mu,
+        )
+
+    def _rate(self, problem: Problem, steps: int, mu: float) -> float:
+        if self.batch_size is None:
+            return sgd_rule.sampling_rate(steps, mu)
+        if problem.n is None:
+            raise UnsupportedCombination(
+                f"batch_size={self.batch_size} needs a public number of rows, and with "
+                f"neighbors={problem.neighbors.value!r} it is private; leave batch_size out"
+            )
+        return min(1.0, self.batch_size / problem.n)
+
+    def plan(self, problem: Problem, settings: Settings, scale: float) -> Plan:
+        """Steps releases of a clipped sum over a batch; the number of rows where it is private."""
+        gradient = Release(
+            name=GRADIENT,
+            shape=(_size(problem),),
+            clip=settings.clip,
+            sampling=FULL if settings.rate == 1.0 else Poisson(settings.rate),
+            count=settings.steps,
+        )
+        releases = (gradient,) if problem.n is not None else (_count(settings), gradient)
+        return Plan(
+            releases=releases,
+            neighbors=problem.neighbors,
+            scale=max(scale, LEAST_MULTIPLIER),
+            rows=problem.n,
+            assumptions=problem.assumptions(),
+            paper="DP-SGD (Song et al. 2013; Abadi et al. 2016), Poisson batches, exact accounting",
+        )
+
+    def solve(
+        self, problem: Problem, settings: Settings, data: BoundedData, release: Releaser
+    ) -> Solution:
+        """Descend along released gradients."""
+        from privlearn._loops.sgd import descend
+
+        coordinates = Coordinates.of(problem, sparse=data.sparse)
+        rows = coordinates.stored(data)
+        total = _rows_in_all(problem, rows.norms, release)
+        descent = _start(problem, settings, coordinates, total)
+        model = _model(problem, settings, coordinates)
+        n, done = len(rows.norms), 0
+        at_once = _at_once(problem, settings, descent.weights.size)
+        while done < settings.steps:
+            steps = release.steps(GRADIENT, n, clip=settings.clip, at_most=at_once)
+            if not descend(rows, model, descent, steps, done):
+                raise PlanViolation("a gradient sum does not fit its grid: a solver bug")
+            done += steps.taken
+        found = descent.average if settings.averaged > 0 else descent.weights
+        return coordinates.to_data_units(_by_output(problem, found))
+
+    def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
+        """Noise on the weights for evenly spread, independent features and a quadratic loss."""
+        from privlearn.solvers.sgd_forecast import outlook
+
+        return outlook(problem, settings, plan, n)
+
+
+def _size(problem: Problem) -> int:
+    width = problem.n_features + int(problem.fit_intercept)
+    return problem.loss.outputs * width + int(problem.loss.code == HUBER)
+
+
+def _count(settings: Settings) -> Release:
+    """The number of rows, with `COUNT_SHARE` of what the gradients cost in mu^2."""
+    gradients = settings.rate * math.sqrt(settings.steps)
+    weight = 1.0 / (gradients * math.sqrt(sgd_rule.COUNT_SHARE))
+    return Release(name=COUNT, shape=(1,), clip=1.0, weight=weight)
+
+
+def _rows_in_all(problem: Problem, norms: Array, release: Releaser) -> float:
+    """The public number of rows, or a released one; at least 1."""
+    if problem.n is not None:
+        return float(problem.n)
+    count = np.count_nonzero(norms) * np.ones(1)
+    return max(1.0, float(release(COUNT, count, clip=1.0)[0]))
+
+
+def _model(problem: Problem, settings: Settings, coordinates: Coordinates) -> object:
+    from privlearn._loops.sgd import Model
+
+    return Model(
+        loss=problem.loss.code,
+        threshold=problem.loss.threshold,
+        outputs=problem.loss.outputs,
+        width=coordinates.width,
+        unit=coordinates.unit,
+        clip=settings.clip,
+    )
+
+
+def _start(problem: Problem, settings: Settings, coordinates: Coordinates, rows: float) -> Descent:
+    """Weights at zero (Huber's scale at one half) and the penalty in these coordinates."""
+    from privlearn._loops.sgd import Descent
+
+    size = _size(problem)
+    weights = np.zeros(size)
+    l1, l2, low, high = (
+        np.zeros(size),
+        np.zeros(size),
+        np.full(size, -np.inf),
+        np.full(size, np.inf),
+    )
+    unit = coordinates.inverse_scale * coordinates.target_scale  # coefficient per weight
+    share = 1.0 / (rows * coordinates.target_scale**problem.loss.degree)  # of one row's loss
+    free = unit == 0.0
+    for k in range(problem.loss.outputs):
+        own = slice(k * coordinates.width, k * coordinates.width + problem.n_features)
+        l1[own] = problem.penalty.l1 * share * unit
+        l2[own] = problem.penalty.l2 * share * unit**2
+        low[own] = np.where(
+            free, -np.inf, np.asarray(problem.penalty.low) / np.where(free, 1, unit)
+        )
+        high[own] = np.where(
+            free, np.inf, np.asarray(problem.penalty.high) / np.where(free, 1, unit)
+        )
+    if problem.loss.code == HUBER:
+        weights[-1], low[-1], high[-1] = 0.5, SMALLEST_SCALE, 1.0
+    weights = np.clip(weights, low, high)
+    return Descent(
+        weights=weights,
+        previous=weights.copy(),
+        average=np.zeros(size),
+        l1=l1,
+        l2=l2,
+        low=low,
+        high=high,
+        step_size=sgd_rule.step_size(problem, settings, rows),
+        momentum=settings.momentum,
+        divisor=settings.rate * rows,
+        first_averaged=settings.steps - math.ceil(settings.averaged * settings.steps),
+    )
+
+
+def _by_output(problem: Problem, weights: Array) -> Array:
+    width = problem.n_features + int(problem.fit_intercept)
+    return weights[: problem.loss.outputs * width].reshape(problem.loss.outputs, width)
+
+
+def _at_once(problem: Problem, settings: Settings, size: int) -> int:
+    """How many steps to draw noise and batches for at once: by public facts, to bound memory."""
+    rows = CHUNK_ROWS if problem.n is None else problem.n
+    batch = max(1, int(settings.rate * rows))
+    return max(1, min(256, CHUNK_NUMBERS // size, 16 * CHUNK_ROWS // batch))

@@ -1,0 +1,359 @@
+"""Every mistake along the way gets a sentence that says what to do, and the right exit status."""
+
+import json
+
+import pytest
+
+from privlearn.cli import main
+
+ROWS = "age,sex,wage\n30,male,900\n41,female,700\n52,male,800\n"
+FACTS = ["--bounds", "age=17:90", "--categories", "sex=male,female", "--bounds-y", "0:2000"]
+FIT = ["fit", "people.csv", "--target", "wage", "--epsilon", "1", *FACTS]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people.csv").write_text(ROWS)
+    return tmp_path
+
+
+@pytest.fixture
+def complaint(capsys):
+    """Run a command that must fail, and return what it said."""
+
+    def run(*line, status=1):
+        found = main([*line])
+        seen = capsys.readouterr()
+        assert found == status, seen.err
+        assert seen.err.startswith("privlearn: ")
+        assert "Traceback" not in seen.err
+        return seen.err
+
+    return run
+
+
+@pytest.fixture
+def misuse(capsys):
+    """Run a command that argparse must refuse, and return what it said."""
+
+    def run(*line):
+        with pytest.raises(SystemExit) as stopped:
+            main([*line])
+        assert stopped.value.code == 2
+        return capsys.readouterr().err
+
+    return run
+
+
+def fit_file(text, *more, name="other.csv"):
+    from pathlib import Path
+
+    Path(name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    return ["fit", name, *FIT[2:], *more]
+
+
+# Files
+
+
+def test_missing_file(complaint):
+    text = complaint("fit", "absent.csv", *FIT[2:])
+    assert "there is no file absent.csv" in text
+
+
+def test_folder_instead_of_a_file(complaint, folder):
+    (folder / "sub").mkdir()
+    assert "is a folder" in complaint("fit", "sub", *FIT[2:])
+
+
+def test_empty_file(complaint):
+    assert "is empty; its first line must name the columns" in complaint(*fit_file(""))
+
+
+def test_header_only(complaint):
+    assert "has no rows" in complaint(*fit_file("age,sex,wage\n"))
+
+
+def test_ragged_file(complaint):
+    text = complaint(*fit_file(ROWS + "30,male\n"))
+    assert "more or fewer cells than its header, which has 3" in text
+    assert "--on-invalid drop" in text
+
+
+def test_columns_separated_otherwise(complaint):
+    assert "--separator ';'" in complaint(*fit_file(ROWS.replace(",", ";")))
+
+
+def test_not_text(complaint):
+    assert "UTF-8" in complaint(*fit_file(b"age,sex,wage\n\xff\xfe\x00,male,3\n"))
+
+
+def test_open_quote(complaint):
+    assert "quoting" in complaint(*fit_file(ROWS + '30,"male,900\n'))
+
+
+def test_two_columns_of_one_name(complaint):
+    text = complaint(*fit_file("age,age,wage\n1,2,3\n"))
+    assert "more than one column named 'age'; rename" in text
+
+
+def test_broken_parquet(complaint):
+    text = complaint(*fit_file("no parquet at all", name="x.parquet"))
+    assert "cannot be read as Parquet" in text
+
+
+def test_parquet_without_a_package_names_one(complaint, monkeypatch):
+    import sys
+
+    for package in ("polars", "pyarrow", "pandas"):
+        monkeypatch.setitem(sys.modules, package, None)
+    assert "pip install polars" in complaint(*fit_file("x", name="x.parquet"))
+
+
+# Columns and facts
+
+
+def test_target_not_given(complaint):
+    assert "Add --target COLUMN" in complaint("fit", "people.csv", "--epsilon", "1")
+
+
+def test_unknown_target(complaint):
+    line = ["fit", "people.csv", "--target", "wages", "--epsilon", "1"]
+    assert "no column 'wages' to predict; did you mean 'wage'?" in complaint(*line)
+
+
+def test_unknown_column(complaint):
+    text = complaint(*FIT, "--columns", "age,height")
+    assert "no column 'height'; there are: age, sex, wage" in text
+
+
+def test_target_among_columns(complaint):
+    assert "leave it out of --columns" in complaint(*FIT, "--columns", "age,wage")
+
+
+def test_facts_about_a_column_that_is_not_there(complaint):
+    assert "did you mean 'age'?" in complaint(*FIT, "--bounds", "agee=0:1")
+
+
+def test_all_missing_facts_at_once(complaint):
+    text = complaint("fit", "people.csv", "--target", "wage", "--epsilon", "1")
+    assert "--bounds age=LOW:HIGH   or, if it holds text, --categories age=A,B,..." in text
+    assert "--bounds sex=LOW:HIGH" in text
+    assert "--bounds-y LOW:HIGH" in text
+
+
+def test_missing_facts_name_the_columns_that_would_do(complaint):
+    line = ["fit", "people.csv", "--target", "wage", "--epsilon", "1", "--bounds-y", "0:1"]
+    assert "or use the other columns only: --columns age" in complaint(*line, "--bounds", "age=0:9")
+
+
+def test_missing_facts_are_told_without_looking_at_a_row(complaint):
+    """The second line would be an error of its own, had it been read."""
+    line = fit_file("age,height,wage\n1,2,3,4,5\n")
+    assert "--bounds height=LOW:HIGH" in complaint(*line[:6])
+
+
+def test_text_in_a_column_of_numbers(complaint):
+    line = [*FIT[:-4], "--bounds", "sex=0:1", "--bounds-y", "0:2000"]
+    text = complaint(*line)
+    assert "sex: a cell is empty or no number (if it holds text: --categories sex=A,B,...)" in text
+    assert "leave the column out with --columns" in text
+
+
+def test_unlisted_category(complaint):
+    text = complaint(*fit_file(ROWS + "30,secretive,900\n"))
+    assert "sex: a cell is empty or holds none of its --categories" in text
+    assert "secretive" not in text
+
+
+def test_unusable_target(complaint):
+    text = complaint(*fit_file(ROWS + "30,male,unknown\n"))
+    assert "wage: a cell of the target is empty or no number" in text
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("--bounds age=17", "'17' is no range; write two numbers LOW:HIGH"),
+        ("--bounds age=a:b", "'a:b' is no range"),
+        ("--bounds age=90:17", "the lower one first"),
+        ("--bounds age=0:inf", "two finite numbers"),
+        ("--bounds 17:90", "names no column; write --bounds COLUMN=LOW:HIGH"),
+        ("--bounds age=1:2", "--bounds was given twice for column 'age'"),
+        ("--bounds sex=0:1", "bounds and categories; give bounds to numbers"),
+        ("--categories sex", "names no column; write --categories COLUMN=A,B,C"),
+        ("--categories city=here", "two or more different values"),
+        ("--categories city=here,here", "two or more different values"),
+        ("--bounds-y 5:5", "the lower one first"),
+        ("--classes yes", "two or more different classes"),
+    ],
+)
+def test_bad_syntax_of_facts(complaint, option, words):
+    assert words in complaint(*FIT, *option.split())
+
+
+def test_range_below_zero_needs_no_equals_sign(complaint):
+    assert "the lower one first" in complaint(*FIT, "--bounds-y", "-5:-7")
+
+
+@pytest.mark.parametrize(
+    ("toml", "words"),
+    [
+        ("bounds = [", "is not valid TOML"),
+        ("limits = 3", "entry 'limits', which is unknown; there are: target"),
+        ("bounds = 3", "bounds in facts.toml is no table"),
+        ("[bounds]\nage = []", "the bounds of 'age' in facts.toml are no pair of numbers"),
+        ("[bounds]\nage = [9, 1]", "the lower one first"),
+        ('[categories]\nsex = "male"', "'sex' in facts.toml is no list"),
+        ('data_norm = "long"', "data_norm in facts.toml is no number"),
+    ],
+)
+def test_bad_facts_files(complaint, folder, toml, words):
+    (folder / "facts.toml").write_text(toml)
+    assert words in complaint(*FIT, "--facts", "facts.toml")
+
+
+def test_absent_facts_file(complaint):
+    assert "facts file nowhere.toml cannot be read" in complaint(*FIT, "--facts", "nowhere.toml")
+
+
+# Budget, model and outputs
+
+
+def test_delta_zero(complaint):
+    assert "delta=0, but Gaussian noise needs delta > 0" in complaint(*FIT, "--delta", "0")
+
+
+def test_unknown_solver(complaint):
+    assert "solver='magic' is unknown; choose" in complaint(*FIT, "--solver", "magic")
+
+
+def test_option_of_another_model(complaint):
+    assert "--C belongs to --model logistic, not to --model linear" in complaint(*FIT, "--C", "1")
+
+
+def test_labels_for_a_number_and_a_range_for_labels(complaint):
+    assert "--classes are labels" in complaint(*FIT, "--classes", "no,yes")
+    assert "--bounds-y is for numbers" in complaint(*FIT, "--model", "logistic")
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("--epsilon one", "'one' is no number"),
+        ("--epsilon 0", "0 is not above 0"),
+        ("--epsilon nan", "nan is not"),
+        ("--separator ;;", "not one character"),
+        ("--neighbors friends", "invalid choice: 'friends'"),
+        ("--model cubic", "invalid choice: 'cubic'"),
+        ("--bound age=1:2", "unrecognized arguments: --bound"),
+    ],
+)
+def test_bad_options(misuse, option, words):
+    assert words in misuse(*FIT, *option.split())
+
+
+def test_epsilon_is_asked_for(misuse):
+    assert "--epsilon" in misuse("fit", "people.csv", "--target", "wage")
+
+
+def test_a_model_is_not_replaced_unasked(complaint, folder):
+    (folder / "model.json").write_text("precious")
+    assert "add --overwrite" in complaint(*FIT)
+    assert (folder / "model.json").read_text() == "precious"
+    assert main([*FIT, "--overwrite"]) == 0
+    assert json.loads((folder / "model.json").read_text())["target"] == "wage"
+
+
+def test_output_folder_that_is_not_there(complaint):
+    assert "the folder of no/model.json does not exist" in complaint(*FIT, "-o", "no/model.json")
+
+
+def test_predict_without_a_place_to_write(complaint):
+    assert "go together" in complaint(*FIT, "--predict", "people.csv")
+
+
+def test_bad_rows_to_predict_are_found_before_anything_is_spent(complaint, folder):
+    (folder / "new.csv").write_text("age\n30\n")
+    line = [*FIT, "--predict", "new.csv", "--predictions", "out.csv"]
+    assert "new.csv lacks column 'sex', which the model needs" in complaint(*line)
+    assert not (folder / "model.json").exists()
+
+
+# Predict
+
+
+@pytest.fixture
+def model(folder):
+    assert main(FIT) == 0
+    return folder / "model.json"
+
+
+def test_absent_model(complaint):
+    assert "the model gone.json cannot be read" in complaint("predict", "gone.json", "people.csv")
+
+
+def test_model_that_is_no_json(complaint):
+    assert "is no model file (it is not JSON)" in complaint("predict", "people.csv", "people.csv")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda content: content.pop("format"), "is JSON, but no model file"),
+        (lambda content: content.update(format="privlearn model 9"), "update privlearn"),
+        (lambda content: content.pop("columns"), "is incomplete or damaged"),
+        (lambda content: content.update(intercept=None), "is incomplete or damaged"),
+        (lambda content: content["columns"][0].pop("coefficient"), "is incomplete or damaged"),
+        (lambda content: content["columns"][0].update(coefficient=float("nan")), "damaged"),
+    ],
+)
+def test_damaged_models(complaint, model, change, words):
+    content = json.loads(model.read_text())
+    change(content)
+    model.write_text(json.dumps(content))
+    assert words in complaint("predict", "model.json", "people.csv")
+
+
+def test_prediction_columns_are_checked(complaint, model, folder):
+    (folder / "new.csv").write_text("Age,height\n30,180\n")
+    text = complaint("predict", "model.json", "new.csv")
+    assert "new.csv lacks columns 'age', 'sex', which the model needs; did you mean 'Age'?" in text
+
+
+@pytest.mark.parametrize("row", ["secret,male", "30"])
+def test_remedies_are_those_of_the_command(complaint, folder, row):
+    (folder / "new.csv").write_text(f"age,sex\n{row}\n")
+    line = [*FIT, "--predict", "new.csv", "--predictions", "out.csv"]
+    assert "--on-invalid drop" in complaint(*line)
+    assert main([*line, "--on-invalid", "drop"]) == 0
+    assert "--on-invalid blank" in complaint("predict", "model.json", "new.csv")
+    assert main(["predict", "model.json", "new.csv", "--on-invalid", "blank"]) == 0
+
+
+def test_unusable_rows_to_predict(complaint, model, folder):
+    (folder / "new.csv").write_text("age,sex\nsecret,male\n")
+    text = complaint("predict", "model.json", "new.csv")
+    assert "rows that cannot be predicted: column 'age'" in text
+    assert "--on-invalid blank" in text
+    assert "secret" not in text
+
+
+# Tracebacks
+
+
+def test_traceback_on_demand():
+    with pytest.raises(Exception, match="there is no file"):
+        main(["fit", "absent.csv", *FIT[2:], "--traceback"])
+    with pytest.raises(Exception, match="there is no file"):
+        main(["--traceback", "fit", "absent.csv", *FIT[2:]])
+
+
+def test_surprises_do_not_quote_their_text(complaint, monkeypatch):
+    def surprise(*_, **__):
+        raise RuntimeError("row 3 holds 900")
+
+    monkeypatch.setattr("privlearn.cli.models.build", surprise)
+    text = complaint(*FIT)
+    assert "unexpected RuntimeError; add --traceback" in text
+    assert "900" not in text

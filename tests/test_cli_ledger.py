@@ -1,0 +1,115 @@
+"""Charging fits to a ledger through the command, and showing it."""
+
+import pytest
+
+from privlearn import Ledger
+from privlearn.cli import main
+
+FACTS = ["--target", "wage", "--bounds", "age=17:90", "--bounds-y", "0:2000"]
+FIT = ["fit", "people.csv", *FACTS, "--epsilon", "1", "--overwrite"]
+CHARGE = ["--ledger", "people.ledger", "--dataset", "people"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people.csv").write_text("age,wage\n30,900\n41,700\n52,800\n")
+    return tmp_path
+
+
+@pytest.fixture
+def ledger():
+    line = ["ledger", "people.ledger", "--create", "--epsilon", "1.2", "--delta", "1e-5"]
+    assert main(line) == 0
+    return Ledger("people.ledger")
+
+
+def test_create(capsys):
+    assert main(["ledger", "new.ledger", "--create", "--epsilon", "1.5"]) == 0
+    assert "may spend epsilon = 1.5 at delta = 1e-06" in capsys.readouterr().out
+    ledger = Ledger("new.ledger")
+    assert (ledger.epsilon, ledger.delta) == (1.5, 1e-6)
+
+
+def test_a_fit_is_charged(ledger):
+    assert main([*FIT, *CHARGE]) == 0
+    assert 0.8 < ledger.spent("people") < 1
+    assert len(ledger.history("people")) == 1
+
+
+def test_over_budget_is_status_3_and_writes_nothing(ledger, capsys, folder):
+    assert main([*FIT, *CHARGE, "-o", "first.json"]) == 0
+    assert main([*FIT, *CHARGE, "-o", "second.json"]) == 3
+    assert "would still fit" in capsys.readouterr().err
+    assert not (folder / "second.json").exists()
+    assert len(ledger.history("people")) == 1
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        ["--bounds", "agee=0:1"],
+        ["--columns", "height"],
+        ["--delta", "0"],
+        ["-o", "nowhere/model.json"],
+        ["--predict", "absent.csv", "--predictions", "out.csv"],
+    ],
+)
+def test_mistakes_cost_nothing(ledger, mistake):
+    assert main([*FIT, *CHARGE, *mistake]) == 1
+    assert ledger.history("people") == []
+
+
+def test_bad_rows_cost_nothing(ledger, folder):
+    (folder / "people.csv").write_text("age,wage\nmany,900\n")
+    assert main([*FIT, *CHARGE]) == 1
+    assert ledger.history("people") == []
+
+
+def test_a_fit_can_create_its_ledger():
+    assert main([*FIT, *CHARGE, "--ledger-epsilon", "3", "--ledger-delta", "1e-7"]) == 0
+    ledger = Ledger("people.ledger")
+    assert (ledger.epsilon, ledger.delta) == (3, 1e-7)
+    assert main([*FIT, *CHARGE, "--ledger-epsilon", "3"]) == 0
+    assert len(ledger.history("people")) == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ([*FIT, *CHARGE], "there is no ledger people.ledger; check the name, or add"),
+        ([*FIT, "--ledger", "people.ledger"], "Add --dataset NAME"),
+        ([*FIT, "--dataset", "people"], "add --ledger FILE"),
+        (["ledger", "gone.ledger"], "privlearn ledger gone.ledger --create"),
+        (["ledger", "x.ledger", "--create"], "Add --epsilon"),
+        (["ledger", "people.csv"], "is no ledger"),
+        (["ledger", "people.csv", "--create", "--epsilon", "1"], "exists"),
+        (["ledger", "people.csv", "--epsilon", "1"], "add --create"),
+    ],
+)
+def test_what_is_missing(capsys, line, words):
+    assert main(line) == 1
+    assert words in capsys.readouterr().err
+
+
+def test_another_budget_is_refused(ledger, capsys):
+    assert main([*FIT, *CHARGE, "--ledger-epsilon", "50"]) == 1
+    assert "was made with epsilon=1.2 and keeps it" in capsys.readouterr().err
+
+
+def test_show(ledger, capsys):
+    assert main(["ledger", "people.ledger"]) == 0
+    assert "nothing has been charged yet" in capsys.readouterr().out
+    assert main(["ledger", "people.ledger", "--dataset", "people"]) == 1
+    assert "nothing has been charged to 'people'" in capsys.readouterr().err
+    main([*FIT, *CHARGE])
+    main([*FIT, "--epsilon", "0.5", "--ledger", "people.ledger", "--dataset", "others"])
+    capsys.readouterr()
+    assert main(["ledger", "people.ledger", "--dataset", "others"]) == 0
+    shown = capsys.readouterr().out
+    assert f"spent      epsilon = {ledger.spent('others'):.4g}" in shown
+    assert f"remaining  epsilon = {ledger.remaining('others'):.4g}" in shown
+    assert "moment matrix: 1 x Gaussian" in shown
+    assert "people\n" not in shown
+    assert main(["ledger", "people.ledger", "--dataset", "other"]) == 1
+    assert "did you mean 'others'?" in capsys.readouterr().err

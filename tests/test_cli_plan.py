@@ -1,0 +1,197 @@
+"""The command itself, its help, plans, progress and the demo."""
+
+import importlib
+import io
+import re
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import privlearn
+from privlearn.cli import main
+from privlearn.cli.progress import progress
+
+ROOT = Path(__file__).resolve().parents[1]
+COMMANDS = ("demo", "plan", "fit", "predict", "ledger")
+
+
+def printed(capsys, *line):
+    assert main(line) == 0
+    return capsys.readouterr().out
+
+
+# Help
+
+
+def test_the_installed_command_is_this_one():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    module, name = project["scripts"]["privlearn"].split(":")
+    assert getattr(importlib.import_module(module), name) is main
+
+
+def test_alone_it_prints_help(capsys):
+    text = printed(capsys)
+    assert all(f"\n    {command} " in text for command in COMMANDS)
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["--version"])
+    assert stopped.value.code == 0
+    assert capsys.readouterr().out == f"privlearn {privlearn.__version__}\n"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_fits_the_screen(capsys, command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    with pytest.raises(SystemExit) as stopped:
+        main([command, "--help"])
+    assert stopped.value.code == 0
+    text = capsys.readouterr().out
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_examples_in_help_are_possible(capsys):
+    """Whatever the help shows as a command has options that exist."""
+    from privlearn.cli import _parser
+
+    texts = [_parser().format_help()]
+    for command in COMMANDS:
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        texts.append(capsys.readouterr().out)
+    examples = re.findall(
+        r"^ +privlearn (\w+ [^[\n]*)$", "\n".join(texts).replace("\\\n", ""), re.M
+    )
+    examples = [line for line in examples if "DATA" not in line and "..." not in line]
+    assert len(examples) >= 8
+    for example in examples:
+        _parser().parse_args(re.split(r"> |(?<=\w)   ", example)[0].split())
+
+
+def test_help_is_fast():
+    start = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "privlearn", "--help"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert time.perf_counter() - start < 5
+    loaded = set(re.findall(r"\| +([\w.]+)$", done.stderr, re.M))
+    assert not loaded & {"sklearn", "pandas", "numba", "sqlite3", "scipy", "numpy"}
+
+
+# Plans
+
+
+def test_plan_without_data(capsys):
+    text = printed(capsys, "plan", "--rows", "10,000", "--features", "8", "--epsilon", "1")
+    assert "nothing has been released" in text
+    assert "n = 10,000 rows" in text
+    assert re.search(r"price +epsilon = 1 at delta = 1e-06", text)
+    assert "parts of the target's range" in text
+
+
+def test_plan_is_that_of_the_fit(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people.csv").write_text("age,sex,wage\n" + "30,m,900\n" * 500)
+    facts = ["--target", "wage", "--bounds", "age=17:90", "--categories", "sex=f,m"]
+    facts += ["--bounds-y", "0:2000", "--epsilon", "1"]
+    planned = printed(capsys, "plan", "--rows", "500", *facts)
+    fitted = printed(capsys, "fit", "people.csv", *facts)
+    release = re.search(r"release +(.*)", planned).group(1)
+    assert release == re.search(r"release +(.*)", fitted).group(1)
+
+
+def test_plan_tells_noise_in_the_units_of_columns(capsys):
+    line = ["plan", "--rows", "1000", "--epsilon", "1", "--bounds-y", "0:1"]
+    wide = printed(capsys, *line, "--bounds", "a=0:100", "--bounds", "b=0:1")
+    noise = {k: float(v) for k, v in re.findall(r"^  ([ab]) +([\d.e-]+)$", wide, re.M)}
+    assert noise["b"] == pytest.approx(100 * noise["a"], rel=0.01)
+    assert "parts of the target's range" not in wide
+
+
+def test_more_privacy_is_more_noise(capsys):
+    def noise(epsilon):
+        text = printed(capsys, "plan", "--rows", "9999", "--features", "3", "--epsilon", epsilon)
+        return float(re.search(r"([\d.e-]+) on a coefficient", text).group(1))
+
+    assert noise("0.1") > 5 * noise("1")
+
+
+@pytest.mark.parametrize("model", ["linear", "ridge", "huber", "logistic"])
+@pytest.mark.parametrize("relation", ["zero_out", "add_remove"])
+def test_every_model_has_a_plan(capsys, model, relation):
+    line = ["plan", "--features", "3", "--epsilon", "1", "--model", model, "--neighbors", relation]
+    assert "release " in printed(capsys, *line, "--rows", "5000")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (["--rows", "10"], "Add --epsilon 1"),
+        (["--epsilon", "1"], "how many columns? Add --features"),
+        (["--epsilon", "1", "--features", "2", "--bounds", "a=0:1"], "but not both"),
+        (["--template", "absent.csv"], "there is no file"),
+    ],
+)
+def test_plans_say_what_is_missing(capsys, line, words):
+    assert main(["plan", *line]) == 1
+    assert words in capsys.readouterr().err
+
+
+def test_a_delta_that_is_too_large_gets_a_warning(capsys):
+    line = ["plan", "--features", "2", "--epsilon", "1", "--rows", "100", "--delta", "0.1"]
+    assert main(line) == 0
+    text = capsys.readouterr().err
+    assert text.startswith("privlearn: warning: delta=0.1 is above 1/n")
+    assert ".py" not in text
+
+
+# Progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def fit_something():
+    import numpy as np
+
+    X = np.linspace(0, 1, 300).reshape(-1, 3)
+    privlearn.LinearRegression(bounds_X=(0, 1), bounds_y=(0, 3)).fit(X, X.sum(axis=1))
+
+
+def test_progress_on_a_terminal_only():
+    terminal, file = Terminal(), io.StringIO()
+    for stream in (terminal, file):
+        with progress(stream):
+            fit_something()
+    assert "1 of 1 releases" in terminal.getvalue()
+    assert terminal.getvalue().endswith("\r")
+    assert file.getvalue() == ""
+
+
+# Demo
+
+
+def test_demo(capsys, tmp_path):
+    start = time.perf_counter()
+    text = printed(capsys, "demo", "--ledger", str(tmp_path / "demo.ledger"))
+    assert time.perf_counter() - start < 60
+    assert text.count("Privacy plan: nothing has been released") == 2
+    assert text.count("Privacy certificate") == 2
+    ours, others = map(float, re.search(r"R\^2.*?people +([\d.]+) +([\d.]+)", text).groups())
+    assert others - 0.05 < ours < others + 0.01
+    ours, others = map(float, re.search(r"right.*?people +([\d.]+)% +([\d.]+)%", text).groups())
+    assert others - 4 < ours < others + 2
+    spent, total = re.search(r"spent +epsilon = ([\d.]+) together.*sum of ([\d.]+)", text).groups()
+    assert 1.2 < float(spent) < 1.7
+    assert float(total) == pytest.approx(2, abs=0.01)
+    ledger = privlearn.Ledger(tmp_path / "demo.ledger")
+    assert len(ledger.history("cps1988")) == 2
+    assert len(text.splitlines()) < 90

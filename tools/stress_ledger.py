@@ -1,0 +1,200 @@
+"""Charge one ledger from many processes that are killed at random, and check what is left.
+
+python tools/stress_ledger.py [--processes 8] [--charges 1000] [--kills 60] [--seed 0]
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import random
+import signal
+import sqlite3
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from time import monotonic, perf_counter, sleep
+
+import numpy as np
+
+from privlearn import Ledger
+from privlearn.accounting import compose
+from privlearn.accounting.composition import evaluate
+from privlearn.exceptions import BudgetExceeded
+from privlearn.ledger.price import balanced
+from privlearn.mechanisms import LAPLACE
+from privlearn.plan import L1, OUTER, Plan, Release
+from privlearn.problem import Neighbors
+from privlearn.sampling import FULL, Poisson
+
+DATASETS = ("busy", "busy", "busy", "quiet")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What one stress run does."""
+
+    folder: Path
+    processes: int = 8
+    charges: int = 1000
+    kills: int = 60
+    epsilon: float = 3.0
+    delta: float = 1e-6
+    seed: int = 0
+    heaviness: float = 1.0  # of a charge; 1 fills the budget of "busy" in about 4,000 charges
+
+    @property
+    def path(self) -> Path:
+        """The ledger."""
+        return self.folder / "stress.ledger"
+
+    def log(self, worker: int) -> Path:
+        """Where a worker writes down each answer that it got."""
+        return self.folder / f"worker-{worker}.log"
+
+
+def random_plan(name: str, rng: random.Random, heaviness: float) -> Plan:
+    """Moments, Poisson-sampled steps or one Laplace number, one in ten with its very own noise."""
+    own = rng.uniform(0.8, 1.25) if rng.random() < 0.1 else 1.0
+    scale = own / heaviness**0.5
+    kind = rng.random()
+    if kind < 0.35:
+        scale *= rng.choice([60.0, 120.0, 240.0])
+        return Plan((Release(name, (55,), 10.0, OUTER),), Neighbors.ZERO_OUT, scale, 1000)
+    if kind < 0.75:
+        rate, count = rng.choice([(0.001, 100), (0.001, 1000), (0.003, 300), (0.01, 30)])
+        scale *= rng.choice([2.0, 4.0])
+        release = Release(name, (8,), 1.0, sampling=Poisson(rate), count=count)
+        return Plan((release,), Neighbors.ZERO_OUT, scale, 1000)
+    scale *= rng.choice([80.0, 200.0])
+    release = Release(name, (1,), 1.0, L1, LAPLACE, FULL, count=rng.choice([1, 4]))
+    return Plan((release,), Neighbors.ZERO_OUT, scale, 1000)
+
+
+def work(trial: Trial, worker: int) -> None:
+    """Charge what is left to charge, and write each answer down before asking again."""
+    log = trial.log(worker)
+    done = len(log.read_text().splitlines()) if log.exists() else 0
+    rng = random.Random(f"{trial.seed} {worker} {done} {os.getpid()}")
+    ledger = Ledger(trial.path)
+    with log.open("a") as out:
+        for number in range(done, trial.charges):
+            name = f"w{worker}n{number}p{os.getpid()}"
+            plan = random_plan(name, rng, trial.heaviness)
+            start, answer = perf_counter(), "charged"
+            try:
+                ledger.charge(plan, rng.choice(DATASETS))
+            except BudgetExceeded:
+                answer = "refused"
+            out.write(f"{name} {answer} {perf_counter() - start:.6f}\n")
+            out.flush()
+
+
+def run(trial: Trial) -> int:
+    """Keep all workers busy until they are done; return how many were killed."""
+    Ledger(trial.path, epsilon=trial.epsilon, delta=trial.delta)
+    fork = multiprocessing.get_context("fork")
+    rng = random.Random(trial.seed)
+    running: dict[int, BaseProcess] = {}
+    killed, pause = 0, 0.0
+
+    def start(worker: int) -> None:
+        running[worker] = fork.Process(target=work, args=(trial, worker))
+        running[worker].start()
+
+    for worker in range(trial.processes):
+        start(worker)
+    while running:
+        sleep(0.005)
+        for worker, process in list(running.items()):
+            if not process.is_alive():
+                process.join()
+                del running[worker]
+                if process.exitcode == -signal.SIGKILL:
+                    start(worker)
+                elif process.exitcode:
+                    raise RuntimeError(f"worker {worker} failed")
+        if killed < trial.kills and running and monotonic() > pause:
+            process = running[rng.choice(list(running))]
+            if process.pid is not None and process.is_alive():
+                os.kill(process.pid, signal.SIGKILL)
+                killed += 1
+            pause = monotonic() + rng.uniform(0.0, 0.6)
+    return killed
+
+
+def answers(trial: Trial) -> Iterator[tuple[str, str, float]]:
+    """Every answer that a worker lived to write down: (name, charged or refused, seconds)."""
+    for worker in range(trial.processes):
+        for line in trial.log(worker).read_text().splitlines():
+            parts = line.split()
+            if len(parts) == 3:
+                yield parts[0], parts[1], float(parts[2])
+
+
+def booked(trial: Trial) -> Counter[str]:
+    """How often each name is in the file."""
+    ledger = Ledger(trial.path)
+    lines = [charge for name in ledger.datasets() for charge in ledger.history(name)]
+    return Counter(charge.releases[0].split(":")[0] for charge in lines)
+
+
+def check(trial: Trial) -> dict[str, float]:
+    """Nothing lost, nothing twice, nothing over budget; returns the composed epsilons."""
+    found = booked(trial)
+    acknowledged = {name for name, answer, _ in answers(trial) if answer == "charged"}
+    refused = {name for name, answer, _ in answers(trial) if answer == "refused"}
+    assert not acknowledged - set(found), "a charge that was acknowledged is not in the file"
+    assert not refused & set(found), "a charge that was refused is in the file"
+    assert max(found.values()) == 1, "a charge is in the file twice"
+    with sqlite3.connect(trial.path) as link:
+        assert link.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    ledger, spent = Ledger(trial.path), {}
+    for name in ledger.datasets():
+        spent[name] = ledger.spent(name)
+        assert fits_by_history(ledger, name), f"{name} is over budget"
+    return spent
+
+
+def fits_by_history(ledger: Ledger, name: str) -> bool:
+    """Compose the history once more, every pair as it was, without anything else in the file."""
+    pairs = tuple(term for charge in ledger.history(name) for term in charge.pairs)
+    terms = balanced(compose(pairs).terms)
+    return evaluate(terms, ledger.epsilon, None, ledger.delta).delta <= ledger.delta
+
+
+def report(trial: Trial, killed: int, seconds: float, spent: dict[str, float]) -> None:
+    """Print the table."""
+    times = np.array([time for _, _, time in answers(trial)])
+    kinds = Counter(answer for _, answer, _ in answers(trial))
+    print(f"{trial.processes} processes x {trial.charges} charges, {seconds:.0f} s, {killed} kills")
+    print(f"  acknowledged {kinds['charged']}, refused {kinds['refused']}", end="")
+    print(f", in the file {sum(booked(trial).values())}")
+    for name, value in spent.items():
+        print(f"  {name}: epsilon {value:.5f} of {trial.epsilon:g}")
+    for kind in ("charged", "refused"):
+        own = [time for _, answer, time in answers(trial) if answer == kind] or [0.0]
+        print(f"  {kind}: mean {np.mean(own):.3f} s, 95 % below {np.quantile(own, 0.95):.3f} s")
+    rows = [f"{100 * q:g} % {np.quantile(times, q):.3f} s" for q in (0.5, 0.95, 0.99, 1.0)]
+    print("  one charge: " + ", ".join(rows))
+
+
+def main() -> None:
+    """Run, check, print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name, default in (("processes", 8), ("charges", 1000), ("kills", 60), ("seed", 0)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    given = vars(parser.parse_args())
+    with tempfile.TemporaryDirectory() as folder:
+        trial = Trial(Path(folder), **given)
+        start = perf_counter()
+        killed = run(trial)
+        report(trial, killed, perf_counter() - start, check(trial))
+
+
+if __name__ == "__main__":
+    main()
