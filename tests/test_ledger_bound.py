@@ -140,20 +140,19 @@ def bound(account):
     return math.exp(account.log_delta().min()) + account.lost
 
 
-@pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
-@pytest.mark.parametrize("seed", range(4))
-def test_bound_is_above_the_exact_price_with_and_without_checkpoint(epsilon, seed):
+@pytest.mark.parametrize("seed", range(5))
+def test_bound_is_above_the_exact_price_with_and_without_checkpoint(seed):
     rng = np.random.default_rng(seed)
+    past, more = random_terms(rng, 3), random_terms(rng, 1)
+    epsilon = price.epsilon(past + more, Budget(1.0, 1e-6), rough=True)
     budget = Budget(epsilon, 1e-6)
     orders = Orders.of(budget)
-    past = random_terms(rng, 5)
     account = orders.fresh().after(orders.moments(past), lost_mass(past))
     now = exact(past, budget)
     assert now <= bound(account) * (1 + 1e-9)
     tilt = orders.t[account.log_delta().argmin()]
     checked = account.checked(orders, price.curve(past, budget, tilt))
     assert now <= bound(checked) * (1 + 1e-9) <= bound(account) * (1 + 1e-8)
-    more = random_terms(rng, 2)
     after = checked.after(orders.moments(more), lost_mass(more))
     assert exact(past + more, budget) <= bound(after) * (1 + 1e-9)
 
@@ -166,7 +165,7 @@ def test_a_checkpoint_makes_the_bound_nearly_exact():
     tilt = orders.t[account.log_delta().argmin()]
     checked = account.checked(orders, price.curve(past, budget, tilt))
     now = exact(past, budget)
-    assert bound(account) > 5 * now
+    assert bound(account) > 4 * now
     assert bound(checked) < 1.4 * now
 
 
@@ -183,13 +182,12 @@ def test_moments_that_are_too_small_would_be_noticed():
 
 
 def test_many_pairs_are_rounded_to_the_private_side():
-    rng = np.random.default_rng(0)
-    noise = rng.uniform(1.5, 5, 120)
-    terms = tuple((SampledGaussian(0.003, float(z)), 100) for z in noise)
+    noise = np.random.default_rng(0).uniform(2, 3, 40)
+    terms = tuple((SampledGaussian(0.003, float(z)), 600) for z in noise)
     few = price.composed(terms)
-    assert len(few.terms) <= price.MANY
-    truth = compose(terms).delta(1.2)
-    assert truth <= few.delta(1.2) <= 1.3 * truth
+    assert len(few.terms) <= price.MANY < len(compose(terms).terms)
+    truth = compose(terms).delta(0.8)
+    assert truth <= few.delta(0.8) <= 1.3 * truth
 
 
 @pytest.mark.parametrize("kind", [Laplace, PureLoss, BoundedRange])

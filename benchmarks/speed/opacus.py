@@ -126,7 +126,7 @@ def tables(results):
             races.ranking(results["training"], OURS),
             "Finding the noise multiplier of a promise, which `fit` of privlearn includes above:",
             races.ranking(results["calibration"], "privlearn"),
-            f"Noise multiplier {results['noise_multiplier']:.4g} in every case.",
+            f"Noise multiplier: {results['noise_multiplier']:.4g}.",
             report.table(["accuracy on training rows", ""], accuracy),
         ]
     )

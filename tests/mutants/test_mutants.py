@@ -1,14 +1,20 @@
 """Planted privacy bugs. Each must be caught by the generic audits, which know nothing of it."""
 
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 
+import privlearn._loops.sgd as loops
 from privlearn import audit
 from privlearn.data import BoundedData, Rows
 from privlearn.exceptions import PlanViolation
+from privlearn.linear_model import base
 from privlearn.mechanisms import GaussianNoise
+from privlearn.noise.stream import WordStream
 from privlearn.problem import Bounds, Neighbors
 from privlearn.release import Releaser
+from privlearn.sampling import Batches, Poisson
 from privlearn.solvers import frame, sufficient_statistics
 from privlearn.solvers.frame import Frame
 from privlearn.solvers.sufficient_statistics import SufficientStatistics
@@ -139,6 +145,89 @@ def clip_chosen_from_the_data(patch):
 
     patch.setattr(SufficientStatistics, "solve", peeking)
     assert configure is SufficientStatistics.configure
+
+
+@mutant
+def ledger_charged_after_the_release(patch):
+    @contextmanager
+    def late(plan, budget, *, ledger=None, dataset=None, random_state=None):
+        with spend(plan, budget, random_state=random_state) as release:
+            yield release
+        if ledger is not None:
+            ledger.charge(plan, dataset)
+
+    spend = base.spend
+    patch.setattr(base, "spend", late)
+
+
+@mutant
+def batch_divided_by_its_realised_size(patch):
+    """The sum is stretched by planned over realised size, so that dividing by q n means by size."""
+    clipped_sum = loops.clipped_sum
+
+    def by_size(rows, batch, model, weights, statistic):
+        clipped_sum(rows, batch, model, weights, statistic)
+        present = np.count_nonzero(rows.norms[batch])
+        statistic *= 0.3 * len(rows.norms) / max(present, 1)
+
+    patch.setattr(loops, "clipped_sum", by_size)
+    patch.setattr(loops, "descend", loops.descend.py_func)
+
+
+@mutant
+def shuffled_epochs_accounted_as_poisson(patch):
+    def epochs(self, source, n, steps):
+        size = max(1, round(self.rate * n))
+        per_epoch = -(-n // size)
+        order = [source.permutation(n) for _ in range(-(-steps // per_epoch))]
+        parts = [part for rows in order for part in np.array_split(rows, per_epoch)][:steps]
+        starts = np.cumsum([0, *(len(part) for part in parts)])
+        return Batches(np.concatenate(parts), starts)
+
+    patch.setattr(Poisson, "draw_many", epochs)
+
+
+@mutant
+def half_of_the_batch_accounted(patch):
+    draw_many = Poisson.draw_many
+    patch.setattr(
+        Poisson,
+        "draw_many",
+        lambda self, source, n, steps: draw_many(
+            Poisson(min(1.0, 2 * self.rate)), source, n, steps
+        ),
+    )
+
+
+@mutant
+def same_noise_after_fork(patch):
+    patch.setattr(WordStream, "stale", False)
+
+
+@mutant
+def gradient_clip_forgotten_in_the_loop(patch):
+    clipped_sum = loops.clipped_sum
+
+    def unclipped(rows, batch, model, weights, statistic):
+        clipped_sum(rows, batch, model._replace(clip=10.0), weights, statistic)
+
+    patch.setattr(loops, "clipped_sum", unclipped)
+    patch.setattr(loops, "descend", loops.descend.py_func)
+
+
+@mutant
+def loop_releases_off_the_grid(patch):
+    def naive(statistic, k, noise, grid, statistics, released, answers, out):
+        out[:] = statistic + noise[k] * grid
+        for store, value in ((statistics, statistic), (released, out)):
+            if k < len(store):
+                store[k] = value
+        if k < len(answers):
+            out[:] = answers[k]
+        return True
+
+    patch.setattr(loops, "emit", naive)
+    patch.setattr(loops, "descend", loops.descend.py_func)
 
 
 @pytest.mark.parametrize("plant", MUTANTS, ids=lambda plant: plant.__name__)

@@ -16,20 +16,24 @@ from typing import Any
 from privlearn.audit.charge import check_ledger
 from privlearn.audit.contract import check_empty_rows, check_grid, check_plan, check_price
 from privlearn.audit.failure import AuditFailure
+from privlearn.audit.fork import check_fork
 from privlearn.audit.law import check_noise_law
 from privlearn.audit.replay import check_replay
+from privlearn.audit.sampling import check_sampling
 
 __all__ = [
     "CHECKS",
     "AuditFailure",
     "check",
     "check_empty_rows",
+    "check_fork",
     "check_grid",
     "check_ledger",
     "check_noise_law",
     "check_plan",
     "check_price",
     "check_replay",
+    "check_sampling",
 ]
 
 CHECKS: tuple[Callable[..., None], ...] = (
@@ -37,6 +41,8 @@ CHECKS: tuple[Callable[..., None], ...] = (
     check_plan,
     check_ledger,
     check_empty_rows,
+    check_sampling,
+    check_fork,
     check_replay,
     check_noise_law,
     check_grid,

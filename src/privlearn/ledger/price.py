@@ -38,6 +38,7 @@ __all__ = [
 MANY = 32  # different pairs that are composed as they are
 FEW = 3  # so few that a search over exact compositions takes no more than about a second
 _CURVE_TOLERANCE = 1e-3
+_NEGLIGIBLE = 0.05  # of the budget's delta
 # Steps of the grids that sampling rates and noise are rounded to, until few pairs are left.
 _RATIOS = (
     *((1.0, ratio) for ratio in (1.001, 1.01, 1.03, 1.1, 1.2)),
@@ -46,6 +47,7 @@ _RATIOS = (
 _DOUBLINGS = 40
 _STEPS = 11  # halvings: a factor of two becomes one of 1.0004
 _BRACKET = 1.4
+_ROUGH, _ROUGH_STEPS = 1e-2, 4
 # Distances from the budget's epsilon, in units of 1/tilt, at which the curve is taken.
 _DISTANCES = (-10.5, -7.0, -5.0, -3.6, -2.6, -1.8, -1.1, -0.5)
 
@@ -115,34 +117,45 @@ def fits(terms: Terms, budget: Budget) -> bool:
     return _keeps(balanced(whole.terms), budget.epsilon, budget.delta)
 
 
-def _keeps(terms: Terms, epsilon: float, delta: float) -> bool:
-    return evaluate(terms, epsilon, None, delta).delta <= delta
+def _keeps(terms: Terms, epsilon: float, delta: float, tolerance: float | None = None) -> bool:
+    return evaluate(terms, epsilon, tolerance, delta).delta <= delta
 
 
-def epsilon(terms: Terms, budget: Budget) -> float:
-    """Epsilon of all terms at the budget's delta, rounded up.
+def epsilon(terms: Terms, budget: Budget, rough: bool = False) -> float:
+    """Epsilon of all terms at the budget's delta, rounded up; `rough` by some per cent.
 
     Several pairs: found by halving, which asks the accountant only whether delta is kept. That is
     fast where delta is much smaller, whereas its value would be slow.
     """
     whole = composed(terms)
-    if budget.delta == 0 or len(whole.terms) <= 1:
+    if budget.delta == 0 or is_closed_form(whole.terms) or (len(whole.terms) == 1 and not rough):
         return whole.epsilon(budget.delta)
     parts = balanced(whole.terms)
+    tolerance, steps = (_ROUGH, _ROUGH_STEPS) if rough else (None, _STEPS)
+
+    def kept(loss: float) -> bool:
+        return _keeps(parts, loss, budget.delta, tolerance)
+
     mu = size(parts)
     guess = mu * mu / 2 + mu * math.sqrt(-2 * math.log(min(budget.delta, 0.5)))
-    while guess > 1e-9 and _keeps(parts, guess, budget.delta):
+    while guess > 1e-9 and kept(guess):
         guess /= _BRACKET
-    found = smallest_scale(lambda loss: _keeps(parts, loss, budget.delta), guess, _STEPS, _BRACKET)
+    found = smallest_scale(kept, guess, steps, _BRACKET)
     return math.inf if found is None else min(found, whole.largest_loss)
 
 
 def curve(terms: Terms, budget: Budget, tilt: float) -> list[tuple[float, float]]:
-    """Points (e, delta(e)) around the budget's epsilon, closer together near it."""
+    """Points (e, delta(e)) around the budget's epsilon, closer together near it.
+
+    Where delta(e) exp(tilt (e - epsilon)) is far below the budget's delta, any bound will do.
+    """
     parts = balanced(composed(terms).terms)
-    distances = [*_DISTANCES, 0.0, *(-distance for distance in _DISTANCES)]
-    losses = sorted({max(0.0, budget.epsilon + distance / tilt) for distance in distances})
-    return [(loss, evaluate(parts, loss, _CURVE_TOLERANCE).delta) for loss in losses]
+    points = {}
+    for distance in (*_DISTANCES, 0.0, *(-distance for distance in _DISTANCES)):
+        loss = max(0.0, budget.epsilon + distance / tilt)
+        enough = _NEGLIGIBLE * budget.delta * math.exp(tilt * (budget.epsilon - loss))
+        points[loss] = evaluate(parts, loss, _CURVE_TOLERANCE, enough).delta
+    return sorted(points.items())
 
 
 def balanced(terms: Terms) -> Terms:

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Room", "epsilon_of", "left", "refusal"]
 
+_STEPS, _ROUGH_STEPS = 11, 6  # halvings of a factor of two
 _ROUNDED_DOWN = 1 - 1e-6
+_ROUGHLY_DOWN = 0.96  # a rough epsilon is up to 4 % too large
 
 
 @dataclass(frozen=True)
@@ -60,10 +62,12 @@ class Room:
 
     def largest(self, terms_at: Callable[[float], Terms], start: float) -> float | None:
         """Epsilon, at the ledger's delta, of the releases with the least scale that fits."""
-        scale = price.smallest_scale(lambda s: self.has_room_for(terms_at(s)), start)
+        steps = _STEPS if self.exact else _ROUGH_STEPS
+        scale = price.smallest_scale(lambda s: self.has_room_for(terms_at(s)), start, steps)
         if scale is None:
             return None
-        return epsilon_of(terms_at(scale), self.budget) * _ROUNDED_DOWN
+        rounded_down = _ROUNDED_DOWN if self.exact else _ROUGHLY_DOWN
+        return epsilon_of(terms_at(scale), self.budget, not self.exact) * rounded_down
 
     def spent(self) -> float:
         """Epsilon of the past at the ledger's delta, which the budget never exceeds."""
@@ -74,9 +78,9 @@ class Room:
 
 
 @lru_cache(maxsize=256)
-def epsilon_of(terms: Terms, budget: Budget) -> float:
+def epsilon_of(terms: Terms, budget: Budget, rough: bool = False) -> float:
     """Epsilon of a composition at the ledger's delta."""
-    return price.epsilon(terms, budget)
+    return price.epsilon(terms, budget, rough)
 
 
 @lru_cache(maxsize=64)
@@ -100,9 +104,15 @@ def _largest_like(room: Room, plan: Plan) -> float | None:
 
 def refusal(room: Room, plan: Plan, dataset: str) -> BudgetExceeded:
     """The error for a plan that does not fit, with what would."""
-    asked = epsilon_of(tuple(plan.pairs()), room.budget)
-    numbers = asked, left(room), _largest_like(room, plan)
+    asked = epsilon_of(tuple(plan.pairs()), room.budget, not room.exact)
+    numbers = asked, left(room), _largest_like(room, _nameless(plan))
     return BudgetExceeded(_sentence(room.budget, dataset, *numbers), *numbers)
+
+
+def _nameless(plan: Plan) -> Plan:
+    """The plan without words, so that plans of one price are remembered as one."""
+    releases = (replace(release, name=str(k)) for k, release in enumerate(plan.releases))
+    return replace(plan, releases=tuple(releases), assumptions=(), paper="")
 
 
 def _sentence(budget: Budget, dataset: str, asked: float, room: float, fits: float | None) -> str:
