@@ -7,6 +7,7 @@ import re
 import sqlite3
 import threading
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -417,6 +418,16 @@ def test_the_file_of_a_private_n_does_not_depend_on_n(tmp_path):
             lines = [line for line in link.iterdump() if "INSERT" in line]
         contents.append([re.sub(r"\d{4}-\d\d-\d\dT[\d:+]+", "", line) for line in lines])
     assert contents[0] == contents[1]
+
+
+def test_the_example_of_the_page(tmp_path, monkeypatch, capsys):
+    page = Path(__file__).resolve().parents[1] / "docs" / "ledger.md"
+    code = re.search(r"```python\n(.*?)```", page.read_text(), re.S).group(1)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, "docs/ledger.md", "exec"), {})
+    spent, left = (float(number) for number in capsys.readouterr().out.split())
+    promised = re.search(r"# ([\d.]+) ([\d.]+)\.\.\.", code).groups()
+    assert [f"{spent:.1f}", f"{left:.4f}"[: len(promised[1])]] == list(promised)
 
 
 def test_words(ledger):

@@ -38,10 +38,14 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Features and target as numeric arrays of equal length; nothing is bounded yet."""
+    """Features and target as numeric arrays of equal length; nothing is bounded yet.
+
+    `finite` says that no row holds NaN or infinity, because such data were refused.
+    """
 
     X: NDArray[np.floating] | csr_array
     y: Array
+    finite: bool = False
 
     @property
     def n(self) -> int:
@@ -84,15 +88,18 @@ class BoundedData:
             yield self._bounded(*self.table.block(start))
 
     def _bounded(self, X: Array, y: Array) -> Rows:
-        present = np.isfinite(X).all(axis=1) & np.isfinite(y)
-        _erase(X, y, ~present)
+        present = np.full(len(y), True)
+        if not self.table.finite:
+            present = np.isfinite(X).all(axis=1) & np.isfinite(y)
+            _erase(X, y, ~present)
         if self.bounds.low is not None:
             np.clip(X, self.bounds.low, self.bounds.high, out=X)
         if self.bounds.row_norm is not None:
             clip_rows(X, self.bounds.row_norm, self.fit_intercept)
         if self.bounds.target is not None:
             np.clip(y, *self.bounds.target, out=y)
-        _erase(X, y, ~present)  # once more: a box may exclude zero
+        if not self.table.finite:
+            _erase(X, y, ~present)  # once more: a box may exclude zero
         return Rows(X, y, present)
 
 
@@ -158,8 +165,8 @@ def validate(
         raise ValueError("X has 0 sample(s) (rows), while a minimum of 1 is required")
     if features.shape[0] > MAX_ROWS:
         raise ValueError(f"X has more than {MAX_ROWS} rows, the most that is supported")
-    table = Table(features, target)
-    if on_invalid == "raise":
+    table = Table(features, target, finite=on_invalid == "raise")
+    if table.finite:
         _refuse_not_finite(table)
     return table
 
