@@ -190,13 +190,25 @@ def test_many_pairs_are_rounded_to_the_private_side():
     assert truth <= few.delta(0.8) <= 1.3 * truth
 
 
-@pytest.mark.parametrize("kind", [Laplace, PureLoss, BoundedRange])
-def test_rounding_never_lowers_a_loss(kind):
-    for value in np.random.default_rng(1).uniform(1e-6, 3, 200):
-        assert value <= price._rounded(kind(value), 1.0, 1.03).epsilon <= 1.0301 * value
-        sampled = price._rounded(SampledGaussian(min(value, 1.0), value), 1.03, 1.03)
-        assert sampled.rate >= min(value, 1.0)
-        assert sampled.noise_multiplier <= value
+def test_joined_pairs_cost_at_least_as_much_in_every_way():
+    pairs = [
+        SampledGaussian(0.1, 2.0), SampledGaussian(0.2, 3.0), SampledGaussian(0.1, 2.0, True),
+        SampledGaussian(0.1, 2.5, True), Laplace(0.1), Laplace(0.2), PureLoss(0.3), PureLoss(0.2),
+        BoundedRange(0.1), BoundedRange(0.5), Gaussian(0.2), GaussianMixture((0.1,), (0.9,)),
+    ]  # fmt: skip
+    found = 0
+    for first in pairs:
+        for second in pairs:
+            joined = price._joined((first, 2), (second, 3))
+            if joined is None:
+                continue
+            found += 1
+            pair, count = joined
+            assert count == 5
+            for loss in (0.0, 0.05, 0.15):
+                worst = max(compose([(one, 1)]).delta(loss) for one in (first, second))
+                assert compose([(pair, 1)]).delta(loss) >= worst
+    assert found == 5 * 4  # within each of five families, and nothing across
 
 
 def test_one_wide_gaussian_among_many_narrow_steps():

@@ -100,7 +100,7 @@ def test_huber_as_in_scikit_learn(scale):
     y = score + 0.2 * rng.standard_normal(len(X))
     y[::9] = 9.0
     facts = {"bounds_y": (-10 * scale, 10 * scale), "alpha": 0.1 / scale, **BOX}
-    solver = SGD(steps=8_000, batch_size=10**9, step_size=0.1, clip=50, momentum=0.9, average=0.1)
+    solver = SGD(steps=8_000, batch_size=10**9, step_size=0.5, clip=50, momentum=0.9, average=0.1)
     ours = fitted(HuberRegressor(solver=solver, **facts), X, y * scale)
     theirs = PlainHuber(alpha=0.1 / scale, tol=1e-9, max_iter=10_000).fit(X, y * scale)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=2e-3 * scale)

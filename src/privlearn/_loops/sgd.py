@@ -27,6 +27,7 @@ class Model(NamedTuple):
     width: int  # entries of a row, the intercept's included
     unit: float  # the intercept's entry; 0 without intercept
     clip: float
+    scale_unit: float = 1.0  # Huber's scale per unit of its weight
 
 
 class Descent(NamedTuple):
@@ -91,9 +92,10 @@ def clipped_sum(rows, batch, model, weights, statistic):
         score_rows(rows, part, inner, gathered, scores)
         if unit != 0.0:
             scores[: part.size] += unit * by_output[:, features]
-        scale = weights[-1] if huber else 1.0
+        scale = weights[-1] * model.scale_unit if huber else 1.0
         targets = rows.targets[part]
         write_slopes(model.loss, model.threshold, targets, scores, scale, slopes, along_scale)
+        along_scale *= model.scale_unit
         _shorten(model.clip, rows.norms, part, slopes, along_scale)
         sums[:] = 0.0
         add_rows(rows, part, slopes, gathered, sums)
@@ -109,9 +111,9 @@ def clipped_sum(rows, batch, model, weights, statistic):
 
 
 @njit(cache=True, error_model="numpy")
-def _step(descent, gradient, pace):
+def _step(descent, gradient, scale):
     """Heavy ball, then the penalty's proximal map (Ochs et al. 2014, Algorithm 4)."""
-    step = descent.step_size * pace
+    step = descent.step_size * scale
     w, before = descent.weights, descent.previous
     for j in range(w.size):
         moved = w[j] + descent.momentum * (w[j] - before[j])
@@ -146,7 +148,8 @@ def descend(rows, model, descent, steps, done):
         )
         if not fits:
             return False
-        _step(descent, gradient, descent.weights[-1] if model.loss == HUBER else 1.0)
+        scale = descent.weights[-1] * model.scale_unit if model.loss == HUBER else 1.0
+        _step(descent, gradient, scale)
         weight = done + k + 1 - descent.first_averaged
         if weight > 0:
             for j in range(size):

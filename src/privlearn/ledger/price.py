@@ -9,13 +9,17 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
+from itertools import pairwise
+from operator import itemgetter
 
 from privlearn.accounting import (
+    BoundedRange,
     Composition,
     Gaussian,
     GaussianMixture,
+    Laplace,
     Pair,
+    PureLoss,
     SampledGaussian,
     compose,
 )
@@ -39,11 +43,6 @@ MANY = 32  # different pairs that are composed as they are
 FEW = 3  # so few that a search over exact compositions takes no more than about a second
 _CURVE_TOLERANCE = 1e-3
 _NEGLIGIBLE = 0.05  # of the budget's delta
-# Steps of the grids that sampling rates and noise are rounded to, until few pairs are left.
-_RATIOS = (
-    *((1.0, ratio) for ratio in (1.001, 1.01, 1.03, 1.1, 1.2)),
-    *((ratio, ratio) for ratio in (1.03, 1.1, 1.3, 2.0, 4.0, 16.0)),
-)
 _DOUBLINGS = 40
 _STEPS = 11  # halvings: a factor of two becomes one of 1.0004
 _BRACKET = 1.4
@@ -53,40 +52,63 @@ _DISTANCES = (-10.5, -7.0, -5.0, -3.6, -2.6, -1.8, -1.1, -0.5)
 
 
 def composed(terms: Terms) -> Composition:
-    """The composition of all terms, or of fewer that cost at least as much.
-
-    The heaviest terms stay as they are; only the many light ones are rounded.
-    """
+    """The composition of all terms, or of fewer that cost at least as much."""
     whole = compose(terms)
     if len(whole.terms) <= MANY:
         return whole
-    ordered = sorted(whole.terms, key=lambda term: size((term,)), reverse=True)
-    heavy, light = ordered[: MANY // 2], ordered[MANY // 2 :]
-    for of_rate, of_noise in _RATIOS:
-        rounded = [(_rounded(pair, of_rate, of_noise), count) for pair, count in light]
-        whole = compose([*heavy, *rounded])
-        if len(whole.terms) <= MANY:
+    return compose(_fewer(whole.terms, MANY))
+
+
+def _fewer(terms: Terms, limit: int) -> list[tuple[Pair, int]]:
+    """Join neighbouring pairs into dominating ones, those first where it costs least."""
+    kept = sorted(terms, key=lambda term: _place(term[0]))
+    while len(kept) > limit:
+        joins = []
+        for k, (first, second) in enumerate(pairwise(kept)):
+            joined = _joined(first, second)
+            if joined is not None:
+                cost = size((joined,)) ** 2 - size((first,)) ** 2 - size((second,)) ** 2
+                joins.append((cost, k, joined))
+        if not joins:
             break
-    return whole
+        kept = _with_cheapest(kept, sorted(joins, key=itemgetter(0)), len(kept) - limit)
+    return kept
 
 
-def _rounded(pair: Pair, of_rate: float, of_noise: float) -> Pair:
-    """A pair that dominates `pair`, with parameters on a geometric grid."""
-    if isinstance(pair, Gaussian | GaussianMixture):
-        return pair
+def _with_cheapest(
+    terms: list[tuple[Pair, int]], joins: list[tuple[float, int, tuple[Pair, int]]], excess: int
+) -> list[tuple[Pair, int]]:
+    """Carry out some of the cheapest joins that do not overlap."""
+    gone: set[int] = set()
+    replaced: dict[int, tuple[Pair, int]] = {}
+    for _, k, joined in joins[: max(1, min(excess, len(terms) // 8))]:
+        if not {k, k + 1} & (gone | set(replaced)):
+            replaced[k] = joined
+            gone.add(k + 1)
+    return [replaced.get(k, term) for k, term in enumerate(terms) if k not in gone]
+
+
+def _place(pair: Pair) -> tuple[str, float, float, float]:
+    """Where a pair stands in an order in which neighbours are alike."""
     if isinstance(pair, SampledGaussian):
-        rate = min(1.0, _up(pair.rate, of_rate)) if of_rate > 1 else pair.rate
-        return SampledGaussian(rate, 1 / _up(1 / pair.noise_multiplier, of_noise), pair.replace)
-    return replace(pair, epsilon=_up(pair.epsilon, of_noise))
+        return "SampledGaussian", float(pair.replace), pair.rate, pair.noise_multiplier
+    if isinstance(pair, Gaussian | GaussianMixture):
+        return type(pair).__name__, 0.0, 0.0, 0.0
+    return type(pair).__name__, 0.0, 0.0, pair.epsilon
 
 
-def _up(value: float, ratio: float) -> float:
-    """The next grid point, never below the value."""
-    if value <= 0:
-        return value
-    power = math.ceil(math.log(value) / math.log(ratio))
-    point = ratio**power * (1 + 1e-13)
-    return point if point >= value * (1 + 1e-14) else ratio ** (power + 1) * (1 + 1e-13)
+def _joined(first: tuple[Pair, int], second: tuple[Pair, int]) -> tuple[Pair, int] | None:
+    """One term that dominates both together: more sampling, less noise, a larger epsilon."""
+    (a, times), (b, more) = first, second
+    if isinstance(a, SampledGaussian) and isinstance(b, SampledGaussian):
+        if a.replace != b.replace:
+            return None
+        noise = min(a.noise_multiplier, b.noise_multiplier)
+        return SampledGaussian(max(a.rate, b.rate), noise, a.replace), times + more
+    if type(a) is type(b) and isinstance(a, Laplace | PureLoss | BoundedRange):
+        assert isinstance(b, Laplace | PureLoss | BoundedRange)
+        return max(a, b, key=lambda pair: pair.epsilon), times + more
+    return None
 
 
 def merged(*parts: Terms) -> Terms:

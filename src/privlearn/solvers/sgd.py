@@ -40,6 +40,7 @@ LEAST_MULTIPLIER = 0.3  # below it a sampled release may promise much and hide n
 CHUNK_NUMBERS = 2**18  # noise drawn at once
 CHUNK_ROWS = 2**20  # a sixteenth of the row numbers drawn at once
 SMALLEST_SCALE = 1e-3  # of Huber's errors, relative to half the range of y
+SCALE_UNIT = 0.3  # its steps are 0.09 of the others', relative to itself, and it takes little clip
 
 
 @dataclass(frozen=True)
@@ -204,6 +205,7 @@ def _model(problem: Problem, settings: Settings, coordinates: Coordinates) -> ob
         width=coordinates.width,
         unit=coordinates.unit,
         clip=settings.clip,
+        scale_unit=SCALE_UNIT,
     )
 
 
@@ -233,7 +235,7 @@ def _start(problem: Problem, settings: Settings, coordinates: Coordinates, rows:
             free, np.inf, np.asarray(problem.penalty.high) / np.where(free, 1, unit)
         )
     if problem.loss.code == HUBER:
-        weights[-1], low[-1], high[-1] = 0.5, SMALLEST_SCALE, 1.0
+        weights[-1], low[-1], high[-1] = np.array([0.5, SMALLEST_SCALE, 1.0]) / SCALE_UNIT
     weights = np.clip(weights, low, high)
     return Descent(
         weights=weights,
