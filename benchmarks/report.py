@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
 import json
 import os
@@ -15,7 +16,7 @@ from benchmarks.needs import Options
 if TYPE_CHECKING:
     from benchmarks.frame import Component
 
-__all__ = ["folder", "provenance", "read", "store", "table", "write"]
+__all__ = ["folder", "provenance", "read", "source_hash", "store", "table", "write"]
 
 RESULTS = Path(__file__).resolve().parent / "results"
 ALWAYS = ("privlearn", "numpy", "scipy", "scikit-learn", "numba")
@@ -42,8 +43,20 @@ def provenance(name: str, packages: tuple[str, ...], options: Options) -> dict:
         "cpus": _cpus(),
         "load": _load(),
         "clock": "CPU time, one thread each" if options.one_thread else "wall time",
+        "source": source_hash(),
         "packages": dict(_versions((*ALWAYS, *packages))),
     }
+
+
+def source_hash() -> str:
+    """First digits of a hash over privlearn's source: one version number has many states."""
+    import privlearn
+
+    digest = hashlib.sha256()
+    top = Path(privlearn.__file__).parent
+    for file in sorted(top.rglob("*.py")):
+        digest.update(file.relative_to(top).as_posix().encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def _cpus() -> int | None:
@@ -132,7 +145,8 @@ def _footer(made: dict) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in made["packages"].items())
     return (
         f"Made by `{made['command']}` on {made['date']}: {made['system']}, {made['cpus']} CPUs "
-        f"(load {made['load']} before the start), Python {made['python']}, {versions}."
+        f"(load {made['load']} before the start), Python {made['python']}, {versions}; "
+        f"SHA-256 of privlearn's source begins with {made['source']}."
     )
 
 

@@ -126,6 +126,19 @@ def test_a_report_says_what_made_it(tmp_path):
     for word in ("privlearn", "numpy", f"pytest {pytest.__version__}", "CPUs"):
         assert word in page
     assert "no-such-package" not in page
+    assert report.source_hash() in page
+
+
+def test_the_hash_tells_a_changed_or_renamed_file(tmp_path, monkeypatch):
+    import privlearn
+
+    monkeypatch.setattr(privlearn, "__file__", str(tmp_path / "__init__.py"))
+    (tmp_path / "a.py").write_text("rule = 1")
+    found = {report.source_hash()}
+    (tmp_path / "a.py").write_text("rule = 2")
+    found.add(report.source_hash())
+    (tmp_path / "a.py").rename(tmp_path / "b.py")
+    assert len(found | {report.source_hash()}) == 3
 
 
 def test_redrawing_measures_nothing_and_keeps_the_date(tmp_path):
@@ -475,5 +488,7 @@ def test_figures_have_labels_and_come_out_the_same(kind, tmp_path):
 
 
 def test_lines_differ_by_more_than_colour():
-    figures = pytest.importorskip("benchmarks.figures", exc_type=ImportError)
+    pytest.importorskip("matplotlib")
+    from benchmarks import figures
+
     assert len(set(figures.MARKERS)) == len(figures.COLOURS) == len(set(figures.COLOURS))

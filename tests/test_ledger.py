@@ -199,6 +199,21 @@ def test_one_relation_per_data_set(ledger):
     assert len(ledger.history("patients")) == 1
 
 
+def test_a_charge_that_slips_in_while_another_is_priced_is_counted(ledger, monkeypatch):
+    fits = book.price.fits
+
+    def overtaken(terms, budget):
+        answer = fits(terms, budget)
+        monkeypatch.setattr(book.price, "fits", fits)
+        Ledger(ledger.path).charge(gaussian(4.3), "patients")
+        return answer
+
+    monkeypatch.setattr(book.price, "fits", overtaken)
+    with pytest.raises(BudgetExceeded):
+        ledger.charge(gaussian(4.3), "patients")
+    assert len(ledger.history("patients")) == 1
+
+
 # Order of events
 
 

@@ -158,9 +158,9 @@ def test_bound_is_above_the_exact_price_with_and_without_checkpoint(seed):
 
 
 def test_a_checkpoint_makes_the_bound_nearly_exact():
-    budget = Budget(1.0, 1e-6)
-    orders = Orders.of(budget)
     past = ((Gaussian(0.15), 1), (SampledGaussian(0.003, 2.0), 6000), (Laplace(0.02), 9))
+    budget = Budget(price.epsilon(past, Budget(1.0, 1e-6)), 1e-6)
+    orders = Orders.of(budget)
     account = orders.fresh().after(orders.moments(past), 0.0)
     tilt = orders.t[account.log_delta().argmin()]
     checked = account.checked(orders, price.curve(past, budget, tilt))

@@ -19,6 +19,8 @@ DELTA = 1e-5
 def measure(options):
     table = data.load("mnist", fetch=options.fetch)
     train, test = (_matrix(table.part(which)) for which in ("train", "test"))
+    if options.quick:
+        train = tuple(part[:5_000] for part in train)
     epsilons = (1.0,) if options.quick else EPSILONS
     seeds = options.repeats(usual=3, quick=1)
     return {

@@ -118,7 +118,8 @@ class Bounds:
             ("bounds_y", self.target is not None),
         ]
         names = [name for name, there in given if there]
-        return " and ".join(names) + (" were" if len(names) > 1 else " was")
+        listed = ", ".join(names[:-1])
+        return f"{listed} and {names[-1]} were" if listed else f"{names[0]} was"
 
     def need_features(self, solver: str) -> None:
         """Refuse when neither a box nor a norm of the features is known."""

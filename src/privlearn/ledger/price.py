@@ -39,9 +39,10 @@ __all__ = [
     "smallest_scale",
 ]
 
-MANY = 32  # different pairs that are composed as they are
+MANY = 24  # different pairs that are composed as they are
 FEW = 3  # so few that a search over exact compositions takes no more than about a second
-_CURVE_TOLERANCE = 1e-3
+_CURVE_TOLERANCE = 3e-3
+_SEVERAL, _SEVERAL_TOLERANCE = 8, 3e-3  # different pairs from which on a coarser grid will do
 _NEGLIGIBLE = 0.05  # of the budget's delta
 _DOUBLINGS = 40
 _STEPS = 11  # halvings: a factor of two becomes one of 1.0004
@@ -136,7 +137,12 @@ def fits(terms: Terms, budget: Budget) -> bool:
     whole = composed(terms)
     if budget.delta == 0:
         return whole.largest_loss <= budget.epsilon
-    return _keeps(balanced(whole.terms), budget.epsilon, budget.delta)
+    tolerance = _tolerance(whole.terms)
+    return _keeps(balanced(whole.terms), budget.epsilon, budget.delta, tolerance)
+
+
+def _tolerance(terms: Terms) -> float | None:
+    return _SEVERAL_TOLERANCE if len(terms) > _SEVERAL else None
 
 
 def _keeps(terms: Terms, epsilon: float, delta: float, tolerance: float | None = None) -> bool:
@@ -153,7 +159,7 @@ def epsilon(terms: Terms, budget: Budget, rough: bool = False) -> float:
     if budget.delta == 0 or is_closed_form(whole.terms) or (len(whole.terms) == 1 and not rough):
         return whole.epsilon(budget.delta)
     parts = balanced(whole.terms)
-    tolerance, steps = (_ROUGH, _ROUGH_STEPS) if rough else (None, _STEPS)
+    tolerance, steps = (_ROUGH, _ROUGH_STEPS) if rough else (_tolerance(whole.terms), _STEPS)
 
     def kept(loss: float) -> bool:
         return _keeps(parts, loss, budget.delta, tolerance)

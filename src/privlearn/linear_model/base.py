@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -30,11 +30,28 @@ from privlearn.solvers import Solution, Solver, resolve
 __all__ = ["PrivateEstimator"]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PrivateEstimator(BaseEstimator):
-    """Base of linear models with a privacy guarantee; subclasses name loss and penalty."""
+    """Base of linear models with a privacy guarantee; subclasses name loss and penalty.
 
-    coef_: NDArray[np.float64]
-    privacy_: Certificate
+    The fields are the parameters of `__init__`, which stores them as they are; `fit` checks them.
+    """
+
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    neighbors: str = "zero_out"
+    solver: str | Solver = "auto"
+    data_norm: float | None = None
+    bounds_X: Any = None  # a pair of array-likes
+    fit_intercept: bool = True
+    on_invalid: str = "raise"
+    ledger: Any = None  # a path, or anything with charge(plan, dataset)
+    dataset: str | None = None
+    random_state: Any = None  # as in scikit-learn
+
+    coef_: NDArray[np.float64] = field(init=False)
+    intercept_: Any = field(init=False)  # a number, or one per output
+    privacy_: Certificate = field(init=False)
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "neighbors": [StrOptions({relation.value for relation in Neighbors})],
@@ -44,33 +61,6 @@ class PrivateEstimator(BaseEstimator):
         "dataset": [None, str],
         "random_state": ["random_state"],
     }
-
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        delta: float,
-        neighbors: str,
-        solver: str | Solver,
-        data_norm: float | None,
-        bounds_X: Any,  # noqa: ANN401 (a pair of array-likes)
-        fit_intercept: bool,
-        on_invalid: str,
-        ledger: Any,  # noqa: ANN401 (a path, or anything with charge(plan, dataset))
-        dataset: str | None,
-        random_state: Any,  # noqa: ANN401 (as in scikit-learn)
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbors = neighbors
-        self.solver = solver
-        self.data_norm = data_norm
-        self.bounds_X = bounds_X
-        self.fit_intercept = fit_intercept
-        self.on_invalid = on_invalid
-        self.ledger = ledger
-        self.dataset = dataset
-        self.random_state = random_state
 
     @abstractmethod
     def _loss(self, n_classes: int) -> Loss:

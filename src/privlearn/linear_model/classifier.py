@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,47 +14,18 @@ from privlearn.labels import declared_classes, encode_labels
 from privlearn.linear_model.base import PrivateEstimator
 from privlearn.plan import Plan
 from privlearn.problem import Neighbors
-from privlearn.solvers import Solution, Solver
+from privlearn.solvers import Solution
 
 __all__ = ["PrivateLinearClassifier"]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
     """Base of linear classifiers; subclasses name loss and penalty."""
 
-    classes_: NDArray[Any]
-    intercept_: NDArray[np.float64]
+    classes: Any = "from_y"  # array-like, or "from_y"
 
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        delta: float,
-        neighbors: str,
-        solver: str | Solver,
-        data_norm: float | None,
-        bounds_X: Any,  # noqa: ANN401 (a pair of array-likes)
-        classes: Any,  # noqa: ANN401 (array-like, or "from_y")
-        fit_intercept: bool,
-        on_invalid: str,
-        ledger: Any,  # noqa: ANN401 (a path, or anything with charge(plan, dataset))
-        dataset: str | None,
-        random_state: Any,  # noqa: ANN401 (as in scikit-learn)
-    ) -> None:
-        super().__init__(
-            epsilon=epsilon,
-            delta=delta,
-            neighbors=neighbors,
-            solver=solver,
-            data_norm=data_norm,
-            bounds_X=bounds_X,
-            fit_intercept=fit_intercept,
-            on_invalid=on_invalid,
-            ledger=ledger,
-            dataset=dataset,
-            random_state=random_state,
-        )
-        self.classes = classes
+    classes_: NDArray[Any] = field(init=False)
 
     def plan(self, n: int | None = None, *, n_features: int, n_classes: int = 2) -> Plan:
         """What a fit would release and cost, before any data.

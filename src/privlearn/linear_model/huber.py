@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -11,11 +12,11 @@ from privlearn.linear_model.boxes import in_a_box
 from privlearn.linear_model.regressor import PrivateLinearRegressor
 from privlearn.losses import Huber, Loss
 from privlearn.penalties import Penalty
-from privlearn.solvers import Solver
 
 __all__ = ["HuberRegressor"]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class HuberRegressor(PrivateLinearRegressor):
     """Linear regression that outliers in y cannot carry away, as in scikit-learn.
 
@@ -45,48 +46,15 @@ on_invalid, ledger, dataset, random_state
     True
     """
 
+    epsilon_huber: float = 1.35
+    alpha: float = 0.0001
+    coef_bounds: Any = None  # a pair of array-likes
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PrivateLinearRegressor._parameter_constraints,
         "epsilon_huber": [Interval(Real, 1.0, None, closed="neither")],
         "alpha": [Interval(Real, 0, None, closed="left")],
     }
-
-    def __init__(
-        self,
-        *,
-        epsilon_huber: float = 1.35,
-        alpha: float = 0.0001,
-        coef_bounds: Any = None,  # noqa: ANN401 (a pair of array-likes)
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        neighbors: str = "zero_out",
-        solver: str | Solver = "auto",
-        data_norm: float | None = None,
-        bounds_X: Any = None,  # noqa: ANN401 (a pair of array-likes)
-        bounds_y: tuple[float, float] | None = None,
-        fit_intercept: bool = True,
-        on_invalid: str = "raise",
-        ledger: Any = None,  # noqa: ANN401 (a path, or anything with charge(plan, dataset))
-        dataset: str | None = None,
-        random_state: Any = None,  # noqa: ANN401 (as in scikit-learn)
-    ) -> None:
-        super().__init__(
-            epsilon=epsilon,
-            delta=delta,
-            neighbors=neighbors,
-            solver=solver,
-            data_norm=data_norm,
-            bounds_X=bounds_X,
-            bounds_y=bounds_y,
-            fit_intercept=fit_intercept,
-            on_invalid=on_invalid,
-            ledger=ledger,
-            dataset=dataset,
-            random_state=random_state,
-        )
-        self.epsilon_huber = epsilon_huber
-        self.alpha = alpha
-        self.coef_bounds = coef_bounds
 
     def _loss(self, n_classes: int) -> Loss:
         return Huber(float(self.epsilon_huber))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from privlearn.linear_model.boxes import in_a_box
 from privlearn.linear_model.regressor import PrivateLinearRegressor
 from privlearn.losses import Loss, Squared
 from privlearn.penalties import Penalty
-from privlearn.solvers import Solver
 
 __all__ = ["LinearRegression"]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LinearRegression(PrivateLinearRegressor):
     """Least squares, as in scikit-learn, on data about people.
 
@@ -69,45 +70,13 @@ class LinearRegression(PrivateLinearRegressor):
     1.0
     """
 
+    positive: bool = False
+    coef_bounds: Any = None  # a pair of array-likes
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PrivateLinearRegressor._parameter_constraints,
         "positive": ["boolean"],
     }
-
-    def __init__(
-        self,
-        *,
-        positive: bool = False,
-        coef_bounds: Any = None,  # noqa: ANN401 (a pair of array-likes)
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        neighbors: str = "zero_out",
-        solver: str | Solver = "auto",
-        data_norm: float | None = None,
-        bounds_X: Any = None,  # noqa: ANN401 (a pair of array-likes)
-        bounds_y: tuple[float, float] | None = None,
-        fit_intercept: bool = True,
-        on_invalid: str = "raise",
-        ledger: Any = None,  # noqa: ANN401 (a path, or anything with charge(plan, dataset))
-        dataset: str | None = None,
-        random_state: Any = None,  # noqa: ANN401 (as in scikit-learn)
-    ) -> None:
-        super().__init__(
-            epsilon=epsilon,
-            delta=delta,
-            neighbors=neighbors,
-            solver=solver,
-            data_norm=data_norm,
-            bounds_X=bounds_X,
-            bounds_y=bounds_y,
-            fit_intercept=fit_intercept,
-            on_invalid=on_invalid,
-            ledger=ledger,
-            dataset=dataset,
-            random_state=random_state,
-        )
-        self.positive = positive
-        self.coef_bounds = coef_bounds
 
     def _loss(self, n_classes: int) -> Loss:
         return Squared()

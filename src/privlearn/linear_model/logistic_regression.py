@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -14,11 +15,11 @@ from privlearn.linear_model.boxes import in_a_box
 from privlearn.linear_model.classifier import PrivateLinearClassifier
 from privlearn.losses import Logistic, Loss, Softmax
 from privlearn.penalties import Penalty
-from privlearn.solvers import Solver
 
 __all__ = ["LogisticRegression"]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LogisticRegression(PrivateLinearClassifier):
     """Logistic regression for two or more classes, as in scikit-learn.
 
@@ -62,48 +63,15 @@ dataset, random_state
     array(['no', 'yes'], dtype='<U3')
     """
 
+    C: float = 1.0
+    l1_ratio: float = 0.0
+    coef_bounds: Any = None  # a pair of array-likes
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PrivateLinearClassifier._parameter_constraints,
         "C": [Interval(Real, 0, None, closed="right")],
         "l1_ratio": [Interval(Real, 0, 1, closed="both")],
     }
-
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        l1_ratio: float = 0.0,
-        coef_bounds: Any = None,  # noqa: ANN401 (a pair of array-likes)
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        neighbors: str = "zero_out",
-        solver: str | Solver = "auto",
-        data_norm: float | None = None,
-        bounds_X: Any = None,  # noqa: ANN401 (a pair of array-likes)
-        classes: Any = "from_y",  # noqa: ANN401 (array-like, or "from_y")
-        fit_intercept: bool = True,
-        on_invalid: str = "raise",
-        ledger: Any = None,  # noqa: ANN401 (a path, or anything with charge(plan, dataset))
-        dataset: str | None = None,
-        random_state: Any = None,  # noqa: ANN401 (as in scikit-learn)
-    ) -> None:
-        super().__init__(
-            epsilon=epsilon,
-            delta=delta,
-            neighbors=neighbors,
-            solver=solver,
-            data_norm=data_norm,
-            bounds_X=bounds_X,
-            classes=classes,
-            fit_intercept=fit_intercept,
-            on_invalid=on_invalid,
-            ledger=ledger,
-            dataset=dataset,
-            random_state=random_state,
-        )
-        self.C = C
-        self.l1_ratio = l1_ratio
-        self.coef_bounds = coef_bounds
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
         """Probability of each class.

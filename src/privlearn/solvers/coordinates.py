@@ -114,7 +114,7 @@ class Coordinates:
         starts = rows.indptr.astype(np.int64)
         owner = np.repeat(np.arange(len(y)), np.diff(starts))
         squares = np.bincount(owner, values.astype(np.float64) ** 2, len(y))
-        norms = self._norms(squares, present)
+        norms = self._norms(np.asarray(squares, dtype=np.float64), present)
         if not len(columns):  # no entries at all would read as dense rows
             columns, values = np.zeros(1, np.int64), np.zeros(1, np.float32)
         return StoredRows(values[None, :], columns, starts, self._targets(y), norms)
