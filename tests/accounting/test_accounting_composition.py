@@ -270,3 +270,9 @@ def test_sums_at_delta_zero_are_rounded_up():
         promised = compose([(PureLoss(epsilon), count)]).epsilon(0.0)
         assert Fraction(promised) >= Fraction(epsilon) * count
         assert promised == pytest.approx(count * epsilon, rel=1e-15)
+
+
+def test_a_wide_release_beside_many_narrow_ones_is_refined():
+    """The first grid fits the wide one and hides the others; dp_accounting says 1.81864."""
+    terms = [(Gaussian(0.35), 1), (SampledGaussian(0.003, 2.0), 18_000)]
+    assert 1.8186 < compose(terms).epsilon(1e-6) < 1.8195

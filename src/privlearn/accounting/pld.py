@@ -170,8 +170,11 @@ class _Search:
 
         The thinned grid connects every other dot. Its error exceeds the error of the full one by
         three to one (smooth losses, error ~ step^2) or by one to one (a bulk inside one bin, error
-        ~ step); half the difference stands between the two.
+        ~ step); half the difference stands between the two. Where rounding is all that the thinned
+        grid shows, it says nothing: every loss may be off by a step.
         """
+        if thin.net <= 0:
+            return self.count * self.step
         change = thin.net - bound.net
         if change <= _SETTLED * bound.delta:
             return 0.0
