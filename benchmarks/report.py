@@ -143,10 +143,12 @@ def _clock(component: Component, made: dict) -> str:
 
 def _footer(made: dict) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in made["packages"].items())
+    state = (
+        f"; SHA-256 of privlearn's source begins with {made['source']}" if "source" in made else ""
+    )
     return (
         f"Made by `{made['command']}` on {made['date']}: {made['system']}, {made['cpus']} CPUs "
-        f"(load {made['load']} before the start), Python {made['python']}, {versions}; "
-        f"SHA-256 of privlearn's source begins with {made['source']}."
+        f"(load {made['load']} before the start), Python {made['python']}, {versions}{state}."
     )
 
 

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from privlearn import LinearRegression
-from privlearn.data import Table, bound, clip_rows, validate
+from privlearn.data import Rows, Table, bound, clip_rows, validate
 from privlearn.exceptions import UnsupportedCombination
 from privlearn.losses import Squared
 from privlearn.numerics import BLOCK_ROWS
@@ -36,7 +36,8 @@ def bounded(X, y, *, intercept=True, **declared):
         neighbors=Neighbors.ZERO_OUT,
         fit_intercept=intercept,
     )
-    blocks = list(bound(Table(X, np.asarray(y, dtype=float)), problem).blocks())
+    data = bound(Table(X, np.asarray(y, dtype=float)), problem)
+    blocks = [Rows(rows.X.copy(), rows.y, rows.present) for rows in data.blocks()]
     assert all(len(block.y) <= BLOCK_ROWS for block in blocks)
     return (
         np.vstack([block.X for block in blocks]),

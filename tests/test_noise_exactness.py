@@ -394,3 +394,21 @@ def test_share_of_refined_draws():
     assert refined <= 6
     rows = quantile_table(GUMBEL).T
     assert rows.shape == (2 * (BINADES + 1) * SEGMENTS, ERROR_COLUMN + 1)
+
+
+def test_compiled_quantiles_are_the_same_doubles():
+    """So that the margins proven for `evaluate` hold for skips, too."""
+    from privlearn.noise.compiled import _quantile
+    from privlearn.noise.evaluate import approximate_quantiles
+    from privlearn.noise.laws import LAPLACE
+    from privlearn.noise.skips import _by_piece
+    from privlearn.noise.tables import quantile_table
+
+    rng = np.random.default_rng(0)
+    words = rng.integers(0, 2**64, 4_000, dtype=np.uint64)
+    words >>= rng.integers(0, 64, 4_000).astype(np.uint64)
+    edges = np.array([0, 1, 2, 3, 2**63 - 1, 2**63, 2**64 - 1, 1 << 10], dtype=np.uint64)
+    words = np.concatenate([words, edges])
+    values, errors = approximate_quantiles(words, quantile_table(LAPLACE))
+    found = np.array([_quantile(word, _by_piece()) for word in words])
+    np.testing.assert_array_equal(found, np.column_stack([values, errors]))

@@ -52,12 +52,13 @@ class Table:
         """Number of rows, which is a secret under `add_remove`."""
         return int(self.X.shape[0])
 
-    def block(self, start: int) -> tuple[Array, Array]:
-        """Some rows from `start` on, as new float64 arrays."""
-        rows = slice(start, start + BLOCK_ROWS)
+    def block(self, start: int, room: Array) -> tuple[Array, Array]:
+        """Some rows from `start` on; features are copied to `room`, as float64."""
+        rows = slice(start, start + len(room))
         X = self.X[rows]
-        dense = X.toarray() if not isinstance(X, np.ndarray) else X
-        return np.array(dense, dtype=np.float64, order="C"), self.y[rows].copy()
+        own = room[: X.shape[0]]
+        own[:] = X if isinstance(X, np.ndarray) else X.toarray()
+        return own, self.y[rows].copy()
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,17 +84,23 @@ class BoundedData:
         return not isinstance(self.table.X, np.ndarray)
 
     def blocks(self) -> Iterator[Rows]:
-        """All rows in order, at most `BLOCK_ROWS` at a time."""
-        for start in range(0, self.table.n, BLOCK_ROWS):
-            yield self._bounded(*self.table.block(start))
+        """All rows in order, at most `BLOCK_ROWS` at a time.
+
+        Each block is overwritten by the next: fresh memory for each would cost more than the rest.
+        """
+        n, p = self.table.X.shape
+        room = np.empty((min(n, BLOCK_ROWS), p))
+        for start in range(0, n, BLOCK_ROWS):
+            yield self._bounded(*self.table.block(start, room))
 
     def _bounded(self, X: Array, y: Array) -> Rows:
         present = np.full(len(y), True)
         if not self.table.finite:
             present = np.isfinite(X).all(axis=1) & np.isfinite(y)
             _erase(X, y, ~present)
-        if self.bounds.low is not None:
-            np.clip(X, self.bounds.low, self.bounds.high, out=X)
+        if self.bounds.low is not None and self.bounds.high is not None:
+            np.maximum(X, self.bounds.low, out=X)  # faster than one clip
+            np.minimum(X, self.bounds.high, out=X)
         if self.bounds.row_norm is not None:
             clip_rows(X, self.bounds.row_norm, self.fit_intercept)
         if self.bounds.target is not None:

@@ -13,7 +13,7 @@ from privlearn.noise.precise import rounded_quantile
 from privlearn.noise.stream import WordStream
 from privlearn.noise.tables import quantile_table
 
-CHUNK = 1 << 14  # words: 128 KiB, so that they stay in a core's cache until they are used
+_CHUNK = 1 << 14  # words: 128 KiB, so that they stay in a core's cache until they are used
 
 Doubles = NDArray[np.float64]
 
@@ -41,8 +41,8 @@ def rounded_draws(
 ) -> NDArray[np.int64]:
     """Draw an array of rounded values from a stream."""
     result = np.empty(math.prod(shape), dtype=np.int64)
-    for start in range(0, result.size, CHUNK):
-        part = result[start : start + CHUNK]
+    for start in range(0, result.size, _CHUNK):
+        part = result[start : start + _CHUNK]
         words, first = stream.take(part.size)
         further = partial(_further, stream, first)
         round_words(words, further, law, scale, part, margin_factor)

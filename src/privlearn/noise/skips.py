@@ -5,49 +5,36 @@ of a Laplace variable. Doubles decide the floor unless E / -log(1 - q) is too ne
 """
 
 import math
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privlearn.noise.laws import LAPLACE
 from privlearn.noise.precise import MoreWords, enclose, high_precision, refine
-from privlearn.noise.rounding import CHUNK, approximate_draws
 from privlearn.noise.stream import WordStream
-from privlearn.noise.tables import UNIT_ROUNDOFF
+from privlearn.noise.tables import quantile_table
 
 
 def skips(
     stream: WordStream, rate: float, limit: int, count: int, margin_factor: float
 ) -> NDArray[np.int64]:
     """Draw ``count`` skips; those of at least ``limit`` are returned as ``limit``."""
+    from privlearn.noise.compiled import write_skips
+
+    words, first = stream.take(count)
     result = np.empty(count, dtype=np.int64)
-    for start in range(0, count, CHUNK):
-        _write_skips(stream, rate, limit, margin_factor, result[start : start + CHUNK])
+    log_keep = -math.log1p(-rate)
+    undecided = write_skips(words, _by_piece(), log_keep, float(limit), margin_factor, result)
+    for i in undecided.tolist():
+        result[i] = _exact_skip(int(words[i]), partial(stream.refine, first + i), rate, limit)
     return result
 
 
-def _write_skips(
-    stream: WordStream, rate: float, limit: int, margin_factor: float, result: NDArray[np.int64]
-) -> None:
-    """Draw a block of skips that stays in a core's cache."""
-    words, first = stream.take(result.size)
-    ratio, margin = approximate_draws(words, LAPLACE)
-    log_keep = -math.log1p(-rate)
-    with np.errstate(over="ignore", invalid="ignore"):
-        np.abs(ratio, out=ratio)
-        ratio /= log_keep
-        # 16 units cover log1p and the division (noise.md, "Skips"), twice over
-        margin /= log_keep
-        margin += 16 * UNIT_ROUNDOFF * ratio
-        margin *= margin_factor
-        highest = np.minimum(np.floor(ratio + margin), limit)
-        ratio -= margin
-        lowest = np.minimum(np.floor(np.maximum(ratio, 0, out=ratio), out=ratio), limit)
-        undecided = np.flatnonzero(~(lowest == highest))  # nan, from an infinite margin, too
-        result[:] = np.where(np.isnan(highest), 0, highest)
-    for i in undecided.tolist():
-        result[i] = _exact_skip(int(words[i]), partial(stream.refine, first + i), rate, limit)
+@cache
+def _by_piece() -> NDArray[np.float64]:
+    """The table of the Laplace law with the numbers of a piece side by side."""
+    return np.ascontiguousarray(quantile_table(LAPLACE).T)
 
 
 def _exact_skip(word: int, more: MoreWords, rate: float, limit: int) -> int:

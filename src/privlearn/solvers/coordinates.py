@@ -91,9 +91,10 @@ class Coordinates:
         for rows in data.blocks():
             stop = start + len(rows.y)
             np.subtract(rows.X, self.center, out=rows.X)
-            np.multiply(rows.X, self.inverse_scale, out=values[start:stop], casting="same_kind")
-            own = np.einsum("ij,ij->i", *2 * [values[start:stop]], dtype=np.float64)
-            norms[start:stop] = self._norms(own, rows.present)
+            np.multiply(rows.X, self.inverse_scale, out=rows.X)
+            values[start:stop] = rows.X
+            rows.X[:] = values[start:stop]  # the length of what is stored, rounded as it is
+            norms[start:stop] = self._norms(np.einsum("ij,ij->i", rows.X, rows.X), rows.present)
             targets[start:stop] = self._targets(rows.y)
             start = stop
         none = np.empty(0, np.int64)
