@@ -113,45 +113,35 @@ def clipped_sum(rows, batch, model, weights, statistic):
 @njit(cache=True, error_model="numpy")
 def _step(descent, gradient, scale):
     """Heavy ball, then the penalty's proximal map (Ochs et al. 2014, Algorithm 4)."""
-    step = descent.step_size * scale
-    w, before = descent.weights, descent.previous
+    w, before, _, l1, l2, low, high, step_size, momentum, divisor, _ = descent
+    step = step_size * scale
+    per_sum = step / divisor
     for j in range(w.size):
-        moved = w[j] + descent.momentum * (w[j] - before[j])
-        moved -= step / descent.divisor * gradient[j]
+        moved = w[j] + momentum * (w[j] - before[j]) - per_sum * gradient[j]
         before[j] = w[j]
-        shrunk = math.copysign(max(abs(moved) - step * descent.l1[j], 0.0), moved)
-        shrunk /= 1.0 + step * descent.l2[j]
-        w[j] = min(max(shrunk, descent.low[j]), descent.high[j])
+        shrunk = math.copysign(max(abs(moved) - step * l1[j], 0.0), moved)
+        w[j] = min(max(shrunk / (1.0 + step * l2[j]), low[j]), high[j])
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def descend(rows, model, descent, steps, done):
     """Take the steps that were handed out; False when a statistic does not fit its grid.
 
-    `done` steps were taken before; iterates from `descent.first_averaged` on are averaged.
+    `done` steps were taken before; iterates from `descent.first_averaged` on are averaged. Fields
+    are read once, outside of the loops: every access to one counts references.
     """
-    size = descent.weights.size
-    statistic, gradient = np.empty(size), np.empty(size)
-    starts = steps.batches.starts
-    for k in range(steps.noise.shape[0]):
-        batch = steps.batches.rows[starts[k] : starts[k + 1]]
-        clipped_sum(rows, batch, model, descent.weights, statistic)
-        fits = emit(
-            statistic,
-            k,
-            steps.noise,
-            steps.grid,
-            steps.statistics,
-            steps.released,
-            steps.answers,
-            gradient,
-        )
-        if not fits:
+    batches, noise, grid, statistics, released, answers = steps
+    drawn, starts = batches
+    w, average, first = descent.weights, descent.average, descent.first_averaged
+    statistic, gradient = np.empty(w.size), np.empty(w.size)
+    for k in range(noise.shape[0]):
+        batch = drawn[starts[k] : starts[k + 1]]
+        clipped_sum(rows, batch, model, w, statistic)
+        if not emit(statistic, k, noise, grid, statistics, released, answers, gradient):
             return False
-        scale = descent.weights[-1] * model.scale_unit if model.loss == HUBER else 1.0
-        _step(descent, gradient, scale)
-        weight = done + k + 1 - descent.first_averaged
-        if weight > 0:
-            for j in range(size):
-                descent.average[j] += (descent.weights[j] - descent.average[j]) / weight
+        _step(descent, gradient, w[-1] * model.scale_unit if model.loss == HUBER else 1.0)
+        if done + k >= first:
+            weight = 1.0 / (done + k + 1 - first)
+            for j in range(w.size):
+                average[j] += (w[j] - average[j]) * weight
     return True
