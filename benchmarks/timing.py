@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from statistics import median
-from time import perf_counter
+from time import perf_counter, sleep
 
 __all__ = ["race", "ratio_line", "ratios", "seconds_line"]
 
@@ -15,12 +15,14 @@ def race(
     rounds: int,
     warmups: int = 1,
     clock: Callable[[], float] = perf_counter,
+    rest: float = 0.5,
 ) -> dict[str, list[float]]:
     """Seconds of every contestant in every round.
 
     Each runs `warmups` times before any clock starts. In each round all run once, one after the
     other, and the round's first starter changes, so that a slow minute of the machine and a warm
-    cache hit all of them alike.
+    cache hit all of them alike. Before each there is a rest of some seconds: threads of the one
+    before (OpenMP's spin for a while after their work) would take a core from the next.
     """
     names = list(contestants)
     for _ in range(warmups):
@@ -30,6 +32,7 @@ def race(
     for turn in range(rounds):
         first = turn % len(names)
         for name in names[first:] + names[:first]:
+            sleep(rest)
             start = clock()
             contestants[name]()
             seconds[name].append(clock() - start)

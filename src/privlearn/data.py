@@ -83,6 +83,18 @@ class BoundedData:
         """Whether X is a sparse matrix: a fact about its container, not about a row."""
         return not isinstance(self.table.X, np.ndarray)
 
+    def present(self) -> NDArray[np.bool_]:
+        """Which rows are not the empty row: those without NaN, infinity or an unknown label."""
+        if self.table.finite:
+            return np.full(self.table.n, True)
+        there = np.isfinite(self.table.y)
+        X = self.table.X
+        if isinstance(X, np.ndarray):
+            return there & np.isfinite(X).all(axis=1)
+        owner = np.repeat(np.arange(self.table.n), np.diff(X.indptr))
+        there[owner[~np.isfinite(X.data)]] = False
+        return there
+
     def blocks(self) -> Iterator[Rows]:
         """All rows in order, at most `BLOCK_ROWS` at a time.
 
@@ -120,10 +132,20 @@ def clip_rows(X: Array, row_norm: float, fit_intercept: bool) -> None:
     """Shrink rows in place until |(1, x)| <= row_norm, or |x| <= row_norm without intercept.
 
     The limit is lowered by 2^-40 of itself, far more than rounding can add, so that the norm holds
-    in exact arithmetic. Norms are taken relative to the largest entry: 1e308 does not overflow.
+    in exact arithmetic. Norms that decide are taken relative to the largest entry: 1e308 does not
+    overflow. Rows that are clearly short enough are left alone after one look.
     """
     limit = math.sqrt(row_norm**2 - 1.0) if fit_intercept else row_norm
     limit *= 1.0 - 2.0**-40
+    with np.errstate(over="ignore"):
+        squares = np.einsum("ij,ij->i", X, X)
+    doubtful = ~(squares <= (limit * (1.0 - 2.0**-30)) ** 2)  # an overflow is doubtful, too
+    if doubtful.any():
+        X[doubtful] = _shortened(X[doubtful], limit)
+
+
+def _shortened(X: Array, limit: float) -> Array:
+    """The rows, those longer than `limit` scaled down to it."""
     largest = np.abs(X).max(axis=1, initial=0.0)
     safe = np.where(largest > 0, largest, 1.0)
     relative = X / safe[:, None]
@@ -131,6 +153,7 @@ def clip_rows(X: Array, row_norm: float, fit_intercept: bool) -> None:
     with np.errstate(over="ignore"):
         too_long = length > limit / safe
     X[too_long] = relative[too_long] * (limit / length[too_long])[:, None]
+    return X
 
 
 def bound(table: Table, problem: Problem) -> BoundedData:

@@ -24,24 +24,23 @@ def zero_is_allowed(bounds: Bounds) -> bool:
 
 
 def bounded_csr(
-    X: csr_array, bounds: Bounds, fit_intercept: bool
-) -> tuple[csr_array, NDArray[np.bool_]]:
-    """A float64 copy of X with every row inside box and norm, and which rows are finite.
+    X: csr_array, bounds: Bounds, fit_intercept: bool, present: NDArray[np.bool_]
+) -> csr_array:
+    """A float64 copy of X with every row inside box and norm.
 
-    Each row is treated on its own, box first; rows that are not finite become all zeros.
+    Each row is treated on its own, box first; rows that are not present become all zeros.
     """
     rows = X.astype(np.float64, copy=True)
     rows.sum_duplicates()
     starts = np.asarray(rows.indptr, dtype=np.int64)
     owner = np.repeat(np.arange(rows.shape[0]), np.diff(starts))
-    present = np.bincount(owner, ~np.isfinite(rows.data), rows.shape[0]) == 0
     rows.data[~present[owner]] = 0.0
     if bounds.low is not None and bounds.high is not None:
         np.clip(rows.data, bounds.low[rows.indices], bounds.high[rows.indices], out=rows.data)
     if bounds.row_norm is not None:
         room = math.sqrt(bounds.row_norm**2 - float(fit_intercept)) * (1.0 - 2.0**-40)
         _shorten(rows.data, owner, rows.shape[0], room)
-    return rows, present
+    return rows
 
 
 def _shorten(values: NDArray[np.float64], owner: NDArray[np.int64], n: int, limit: float) -> None:

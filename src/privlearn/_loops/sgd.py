@@ -14,7 +14,9 @@ from privlearn.losses import HUBER
 
 __all__ = ["Descent", "Model", "clipped_sum", "descend"]
 
-AT_ONCE = 256  # rows that are worked on together; at most BLOCK_ROWS
+# Rows that are worked on together, at most BLOCK_ROWS: few stay in the first cache between their
+# score and their sum; several outputs want matrices worth a product.
+FEW, MANY = 32, 256
 BELOW_ONE = 1.0 - 2.0**-40  # far more than rounding can add to a norm
 
 
@@ -82,13 +84,14 @@ def clipped_sum(rows, batch, model, weights, statistic):
     features = width if unit == 0.0 else width - 1
     by_output = weights[: outputs * width].reshape(outputs, width)
     inner = np.ascontiguousarray(by_output[:, :features])
-    gathered = np.empty((AT_ONCE if outputs > 1 and rows.columns.size == 0 else 0, features))
-    scores, slopes = np.empty((AT_ONCE, outputs)), np.empty((AT_ONCE, outputs))
-    along_scale, sums = np.empty(AT_ONCE), np.zeros((outputs, features))
+    at_once = FEW if outputs == 1 else MANY
+    gathered = np.empty((at_once if outputs > 1 and rows.columns.size == 0 else 0, features))
+    scores, slopes = np.empty((at_once, outputs)), np.empty((at_once, outputs))
+    along_scale, sums = np.empty(at_once), np.zeros((outputs, features))
     block, lost = np.zeros(statistic.size), np.zeros(statistic.size)
     statistic[:] = 0.0
-    for start in range(0, batch.size, AT_ONCE):
-        part = batch[start : start + AT_ONCE]
+    for start in range(0, batch.size, at_once):
+        part = batch[start : start + at_once]
         score_rows(rows, part, inner, gathered, scores)
         if unit != 0.0:
             scores[: part.size] += unit * by_output[:, features]

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["StoredRows", "add_block", "add_rows", "score_rows"]
+__all__ = ["StoredRows", "add_block", "add_rows", "score_rows", "store_rows"]
 
 # Sums over a block may run in any order (numerics.py), so they may use vector instructions; flags
 # that assume finite numbers stay off.
@@ -26,6 +26,18 @@ class StoredRows(NamedTuple):
     starts: NDArray[np.int64]
     targets: NDArray[np.float64]
     norms: NDArray[np.float64]
+
+
+@njit(cache=True, fastmath=ANY_ORDER, nogil=True)
+def store_rows(X, center, inverse_scale, values, squares):
+    """Write (x - center) * inverse_scale in single precision, and the squared length of that."""
+    for i in range(X.shape[0]):
+        total = 0.0
+        for j in range(X.shape[1]):
+            value = np.float32((X[i, j] - center[j]) * inverse_scale[j])
+            values[i, j] = value
+            total += np.float64(value) * np.float64(value)
+        squares[i] = total
 
 
 @njit(cache=True, fastmath=ANY_ORDER)

@@ -38,7 +38,7 @@ def _quantile(word, by_piece):
     return value, by_piece[row, ERROR_COLUMN]
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", nogil=True)
 def write_skips(words, by_piece, log_keep, limit, margin_factor, skips):
     """Write floor(|quantile| / log_keep), at most `limit`; return which words are undecided.
 

@@ -83,20 +83,17 @@ class Coordinates:
         return self._stored_dense(data)
 
     def _stored_dense(self, data: BoundedData) -> StoredRows:
-        from privlearn._loops.sums import StoredRows
+        from privlearn._loops.sums import StoredRows, store_rows
 
         n, p = data.table.X.shape
         values, targets, norms = np.empty((n, p), np.float32), np.empty(n), np.empty(n)
         start = 0
         for rows in data.blocks():
-            stop = start + len(rows.y)
-            np.subtract(rows.X, self.center, out=rows.X)
-            np.multiply(rows.X, self.inverse_scale, out=rows.X)
-            values[start:stop] = rows.X
-            rows.X[:] = values[start:stop]  # the length of what is stored, rounded as it is
-            norms[start:stop] = self._norms(np.einsum("ij,ij->i", rows.X, rows.X), rows.present)
-            targets[start:stop] = self._targets(rows.y)
-            start = stop
+            own = slice(start, start + len(rows.y))
+            store_rows(rows.X, self.center, self.inverse_scale, values[own], norms[own])
+            norms[own] = self._norms(norms[own], rows.present)
+            targets[own] = self._targets(rows.y)
+            start = own.stop
         none = np.empty(0, np.int64)
         return StoredRows(values, none, none, targets, norms)
 
@@ -105,8 +102,8 @@ class Coordinates:
 
         table = data.table
         assert not isinstance(table.X, np.ndarray)
-        rows, present = bounded_csr(table.X, data.bounds, data.fit_intercept)
-        present &= np.isfinite(table.y)
+        present = data.present()
+        rows = bounded_csr(table.X, data.bounds, data.fit_intercept, present)
         y = np.where(present, table.y, 0.0)
         if data.bounds.target is not None:
             np.clip(y, *data.bounds.target, out=y)

@@ -24,6 +24,7 @@ from privlearn.problem import Budget, Problem
 from privlearn.release import Releaser
 from privlearn.sampling import FULL, Poisson
 from privlearn.solvers import sgd_rule
+from privlearn.solvers.ahead import Ahead
 from privlearn.solvers.base import Solution, Support
 from privlearn.solvers.coordinates import Coordinates
 from privlearn.solvers.sgd_rule import Settings
@@ -153,15 +154,22 @@ class SGD:
         """Descend along released gradients."""
         from privlearn._loops.sgd import descend
 
+        n = data.table.n
+        total = _rows_in_all(problem, data, release)
+        portions = Ahead(
+            release,
+            GRADIENT,
+            n,
+            clip=settings.clip,
+            count=settings.steps,
+            at_once=_at_once(problem, settings),
+        )
         coordinates = Coordinates.of(problem, sparse=data.sparse)
         rows = coordinates.stored(data)
-        total = _rows_in_all(problem, rows.norms, release)
         descent = _start(problem, settings, coordinates, total)
         model = _model(problem, settings, coordinates)
-        n, done = len(rows.norms), 0
-        at_once = _at_once(problem, settings, descent.weights.size)
-        while done < settings.steps:
-            steps = release.steps(GRADIENT, n, clip=settings.clip, at_most=at_once)
+        done = 0
+        for steps in portions:
             if not descend(rows, model, descent, steps, done):
                 raise PlanViolation("a gradient sum does not fit its grid: a solver bug")
             done += steps.taken
@@ -187,12 +195,12 @@ def _count(settings: Settings) -> Release:
     return Release(name=COUNT, shape=(1,), clip=1.0, weight=weight)
 
 
-def _rows_in_all(problem: Problem, norms: Array, release: Releaser) -> float:
+def _rows_in_all(problem: Problem, data: BoundedData, release: Releaser) -> float:
     """The public number of rows, or a released one; at least 1."""
     if problem.n is not None:
         return float(problem.n)
-    count = np.count_nonzero(norms) * np.ones(1)
-    return max(1.0, float(release(COUNT, count, clip=1.0)[0]))
+    present = np.full(1, float(data.present().sum()))
+    return max(1.0, float(release(COUNT, present, clip=1.0)[0]))
 
 
 def _model(problem: Problem, settings: Settings, coordinates: Coordinates) -> object:
@@ -257,8 +265,8 @@ def _by_output(problem: Problem, weights: Array) -> Array:
     return weights[: problem.loss.outputs * width].reshape(problem.loss.outputs, width)
 
 
-def _at_once(problem: Problem, settings: Settings, size: int) -> int:
+def _at_once(problem: Problem, settings: Settings) -> int:
     """How many steps to draw noise and batches for at once: by public facts, to bound memory."""
     rows = CHUNK_ROWS if problem.n is None else problem.n
     batch = max(1, int(settings.rate * rows))
-    return max(1, min(256, CHUNK_NUMBERS // size, 16 * CHUNK_ROWS // batch))
+    return max(1, min(256, CHUNK_NUMBERS // _size(problem), 16 * CHUNK_ROWS // batch))
