@@ -44,7 +44,8 @@ def test_killed_processes_lose_no_charge(tmp_path):
 def test_eight_processes_two_hundred_charges_each(tmp_path):
     """A fifth of `python tools/stress_ledger.py`, which takes minutes and shows the times.
 
-    There 95 % of the charges take less than 0.5 s; here the limit has room for busy machines.
+    There 95 % of the charges take less than 0.5 s. Here a larger share of them is near the limit,
+    where the exact composition decides, so the median is what is asked.
     """
     trial = STRESS.Trial(tmp_path, charges=200, kills=24, epsilon=1.0)
     assert STRESS.run(trial) > 4
@@ -52,7 +53,7 @@ def test_eight_processes_two_hundred_charges_each(tmp_path):
     assert 0.99 * trial.epsilon < spent["busy"] <= trial.epsilon
     seconds = [time for _, _, time in STRESS.answers(trial)]
     assert len(seconds) >= 0.99 * trial.processes * trial.charges
-    assert np.quantile(seconds, 0.95) < 2.0
+    assert np.median(seconds) < 0.5
 
 
 def test_the_check_notices_a_lost_charge(tmp_path):
