@@ -118,5 +118,8 @@ def _plain_warnings() -> Iterator[None]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("default")
+        # what libraries tell each other's developers is nothing to the person at the terminal
+        for kind in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
+            warnings.simplefilter("ignore", kind)
         warnings.showwarning = show
         yield
