@@ -396,19 +396,25 @@ def test_share_of_refined_draws():
     assert rows.shape == (2 * (BINADES + 1) * SEGMENTS, ERROR_COLUMN + 1)
 
 
-def test_compiled_quantiles_are_the_same_doubles():
-    """So that the margins proven for `evaluate` hold for skips, too."""
-    from privlearn.noise.compiled import _quantile
-    from privlearn.noise.evaluate import approximate_quantiles
-    from privlearn.noise.laws import LAPLACE
-    from privlearn.noise.skips import _by_piece
-    from privlearn.noise.tables import quantile_table
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
+def test_compiled_draws_are_the_same_to_the_last_bit(law):
+    """So that the margins proven for `evaluate` hold for compiled draws and skips, too."""
+    from privlearn.noise.compiled import _quantile, write_rounded
+    from privlearn.noise.evaluate import approximate_quantiles, round_quantiles
+    from privlearn.noise.tables import quantile_table, table_by_piece
 
     rng = np.random.default_rng(0)
     words = rng.integers(0, 2**64, 4_000, dtype=np.uint64)
     words >>= rng.integers(0, 64, 4_000).astype(np.uint64)
     edges = np.array([0, 1, 2, 3, 2**63 - 1, 2**63, 2**64 - 1, 1 << 10], dtype=np.uint64)
     words = np.concatenate([words, edges])
-    values, errors = approximate_quantiles(words, quantile_table(LAPLACE))
-    found = np.array([_quantile(word, _by_piece()) for word in words])
+    values, errors = approximate_quantiles(words, quantile_table(law))
+    found = np.array([_quantile(word, table_by_piece(law)) for word in words])
     np.testing.assert_array_equal(found, np.column_stack([values, errors]))
+    for scale in (1.0, 2.0**26):
+        plain, compiled = np.empty((2, len(words)), dtype=np.int64)
+        doubts = round_quantiles(words, quantile_table(law), scale, 1e6, plain)
+        again = write_rounded(words, table_by_piece(law), scale, 1e6, compiled)
+        np.testing.assert_array_equal(compiled, plain)
+        np.testing.assert_array_equal(again, doubts)
+        assert len(doubts)

@@ -359,20 +359,17 @@ def test_small_draws_are_quick():
 @pytest.mark.slow
 @pytest.mark.parametrize("std", [2.0**20, 2.0**26])
 def test_gaussian_speed(std):
-    """Exact integer noise costs at most 8 times numpy's inexact normals, random words included.
+    """At least 15 million draws per second on one core, random words included.
 
-    A ratio within one run, in processor time of this thread: machines differ and are shared, and
-    the 15 million draws per second of a quiet one are 14 on another. Measured: about 4.
+    As solvers that draw many do, with numba loaded; in processor time of this thread: on a busy
+    machine the clock on the wall measures the others.
     """
-    source, size = NoiseSource(), 2_000_000
-    numpy_source = np.random.Generator(np.random.Philox(0))
+    import numba  # noqa: F401
+
+    source, size, seconds = NoiseSource(), 2_000_000, []
     source.gaussian(std, 10)
-    ours, theirs = [], []
     for _ in range(5):
         start = time.thread_time()
         source.gaussian(std, size)
-        middle = time.thread_time()
-        numpy_source.standard_normal(size)
-        ours.append(middle - start)
-        theirs.append(time.thread_time() - middle)
-    assert min(ours) < 8 * min(theirs)
+        seconds.append(time.thread_time() - start)
+    assert size / min(seconds) > 15e6

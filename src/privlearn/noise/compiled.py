@@ -1,7 +1,8 @@
-"""Geometric skips from 64-bit words, compiled.
+"""Rounded draws and geometric skips from 64-bit words, compiled.
 
-The arithmetic is that of `evaluate.py`, in the same order, one word after the other: whoever draws
-batches by skips has loaded the compiler for the steps between them anyway.
+The arithmetic is that of `evaluate.py`, in the same order, one word after the other, so results are
+the same to the last bit. It is used where numba is loaded already, for the steps of a solver that
+draws millions: a single release does not wait for a compiler.
 """
 
 import math
@@ -11,7 +12,7 @@ from numba import njit
 
 from privlearn.noise.layout import BINADES, DEGREE, ERROR_COLUMN, SEGMENT_BITS, SEGMENTS
 
-__all__ = ["write_skips"]
+__all__ = ["write_rounded", "write_skips"]
 
 _OFFSET_BITS = 63 - SEGMENT_BITS
 _UPPER_BITS = np.uint64((1 << 63) - (1 << 10))  # of 63: exact in a double
@@ -39,10 +40,29 @@ def _quantile(word, by_piece):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
+def write_rounded(words, by_piece, scale, margin_factor, rounded):
+    """Write round(scale * quantile(word)); return which words are undecided.
+
+    `by_piece` is the table of the law with the numbers of a piece side by side.
+    """
+    undecided = np.empty(words.size, np.int64)
+    found = 0
+    for i in range(words.size):
+        value, error = _quantile(words[i], by_piece)
+        value *= scale
+        nearest = np.rint(value)
+        rounded[i] = np.int64(nearest)
+        if not abs(value - nearest) + error * (scale * margin_factor) < 0.5:
+            undecided[found] = i
+            found += 1
+    return undecided[:found]
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
 def write_skips(words, by_piece, log_keep, limit, margin_factor, skips):
     """Write floor(|quantile| / log_keep), at most `limit`; return which words are undecided.
 
-    `by_piece` is the table of the Laplace law with the numbers of a piece side by side.
+    `by_piece` is that of the Laplace law.
     """
     undecided = np.empty(words.size, np.int64)
     found = 0

@@ -1,6 +1,7 @@
 """Rounded draws from a tabulated law: doubles decide nearly all, mpmath the rest."""
 
 import math
+import sys
 from collections.abc import Callable
 from functools import partial
 
@@ -11,7 +12,7 @@ from privlearn.noise.evaluate import approximate_quantiles, round_quantiles
 from privlearn.noise.laws import Law
 from privlearn.noise.precise import rounded_quantile
 from privlearn.noise.stream import WordStream
-from privlearn.noise.tables import quantile_table
+from privlearn.noise.tables import quantile_table, table_by_piece
 
 _CHUNK = 1 << 14  # words: 128 KiB, so that they stay in a core's cache until they are used
 
@@ -30,10 +31,28 @@ def round_words(
 
     Returns how many of the words had to be extended.
     """
-    undecided = round_quantiles(words, quantile_table(law), scale, margin_factor, rounded)
+    undecided = _written(words, law, scale, margin_factor, rounded)
     for i in undecided.tolist():
         rounded[i] = rounded_quantile(law, int(words[i]), partial(further, i), scale)
     return len(undecided)
+
+
+def _written(
+    words: NDArray[np.uint64],
+    law: Law,
+    scale: float,
+    margin_factor: float,
+    rounded: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Write what doubles decide, and return the rest; compiled where numba is loaded anyway."""
+    if "numba" in sys.modules:
+        from privlearn.noise.compiled import write_rounded
+
+        undecided: NDArray[np.int64] = write_rounded(
+            words, table_by_piece(law), scale, margin_factor, rounded
+        )
+        return undecided
+    return round_quantiles(words, quantile_table(law), scale, margin_factor, rounded)
 
 
 def rounded_draws(

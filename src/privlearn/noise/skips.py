@@ -5,7 +5,7 @@ of a Laplace variable. Doubles decide the floor unless E / -log(1 - q) is too ne
 """
 
 import math
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from privlearn.noise.laws import LAPLACE
 from privlearn.noise.precise import MoreWords, enclose, high_precision, refine
 from privlearn.noise.stream import WordStream
-from privlearn.noise.tables import quantile_table
+from privlearn.noise.tables import table_by_piece
 
 
 def skips(
@@ -25,16 +25,12 @@ def skips(
     words, first = stream.take(count)
     result = np.empty(count, dtype=np.int64)
     log_keep = -math.log1p(-rate)
-    undecided = write_skips(words, _by_piece(), log_keep, float(limit), margin_factor, result)
+    undecided = write_skips(
+        words, table_by_piece(LAPLACE), log_keep, float(limit), margin_factor, result
+    )
     for i in undecided.tolist():
         result[i] = _exact_skip(int(words[i]), partial(stream.refine, first + i), rate, limit)
     return result
-
-
-@cache
-def _by_piece() -> NDArray[np.float64]:
-    """The table of the Laplace law with the numbers of a piece side by side."""
-    return np.ascontiguousarray(quantile_table(LAPLACE).T)
 
 
 def _exact_skip(word: int, more: MoreWords, rate: float, limit: int) -> int:

@@ -76,3 +76,9 @@ def quantile_table(law: Law) -> NDArray[np.float64]:
         above = _side(law, 1)
     rows = np.concatenate([below, above]).reshape(-1, ERROR_COLUMN + 1)
     return np.ascontiguousarray(rows.T)
+
+
+@cache
+def table_by_piece(law: Law) -> NDArray[np.float64]:
+    """The same numbers, those of a piece side by side: for loops that take one word at a time."""
+    return np.ascontiguousarray(quantile_table(law).T)
