@@ -24,7 +24,6 @@ import numpy as np
 from privlearn import Ledger
 from privlearn.accounting import compose
 from privlearn.accounting.composition import evaluate
-from privlearn.accounting.pld import FINE
 from privlearn.exceptions import BudgetExceeded
 from privlearn.ledger.price import balanced
 from privlearn.mechanisms import LAPLACE
@@ -161,13 +160,10 @@ def check(trial: Trial) -> dict[str, float]:
 
 
 def share_by_history(ledger: Ledger, name: str) -> float:
-    """delta of the history over the budget's, every pair as it was charged.
-
-    It is an upper bound with an error of about 3e-4 in epsilon, so 1 may be passed by that much.
-    """
+    """delta of the history over the budget's, every pair as it was charged; an upper bound."""
     pairs = tuple(term for charge in ledger.history(name) for term in charge.pairs)
     terms = balanced(compose(pairs).terms)
-    return evaluate(terms, ledger.epsilon * (1 + FINE)).delta / ledger.delta
+    return evaluate(terms, ledger.epsilon).delta / ledger.delta
 
 
 def report(trial: Trial, killed: int, seconds: float, spent: dict[str, float]) -> None:
