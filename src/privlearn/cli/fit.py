@@ -13,12 +13,12 @@ from privlearn.cli.options import (
     add_budget,
     add_facts,
     add_model,
+    add_separator,
     gather_facts,
     names,
     number,
     own_options,
     positive,
-    separator,
 )
 
 if TYPE_CHECKING:
@@ -96,13 +96,7 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
         default="raise",
         help="rows with empty or unusable cells: stop (default), or leave them out of the sums",
     )
-    group.add_argument(
-        "--separator",
-        type=separator,
-        default=",",
-        metavar="CHAR",
-        help="between CSV cells: a character, or tab (default: ,)",
-    )
+    add_separator(group)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -14,6 +14,7 @@ __all__ = [
     "add_budget",
     "add_facts",
     "add_model",
+    "add_separator",
     "gather_facts",
     "join_negative_values",
     "names",
@@ -59,6 +60,17 @@ def separator(text: str) -> str:
     if len(character) != 1 or character in '"\r\n':
         raise argparse.ArgumentTypeError(f"{text!r} is not one character such as ; or the word tab")
     return character
+
+
+def add_separator(parser: argparse._ActionsContainer) -> None:
+    """What stands between the cells of a CSV file."""
+    parser.add_argument(
+        "--separator",
+        type=separator,
+        default=",",
+        metavar="CHAR",
+        help="between CSV cells: a character, or tab (default: ,)",
+    )
 
 
 def names(text: str) -> tuple[str, ...]:

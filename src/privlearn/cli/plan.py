@@ -12,10 +12,10 @@ from privlearn.cli.options import (
     add_budget,
     add_facts,
     add_model,
+    add_separator,
     gather_facts,
     names,
     own_options,
-    separator,
 )
 
 if TYPE_CHECKING:
@@ -60,13 +60,7 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401
     parser.add_argument(
         "--template", metavar="DATA", help="print a facts file to fill in for this file, then stop"
     )
-    parser.add_argument(
-        "--separator",
-        type=separator,
-        default=",",
-        metavar="CHAR",
-        help="between CSV cells: a character, or tab (default: ,)",
-    )
+    add_separator(parser)
     add_model(parser)
     add_budget(parser, required=False)
     add_facts(parser)

@@ -8,7 +8,7 @@ from typing import Any
 
 from privlearn.cli.errors import CommandError
 from privlearn.cli.help import Help
-from privlearn.cli.options import separator
+from privlearn.cli.options import add_separator
 
 __all__ = ["add_parser", "run"]
 
@@ -42,13 +42,7 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401
         default="raise",
         help="rows with empty or unusable cells: stop (default), or leave the prediction empty",
     )
-    parser.add_argument(
-        "--separator",
-        type=separator,
-        default=",",
-        metavar="CHAR",
-        help="between CSV cells: a character, or tab (default: ,)",
-    )
+    add_separator(parser)
     parser.set_defaults(run=run)
 
 
