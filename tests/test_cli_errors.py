@@ -229,6 +229,8 @@ def test_unknown_solver(complaint):
 
 
 def test_option_of_another_model(complaint):
+    wrong = complaint(*FIT, "--model", "lasso", "--l1-ratio", "1")
+    assert "--l1-ratio belongs to --model elastic-net, not to --model lasso" in wrong
     assert "--C belongs to --model logistic, not to --model linear" in complaint(*FIT, "--C", "1")
 
 

@@ -157,6 +157,19 @@ def test_ridge_shrinks(folder):
     assert abs(coefficients(folder / "model.json")["age"]) < 0.5
 
 
+def test_lasso_keeps_what_matters_and_elastic_net_shares(folder):
+    line = ["fit", "people.csv", *FIT, "--alpha", "60"]
+    with exactly():
+        assert main([*line, "--model", "lasso", "-o", "lasso.json"]) == 0
+        assert main([*line, "--model", "elastic-net", "--l1-ratio", "1", "-o", "net.json"]) == 0
+        assert main([*line, "--model", "elastic-net", "--l1-ratio", "0", "-o", "ridge.json"]) == 0
+    lasso = coefficients(folder / "lasso.json")
+    assert 0.0 in lasso.values()
+    assert any(lasso.values())
+    assert coefficients(folder / "net.json") == lasso
+    assert all(coefficients(folder / "ridge.json").values())
+
+
 # Kinds of input
 
 

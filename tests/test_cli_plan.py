@@ -13,6 +13,7 @@ import pytest
 
 import privlearn
 from privlearn.cli import main
+from privlearn.cli.models import MODELS
 from privlearn.cli.progress import progress
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -122,7 +123,7 @@ def test_more_privacy_is_more_noise(capsys):
     assert noise("0.1") > 5 * noise("1")
 
 
-@pytest.mark.parametrize("model", ["linear", "ridge", "huber", "logistic"])
+@pytest.mark.parametrize("model", sorted(MODELS))
 @pytest.mark.parametrize("relation", ["zero_out", "add_remove"])
 def test_every_model_has_a_plan(capsys, model, relation):
     line = ["plan", "--features", "3", "--epsilon", "1", "--model", model, "--neighbors", relation]

@@ -11,7 +11,9 @@ from typing import Any
 from privlearn._version import __version__
 
 __all__ = [
+    "ElasticNet",
     "HuberRegressor",
+    "Lasso",
     "Ledger",
     "LinearRegression",
     "LogisticRegression",
@@ -26,7 +28,9 @@ __all__ = [
 
 # Imported on first use, so that `import privlearn` costs next to nothing.
 _HOMES = {
+    "ElasticNet": "privlearn.linear_model",
     "HuberRegressor": "privlearn.linear_model",
+    "Lasso": "privlearn.linear_model",
     "Ledger": "privlearn.ledger",
     "LinearRegression": "privlearn.linear_model",
     "LogisticRegression": "privlearn.linear_model",

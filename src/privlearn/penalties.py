@@ -3,13 +3,15 @@
 One value says it all: weights of |w|_1 and |w|^2 / 2, and a box for w. With `Squared` and l2 alone
 the objective is half of Ridge's. `PENALTIES` lists one of
 every kind, and the conformance tests check whatever is in it. The objective is the *sum* of losses
-over rows plus the penalty; the intercept is never penalised.
+over rows plus the penalty; the intercept is never penalised. Weights of an objective that is the
+*mean* of losses are per row: the number of rows may be private, and a solver that has it, public or
+released, asks for the `total`.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +37,8 @@ class Penalty:
         Weights; `l2` is the modulus of strong convexity.
     low, high : tuple of float
         The box: one number for all coefficients, or one per coefficient.
+    per_row : bool
+        Whether the weights count once for every row, as where a mean of losses is penalised.
 
     Examples
     --------
@@ -48,6 +52,7 @@ class Penalty:
     l2: float = 0.0
     low: tuple[float, ...] = (-math.inf,)
     high: tuple[float, ...] = (math.inf,)
+    per_row: bool = False
 
     @property
     def name(self) -> str:
@@ -64,6 +69,25 @@ class Penalty:
     def curvature(self) -> float:
         """The modulus of strong convexity; all of it when the penalty is quadratic."""
         return self.l2
+
+    def total(self, rows: float) -> Penalty:
+        """The penalty beside a sum of losses over `rows` rows.
+
+        Parameters
+        ----------
+        rows : float
+            The number of rows, public or released; never a private one.
+
+        Examples
+        --------
+        >>> Penalty(l1=0.5, per_row=True).total(100).l1
+        50.0
+        >>> Penalty(l1=0.5).total(100).l1
+        0.5
+        """
+        if not self.per_row:
+            return self
+        return replace(self, l1=self.l1 * rows, l2=self.l2 * rows, per_row=False)
 
     def value(self, coef: Array) -> float:
         """Penalty at `coef`; infinite outside the box."""

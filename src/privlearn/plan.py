@@ -22,7 +22,18 @@ from privlearn.sampling import FULL, Sampling
 if TYPE_CHECKING:
     from privlearn.accounting import Composition, Pair
 
-__all__ = ["L1", "L2", "LINF", "OUTER", "UNIT_BOX", "Norm", "Plan", "Release", "calibrate"]
+__all__ = [
+    "L1",
+    "L2",
+    "LINF",
+    "ONE_BIN",
+    "OUTER",
+    "UNIT_BOX",
+    "Norm",
+    "Plan",
+    "Release",
+    "calibrate",
+]
 
 GRID_BITS = 26  # the grid is about this many bits below the noise
 HEADROOM_BITS = 50  # and so coarse that the largest sum still fits a float64 integer
@@ -58,6 +69,8 @@ LINF = Norm("linf", 2.0, math.inf)
 OUTER = Norm("Frobenius norm of x x'", math.sqrt(2.0), 2.0)
 # Contributions in [0, 1]^d, scaled to norm 1: no two differ by more than the corner's norm.
 UNIT_BOX = Norm("l2 of a vector in the unit box", 1.0, 2.0)
+# One entry of 1 in each of p histograms has norm sqrt(p); two such differ by at most sqrt(2 p).
+ONE_BIN = Norm("l2 of one bin per histogram", math.sqrt(2.0), 2.0)
 
 
 @dataclass(frozen=True)

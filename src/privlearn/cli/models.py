@@ -28,6 +28,10 @@ class Kind:
 MODELS = {
     "linear": Kind("LinearRegression", "a number, by least squares"),
     "ridge": Kind("Ridge", "a number, by least squares with a penalty", options=("alpha",)),
+    "lasso": Kind("Lasso", "a number, from the columns that matter most", options=("alpha",)),
+    "elastic-net": Kind(
+        "ElasticNet", "a number, between ridge and lasso", options=("alpha", "l1_ratio")
+    ),
     "huber": Kind("HuberRegressor", "a number, when some rows are far off", options=("alpha",)),
     "logistic": Kind(
         "LogisticRegression", "a class, such as yes or no, with probabilities", True, options=("C",)
@@ -59,7 +63,8 @@ def build(name: str, design: Design, own: Mapping[str, Any], **common: object) -
     for key in given:
         if key not in kind.options:
             owners = [f"--model {other}" for other, k in MODELS.items() if key in k.options]
-            raise CommandError(f"--{key} belongs to {' and '.join(owners)}, not to --model {name}")
+            flag = key.replace("_", "-")
+            raise CommandError(f"--{flag} belongs to {' and '.join(owners)}, not to --model {name}")
     if not kind.classifies:
         given["bounds_y"] = design.target_bounds
     elif design.classes is not None:

@@ -113,7 +113,16 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--model", choices=tuple(MODELS), default="linear", help=kinds)
     group.add_argument("--solver", default="auto", metavar="NAME", help="algorithm (default: auto)")
     group.add_argument(
-        "--alpha", type=number, metavar="A", help="ridge, huber: weight of the penalty"
+        "--alpha",
+        type=number,
+        metavar="A",
+        help="ridge, lasso, elastic-net, huber: weight of the penalty",
+    )
+    group.add_argument(
+        "--l1-ratio",
+        type=number,
+        metavar="S",
+        help="elastic-net: share of the lasso's penalty, 0 to 1 (default: 0.5)",
     )
     group.add_argument(
         "--C", type=positive, metavar="C", help="logistic: inverse weight of the penalty"
@@ -162,7 +171,7 @@ def add_facts(parser: argparse.ArgumentParser) -> None:
 
 def own_options(args: argparse.Namespace) -> dict[str, float | None]:
     """What was given of the options that belong to some models only."""
-    return {"alpha": args.alpha, "C": args.C}
+    return {"alpha": args.alpha, "l1_ratio": args.l1_ratio, "C": args.C}
 
 
 def gather_facts(args: argparse.Namespace, default_target: str | None = None) -> Facts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ def in_a_box(
             "coef_bounds leave no room for some coefficient: low <= high is needed, and high >= 0 "
             "with positive=True"
         )
-    return Penalty(penalty.l1, penalty.l2, tuple(low.tolist()), tuple(high.tolist()))
+    return replace(penalty, low=tuple(low.tolist()), high=tuple(high.tolist()))
 
 
 def _sides(pair: Any, n_features: int) -> list[np.ndarray]:  # noqa: ANN401

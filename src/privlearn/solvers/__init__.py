@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from privlearn.problem import Budget, Problem
 from privlearn.solvers.base import Solution, Solver, Support, check_supported
+from privlearn.solvers.choice import choose
+from privlearn.solvers.coordinate_descent import CoordinateDescent
 from privlearn.solvers.sgd import SGD
 from privlearn.solvers.sufficient_statistics import SufficientStatistics
 
 __all__ = [
     "SGD",
     "SOLVERS",
+    "CoordinateDescent",
     "Solution",
     "Solver",
     "SufficientStatistics",
@@ -23,19 +26,21 @@ __all__ = [
 ]
 
 # In the order in which "auto" prefers them.
-SOLVERS: dict[str, type[Solver]] = {solver.name: solver for solver in (SufficientStatistics, SGD)}
+SOLVERS: dict[str, type[Solver]] = {
+    solver.name: solver for solver in (SufficientStatistics, SGD, CoordinateDescent)
+}
 
 
 def resolve(solver: str | Solver, problem: Problem, budget: Budget) -> Solver:
-    """The solver that a parameter names; ``"auto"`` takes the first that supports the problem.
+    """The solver that a parameter names; ``"auto"`` chooses by public facts (choice.py).
 
     Examples
     --------
     >>> sorted(SOLVERS)
-    ['moments', 'sgd']
+    ['cd', 'moments', 'sgd']
     """
     if isinstance(solver, str):
-        chosen = _auto(problem) if solver == "auto" else _by_name(solver)
+        chosen = choose(SOLVERS, problem, budget) if solver == "auto" else _by_name(solver)
     elif isinstance(solver, tuple(SOLVERS.values())):
         chosen = solver
     else:
@@ -51,10 +56,3 @@ def _by_name(name: str) -> Solver:
     if name not in SOLVERS:
         raise ValueError(f"solver={name!r} is unknown; choose 'auto' or one of {sorted(SOLVERS)}")
     return SOLVERS[name]()
-
-
-def _auto(problem: Problem) -> Solver:
-    for candidate in SOLVERS.values():
-        if not candidate.support.missing(problem):
-            return candidate()
-    return next(iter(SOLVERS.values()))()

@@ -8,7 +8,7 @@ the length times the typical scale.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -66,6 +66,47 @@ class Coordinates:
             target_scale=target_scale,
             spread=squares / length**2 / movable / 3.0 or 1.0 / 3.0,
         )
+
+    @classmethod
+    def to_be_scaled(cls, problem: Problem) -> Coordinates:
+        """Features within [-1, 1] and a whole 1 for the intercept, before scales are known.
+
+        Only a box that excludes zero is centred: elsewhere zero means something, as in columns of
+        0 and 1 that are 1 for few.
+        """
+        bounds, p = problem.bounds, problem.n_features
+        center, reach = np.zeros(p), np.full(p, np.inf)
+        if bounds.low is not None and bounds.high is not None:
+            if problem.fit_intercept:
+                excluded = (bounds.low > 0.0) | (bounds.high < 0.0)
+                center = np.where(excluded, bounds.low / 2 + bounds.high / 2, 0.0)
+            reach = np.maximum(bounds.high - center, center - bounds.low)
+        if bounds.row_norm is not None and not center.any():
+            reach = np.minimum(reach, math.sqrt(bounds.row_norm**2 - float(problem.fit_intercept)))
+        target_center, target_scale = _target(problem)
+        return cls(
+            center=center,
+            inverse_scale=np.divide(1.0, reach, out=np.zeros(p), where=reach > 0),
+            unit=float(problem.fit_intercept),
+            target_center=target_center,
+            target_scale=target_scale,
+            spread=1.0 / 3.0,
+        )
+
+    def divided(self, scales: Array) -> Coordinates:
+        """Coordinates in which each feature is divided by its scale, too."""
+        return replace(self, inverse_scale=self.inverse_scale / scales)
+
+    def penalty(self, problem: Problem, rows: float) -> tuple[Array, Array, Array, Array]:
+        """Weights l1 and l2 and the box of the features' weights, per row of the losses' mean."""
+        penalty = problem.penalty.total(rows)
+        unit = self.inverse_scale * self.target_scale  # coefficient per weight
+        share = 1.0 / (rows * self.target_scale**problem.loss.degree)  # of one row's loss
+        free = unit == 0.0
+        some = np.where(free, 1.0, unit)
+        low = np.where(free, -np.inf, np.asarray(penalty.low) / some)
+        high = np.where(free, np.inf, np.asarray(penalty.high) / some)
+        return penalty.l1 * share * unit, penalty.l2 * share * unit**2, low, high
 
     @property
     def width(self) -> int:

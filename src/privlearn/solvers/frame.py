@@ -14,12 +14,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn.data import Rows
+from privlearn.penalties import Penalty
 from privlearn.problem import Bounds
 from privlearn.solvers.base import Solution
 
-__all__ = ["Frame", "candidates", "typical"]
+__all__ = ["Frame", "FramedPenalty", "candidates", "typical"]
 
 Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class FramedPenalty:
+    """A penalty in a frame, one number per feature; `smooth` without absolute values and box."""
+
+    l1: Array
+    l2: Array
+    low: Array
+    high: Array
+    smooth: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +78,19 @@ class Frame:
             Z[~rows.present] = 0.0
         return Z
 
-    def penalty_weights(self) -> Array:
-        """What |coef|^2 in the data's units is in these: sum of weights times squares."""
-        return np.divide(1.0, self.scale**2, out=np.zeros_like(self.scale), where=self.scale > 0)
+    def penalty(self, penalty: Penalty) -> FramedPenalty:
+        """The same penalty in these coordinates; features without room are kept at 0."""
+        room = self.scale > 0
+        scale = np.where(room, self.scale, 1.0)
+        sides = (np.asarray(side) * scale / self.y_scale for side in (penalty.low, penalty.high))
+        low, high = (np.where(room, side, 0.0) for side in sides)
+        return FramedPenalty(
+            l1=np.where(room, penalty.l1 / (scale * self.y_scale), 0.0),
+            l2=np.where(room, penalty.l2 / scale**2, 0.0),
+            low=low,
+            high=high,
+            smooth=penalty.name in ("none", "l2"),
+        )
 
     def to_data_units(self, coef: Array, intercept: float) -> Solution:
         """The model in the units of the X and y that were given."""

@@ -8,6 +8,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn.solvers.frame import FramedPenalty
+
 __all__ = ["Ridge", "centred", "inverse_eigenvalues", "solve_moments", "stack", "unstack"]
 
 Array = NDArray[np.float64]
@@ -15,6 +17,8 @@ Ridge = float | Literal["noise", "adassp"]
 
 # In the frame where x and y span [-1, 1]; chosen with tools/derive_damping.py on generated data.
 COEFFICIENT_VARIANCES = np.logspace(-4, 3, 29)
+FLATTEST = 1e-10  # curvature of directions without any, beside the largest: one minimiser, not many
+SWEEPS, TOLERANCE = 10_000, 1e-12
 ADASSP_FAILURE = 0.05  # Wang 2018, Algorithm 2: the bounds hold with probability 95 %
 
 
@@ -103,7 +107,7 @@ def solve_moments(
     moments: Array,
     *,
     intercept: bool,
-    penalty: Array,
+    penalty: FramedPenalty,
     noise: float,
     ridge: Ridge,
     count: float | None,
@@ -116,8 +120,8 @@ def solve_moments(
         Noisy moments of (1, x, y).
     intercept : bool
         Whether the first column is the intercept's.
-    penalty : array of shape (p,)
-        Quadratic penalty on each coefficient, which the noise has no part in.
+    penalty : FramedPenalty
+        In the coordinates of the moments; the noise has no part in it.
     noise : float
         Standard deviation of the noise on the diagonal.
     ridge : {"noise", "adassp"} or float
@@ -130,7 +134,28 @@ def solve_moments(
         gram, cross, means = centred(moments, rows)
     else:
         gram, cross, means = moments[:-1, :-1], moments[:-1, -1], np.zeros(len(moments))
-    eigenvalues, vectors = np.linalg.eigh(gram + np.diag(penalty))
+    eigenvalues, vectors = np.linalg.eigh(gram + np.diag(penalty.l2))
     along = vectors.T @ cross
-    coef = vectors @ (inverse_eigenvalues(eigenvalues, along, noise, ridge) * along)
+    gain = inverse_eigenvalues(eigenvalues, along, noise, ridge)
+    coef = vectors @ (gain * along)
+    if not penalty.smooth:
+        added = 0.0 if ridge == "noise" else _added(eigenvalues, noise, ridge)
+        curvature = np.maximum(eigenvalues, 0.0) + added
+        coef = _penalised(coef, curvature, vectors, penalty)
     return coef, float(means[-1] - means[:-1] @ coef)
+
+
+def _penalised(damped: Array, curvature: Array, vectors: Array, penalty: FramedPenalty) -> Array:
+    """Minimiser of the quadratic around the damped solution, plus l1 and within the box.
+
+    A direction pulls with its own curvature towards its damped solution, so one without curvature
+    is left to the penalty, as in scikit-learn: columns of categories, which add up to 1, have one.
+    With 1 / gain as curvature it would be held at 0, and hardly a sparse vector could be reached.
+    """
+    from privlearn._loops.quadratic import minimise_quadratic
+
+    floor = FLATTEST * max(float(curvature.max()), np.finfo(np.float64).tiny)
+    A = (vectors * np.maximum(curvature, floor)) @ vectors.T
+    b, start = A @ damped, damped.copy()
+    limits = penalty.l1, penalty.low, penalty.high
+    return np.asarray(minimise_quadratic(A, b, *limits, start, SWEEPS, TOLERANCE))

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from privlearn.data import BoundedData
 from privlearn.forecast import Forecast
 from privlearn.numerics import BlockSum
+from privlearn.penalties import PENALTIES
 from privlearn.plan import OUTER, Plan, Release
 from privlearn.problem import Budget, Problem
 from privlearn.release import Releaser
@@ -33,6 +34,8 @@ __all__ = ["SufficientStatistics"]
 
 Array = NDArray[np.float64]
 MOMENTS = "moment matrix"
+COUNT = "number of rows"
+COUNT_SHARE = 0.02  # of the matrix's cost (in mu^2), for the number of rows where nothing tells it
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,9 @@ class SufficientStatistics:
     ridge: Ridge = "noise"
 
     name: ClassVar[str] = "moments"
-    support: ClassVar[Support] = Support.of(losses=["squared"], penalties=["none", "l2"])
+    support: ClassVar[Support] = Support.of(
+        losses=["squared"], penalties=[penalty.name for penalty in PENALTIES]
+    )
 
     def __post_init__(self) -> None:
         known = (
@@ -75,7 +80,7 @@ class SufficientStatistics:
         return Frame.of(problem.bounds, problem.n_features, problem.fit_intercept)
 
     def plan(self, problem: Problem, settings: Frame, scale: float) -> Plan:
-        """One release of the upper triangle."""
+        """One release of the upper triangle; the number of rows where a penalty depends on it."""
         size = settings.width
         release = Release(
             name=MOMENTS,
@@ -83,8 +88,9 @@ class SufficientStatistics:
             clip=settings.squared_norm,
             norm=OUTER,
         )
+        count = Release(name=COUNT, shape=(1,), clip=1.0, weight=1.0 / math.sqrt(COUNT_SHARE))
         return Plan(
-            releases=(release,),
+            releases=(release, count) if _counts(problem) else (release,),
             neighbors=problem.neighbors,
             scale=scale,
             rows=problem.n,
@@ -102,10 +108,11 @@ class SufficientStatistics:
             moments.add(Z.T @ Z)
         noisy = release(MOMENTS, stack(moments.value()), clip=settings.squared_norm)
         count = problem.n if problem.n is not None and not problem.rows_may_be_empty else None
+        total = problem.penalty.total(_rows_in_all(problem, data, noisy, release))
         coef, intercept = solve_moments(
             unstack(noisy, settings.width),
             intercept=settings.intercept,
-            penalty=problem.penalty.curvature * settings.penalty_weights(),
+            penalty=settings.penalty(total),
             noise=release.noise_scale(MOMENTS),
             ridge=self.ridge,
             count=count,
@@ -135,3 +142,19 @@ class SufficientStatistics:
             n=n,
             assumes=settings.assumes + " and explain half of the target's variance",
         )
+
+
+def _counts(problem: Problem) -> bool:
+    """Whether a penalty per row needs a private number of rows that the matrix does not hold."""
+    private = not problem.neighbors.n_is_public
+    return private and problem.penalty.per_row and not problem.fit_intercept
+
+
+def _rows_in_all(problem: Problem, data: BoundedData, noisy: Array, release: Releaser) -> float:
+    """The public number of rows, or a released one; at least 1."""
+    if problem.n is not None:
+        return float(problem.n)
+    if _counts(problem):
+        present = np.full(1, float(data.present().sum()))
+        return max(1.0, float(release(COUNT, present, clip=1.0)[0]))
+    return max(1.0, float(noisy[0]))  # with an intercept this is the noisy sum of 1 * 1

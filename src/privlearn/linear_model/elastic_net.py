@@ -1,0 +1,65 @@
+"""The elastic net with a privacy guarantee."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, ClassVar
+
+from sklearn.utils._param_validation import Interval
+
+from privlearn.linear_model.boxes import in_a_box
+from privlearn.linear_model.regressor import PrivateLinearRegressor
+from privlearn.losses import Loss, Squared
+from privlearn.penalties import Penalty
+
+__all__ = ["ElasticNet"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ElasticNet(PrivateLinearRegressor):
+    """Least squares with L1 and L2 penalties, as in scikit-learn.
+
+    The objective is |y - Xw|^2 / (2 n) + alpha l1_ratio |w|_1 + alpha (1 - l1_ratio) / 2 |w|^2.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Weight of the penalties, in the units of the X and y that are given; 0 is least squares.
+    l1_ratio : float, default=0.5
+        Share of the L1 penalty, between 0 (L2 alone) and 1 (the Lasso).
+    positive, coef_bounds, epsilon, delta, neighbors, solver, data_norm, bounds_X, bounds_y, \
+fit_intercept, on_invalid, ledger, dataset, random_state
+        As in `LinearRegression`. With ``on_invalid="drop"`` and a public number of rows, n counts
+        the dropped rows, too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privlearn import ElasticNet
+    >>> x = np.linspace(0, 1, 20_000)
+    >>> X, y = np.column_stack([x, np.sin(1000 * x)]), 3 * x + 1
+    >>> model = ElasticNet(alpha=0.05, bounds_X=([0, -1], 1), bounds_y=(0, 5)).fit(X, y)
+    >>> model.coef_[1]
+    np.float64(0.0)
+    """
+
+    alpha: float = 1.0
+    l1_ratio: float = 0.5
+    positive: bool = False
+    coef_bounds: Any = None  # a pair of array-likes
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **PrivateLinearRegressor._parameter_constraints,
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "l1_ratio": [Interval(Real, 0, 1, closed="both")],
+        "positive": ["boolean"],
+    }
+
+    def _loss(self, n_classes: int) -> Loss:
+        return Squared()
+
+    def _penalty(self, n_features: int) -> Penalty:
+        alpha, share = float(self.alpha), float(self.l1_ratio)
+        elastic = Penalty(l1=alpha * share, l2=alpha * (1.0 - share), per_row=True)
+        return in_a_box(elastic, n_features, coef_bounds=self.coef_bounds, positive=self.positive)

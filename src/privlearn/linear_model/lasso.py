@@ -1,0 +1,61 @@
+"""The Lasso with a privacy guarantee."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, ClassVar
+
+from sklearn.utils._param_validation import Interval
+
+from privlearn.linear_model.boxes import in_a_box
+from privlearn.linear_model.regressor import PrivateLinearRegressor
+from privlearn.losses import Loss, Squared
+from privlearn.penalties import Penalty
+
+__all__ = ["Lasso"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Lasso(PrivateLinearRegressor):
+    """Least squares with an L1 penalty, as in scikit-learn: some coefficients become 0.
+
+    The objective is |y - Xw|^2 / (2 n) + alpha |w|_1. Coefficients come from noisy numbers, so a 0
+    may hide a weak feature, and a small coefficient may be noise.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Weight of the penalty, in the units of the X and y that are given; 0 is least squares.
+    positive, coef_bounds, epsilon, delta, neighbors, solver, data_norm, bounds_X, bounds_y, \
+fit_intercept, on_invalid, ledger, dataset, random_state
+        As in `LinearRegression`. With ``on_invalid="drop"`` and a public number of rows, n counts
+        the dropped rows, too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privlearn import Lasso
+    >>> x = np.linspace(0, 1, 20_000)
+    >>> X, y = np.column_stack([x, np.sin(1000 * x)]), 3 * x + 1
+    >>> model = Lasso(alpha=0.05, bounds_X=([0, -1], 1), bounds_y=(0, 5)).fit(X, y)
+    >>> model.coef_[1]
+    np.float64(0.0)
+    """
+
+    alpha: float = 1.0
+    positive: bool = False
+    coef_bounds: Any = None  # a pair of array-likes
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **PrivateLinearRegressor._parameter_constraints,
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "positive": ["boolean"],
+    }
+
+    def _loss(self, n_classes: int) -> Loss:
+        return Squared()
+
+    def _penalty(self, n_features: int) -> Penalty:
+        lasso = Penalty(l1=float(self.alpha), per_row=True)
+        return in_a_box(lasso, n_features, coef_bounds=self.coef_bounds, positive=self.positive)

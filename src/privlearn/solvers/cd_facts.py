@@ -1,0 +1,275 @@
+"""What coordinate descent buys before it descends: scales, curvature, and where to clip."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn.data import BoundedData
+from privlearn.losses import HUBER, Target
+from privlearn.numerics import BLOCK_ROWS, BlockSum
+from privlearn.problem import Problem
+from privlearn.release import Releaser
+from privlearn.solvers import cd_rule
+from privlearn.solvers.cd_rule import Settings
+from privlearn.solvers.coordinates import Coordinates
+from privlearn.solvers.moment_equations import stack, unstack
+from privlearn.solvers.octaves import (
+    EVEN,
+    LENGTH_BINS,
+    MAGNITUDE_BINS,
+    clip_for,
+    scales_from,
+)
+
+if TYPE_CHECKING:
+    from privlearn._loops.sgd import Model
+    from privlearn._loops.sums import StoredRows
+
+__all__ = [
+    "CHOICE",
+    "COUNT",
+    "CURVATURE",
+    "GRADIENT",
+    "LENGTHS",
+    "MAGNITUDES",
+    "Prepared",
+    "bought_clip",
+    "bought_curvature",
+    "magnitudes_of",
+    "prepare",
+]
+
+Array = NDArray[np.float64]
+MAGNITUDES = "feature magnitudes"
+CURVATURE = "curvature"
+LENGTHS = "gradient lengths"
+GRADIENT = "clipped gradient"
+COUNT = "number of rows"
+CHOICE = "largest step"
+LEAST_DIAGONAL, LEAST_KEPT = 0.1, 0.2
+LEAST_SCALE, LARGEST_SCALE = 1e-3, 1.0  # Huber's, where y lies in [-1, 1]
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Rows in coordinates where each feature has mean square 1 or so, and the penalty in them."""
+
+    coordinates: Coordinates
+    rows: StoredRows
+    present: NDArray[np.bool_]
+    count: float  # public or released
+    scales: Array  # of the features, relative to their bounds
+    squares: Array  # their mean squares in these coordinates, as far as known
+    target: float  # scale of y, relative to its bounds
+    l1: Array
+    l2: Array
+    low: Array
+    high: Array
+
+    @property
+    def start(self) -> Array:
+        """Weights at zero, or as near as the box lets them; Huber's scale at that of y."""
+        weights = np.clip(np.zeros(len(self.l1)), self.low, self.high)
+        if self.high[-1] == LARGEST_SCALE and self.low[-1] == LEAST_SCALE:
+            weights[-1] = max(LEAST_SCALE, self.target)
+        return weights
+
+
+def prepare(problem: Problem, settings: Settings, data: BoundedData, release: Releaser) -> Prepared:
+    """Store the rows, buy what is to be bought about their scales, and apply it."""
+    from privlearn._loops.octaves import rescale
+
+    present = data.present()
+    count = _rows_in_all(problem, present, release)
+    plain = Coordinates.to_be_scaled(problem)
+    if settings.smoothness is not None:
+        plain = _not_centred(problem, plain)
+    rows = plain.stored(data)
+    scales, squares, target = _scales(problem, settings, plain, rows, present, count, release)
+    rescale(rows.values, rows.columns, rows.starts, 1.0 / scales, plain.unit, rows.norms)
+    coordinates = plain.divided(scales)
+    sides = coordinates.penalty(problem, count)
+    return Prepared(
+        coordinates, rows, present, count, scales, squares, target, *_all_sides(problem, sides)
+    )
+
+
+def _rows_in_all(problem: Problem, present: NDArray[np.bool_], release: Releaser) -> float:
+    if problem.n is not None:
+        return float(problem.n)
+    return max(1.0, float(release(COUNT, np.full(1, float(present.sum())), clip=1.0)[0]))
+
+
+def _not_centred(problem: Problem, plain: Coordinates) -> Coordinates:
+    """Given mean squares are about zero, so nothing is centred."""
+    if not plain.center.any():
+        return plain
+    bounds = problem.bounds
+    assert bounds.low is not None
+    assert bounds.high is not None
+    reach = np.maximum(np.abs(bounds.low), np.abs(bounds.high))
+    inverse = np.divide(1.0, reach, out=np.zeros_like(reach), where=reach > 0)
+    return Coordinates(
+        center=np.zeros_like(reach),
+        inverse_scale=inverse,
+        unit=plain.unit,
+        target_center=plain.target_center,
+        target_scale=plain.target_scale,
+        spread=plain.spread,
+    )
+
+
+def _scales(
+    problem: Problem,
+    settings: Settings,
+    plain: Coordinates,
+    rows: StoredRows,
+    present: NDArray[np.bool_],
+    count: float,
+    release: Releaser,
+) -> tuple[Array, Array, float]:
+    """Scales relative to the bounds, in (0, 1], mean squares in their units, and the scale of y."""
+    if settings.smoothness is not None:
+        given = np.sqrt(np.asarray(settings.smoothness)) * plain.inverse_scale
+        return np.clip(given, 0.5**MAGNITUDE_BINS, 1.0), np.ones(len(given)), EVEN
+    from privlearn._loops.octaves import count_magnitudes
+
+    features, none = len(plain.center), np.empty(0, np.int64)
+    counts = np.zeros((magnitudes_of(problem), MAGNITUDE_BINS))
+    count_magnitudes(rows.values, rows.columns, rows.starts, present, counts[:features])
+    if len(counts) > features:
+        count_magnitudes(rows.targets[:, None], none, none, present, counts[features:])
+    noisy = release(MAGNITUDES, counts, clip=math.sqrt(len(counts)))
+    noise = release.noise_scale(MAGNITUDES)
+    scales, squares = scales_from(noisy[:features], noise, count)
+    target = scales_from(noisy[features:], noise, count)[0] if len(counts) > features else [EVEN]
+    return scales, squares, float(target[0])
+
+
+def magnitudes_of(problem: Problem) -> int:
+    """How many histograms of magnitudes there are: every feature's, and that of a number y."""
+    return problem.n_features + int(problem.loss.target is Target.NUMBER)
+
+
+def _all_sides(problem: Problem, sides: tuple[Array, ...]) -> list[Array]:
+    """The penalty with its entries for the intercept, which is free, and for Huber's scale."""
+    intercept = [0.0, 0.0, -np.inf, np.inf] if problem.fit_intercept else []
+    scale = [0.0, 0.0, LEAST_SCALE, LARGEST_SCALE] if problem.loss.code == HUBER else []
+    found = []
+    for k, side in enumerate(sides):
+        found.append(np.concatenate([side, intercept[k : k + 1], scale[k : k + 1]]))
+    return found
+
+
+def bought_curvature(prepared: Prepared, release: Releaser) -> Array:
+    """Mean of u u' over rows u, each shortened to the length that rows typically have."""
+    size = prepared.coordinates.width
+    typical = float(prepared.squares.sum()) + prepared.coordinates.unit**2
+    limit = cd_rule.LONGEST_ROW * typical
+    sums = BlockSum((size, size))
+    for u in _dense_blocks(prepared):
+        squares = np.einsum("ij,ij->i", u, u)
+        u *= np.sqrt((1.0 - 2.0**-30) / np.maximum(squares, limit))[:, None]
+        sums.add(u.T @ u)
+    noisy = release(CURVATURE, stack(sums.value()), clip=1.0)
+    mean = unstack(noisy, size) * (limit / prepared.count)
+    noise = release.noise_scale(CURVATURE) * limit / prepared.count
+    expected = np.append(prepared.squares, np.ones(size - len(prepared.squares)))
+    return _denoised(mean, expected, noise)
+
+
+def _denoised(mean: Array, expected: Array, noise: float) -> Array:
+    """A noisy curvature, shrunk to its expected diagonal as far as it may be noise, and damped.
+
+    Off the diagonal the noise has variance noise^2 / 2; what is left of the squares beyond it is
+    structure (Ledoit, Wolf 2004). Damping by a part of the largest eigenvalue that noise has keeps
+    the model above the loss, where noise could put it below.
+    """
+    size = len(mean)
+    diagonal = np.diag(mean)
+    off = mean - np.diag(diagonal)
+    kept = _structure(off, size * (size - 1) * noise**2 / 2.0)
+    deviation = diagonal - expected
+    corrected = expected + _structure(deviation, size * noise**2) * deviation
+    corrected = np.maximum(corrected, LEAST_DIAGONAL * expected) if noise > 0 else diagonal
+    values, vectors = np.linalg.eigh(np.diag(corrected) + kept * off)
+    left = noise * max(kept, LEAST_KEPT)
+    damped = np.maximum(values, 0.0) + cd_rule.DAMPING * left * math.sqrt(2.0 * size)
+    return np.asarray((vectors * damped) @ vectors.T)
+
+
+def _structure(found: Array, noise: float) -> float:
+    """Share of the squares that noise does not explain."""
+    return max(0.0, 1.0 - noise / max(float(np.sum(found**2)), np.finfo(np.float64).tiny))
+
+
+def _dense_blocks(prepared: Prepared) -> Iterator[Array]:
+    """Blocks of rows in double precision with the intercept's entry; empty rows are zeros."""
+    rows, unit = prepared.rows, prepared.coordinates.unit
+    features = len(prepared.coordinates.center)
+    n = len(rows.targets)
+    for start in range(0, n, BLOCK_ROWS):
+        own = slice(start, min(start + BLOCK_ROWS, n))
+        block = np.zeros((own.stop - start, prepared.coordinates.width))
+        if rows.columns.size == 0:
+            block[:, :features] = rows.values[own]
+        else:
+            first, last = rows.starts[start], rows.starts[own.stop]
+            owner = np.repeat(np.arange(len(block)), np.diff(rows.starts[start : own.stop + 1]))
+            block[owner, rows.columns[first:last]] = rows.values[0, first:last]
+        block[:, features:] = unit
+        block[~prepared.present[own]] = 0.0
+        yield block
+
+
+def bought_clip(
+    problem: Problem,
+    settings: Settings,
+    prepared: Prepared,
+    model: Model,
+    weights: Array,
+    release: Releaser,
+    blur: float,
+) -> float:
+    """Length to which gradients are clipped, given or from a noisy histogram of lengths.
+
+    `blur` is the noise on one coordinate of the sum of gradients, averaged over all steps, per unit
+    of clip.
+    """
+    if settings.clip is not None:
+        return settings.clip
+    from privlearn._loops.octaves import count_lengths
+
+    longest = _longest(problem, prepared)
+    counts = np.zeros(LENGTH_BINS)
+    count_lengths(prepared.rows, prepared.present, model, weights, longest, counts)
+    return clip_for(
+        release(LENGTHS, counts, clip=1.0),
+        release.noise_scale(LENGTHS),
+        longest=longest,
+        rows=prepared.count,
+        blur=blur / prepared.count * math.sqrt(len(weights)),
+        otherwise=2.0 * _typical_slope(problem, prepared) * math.sqrt(prepared.squares.sum() + 1.0),
+    )
+
+
+def _typical_slope(problem: Problem, prepared: Prepared) -> float:
+    """Derivative of the loss for errors of the size of y's; half the steepest one where bounded."""
+    if math.isfinite(problem.loss.lipschitz):
+        return 0.5 * problem.loss.lipschitz
+    return prepared.target
+
+
+def _longest(problem: Problem, prepared: Prepared) -> float:
+    """A length that gradients hardly exceed; from public facts and the bought scales."""
+    movable = prepared.coordinates.inverse_scale > 0
+    row = math.sqrt(float(np.sum(prepared.scales[movable] ** -2.0)) + prepared.coordinates.unit**2)
+    if problem.loss.target is Target.NUMBER and not math.isfinite(problem.loss.lipschitz):
+        return 2.0 * row
+    return max(problem.loss.lipschitz, 1.0) * row

@@ -1,0 +1,74 @@
+"""The coordinate whose step is largest, chosen privately (Mangold et al. 2023)."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn.data import BoundedData
+from privlearn.losses import HUBER
+from privlearn.problem import Problem
+from privlearn.release import Releaser
+from privlearn.solvers import cd_rule
+from privlearn.solvers.base import Solution
+from privlearn.solvers.cd_columns import as_columns, refresh, set_limits, start_of
+from privlearn.solvers.cd_facts import CHOICE, GRADIENT, bought_clip, prepare
+from privlearn.solvers.cd_model import loss_model
+from privlearn.solvers.cd_rule import Settings
+
+if TYPE_CHECKING:
+    from privlearn._loops.columns import Sweep
+
+__all__ = ["descend_greedily"]
+
+Array = NDArray[np.float64]
+
+
+def descend_greedily(
+    problem: Problem, settings: Settings, data: BoundedData, release: Releaser
+) -> Solution:
+    """Each step selects a coordinate, releases its derivative and moves it."""
+    from privlearn._loops.columns import all_sums, move_scores
+
+    prepared = prepare(problem, settings, data, release)
+    model = loss_model(problem, prepared)
+    noise = release.noise_scale(GRADIENT)
+    columns, state = as_columns(prepared), start_of(problem, settings, prepared)
+    sums = np.empty(len(state.weights))
+    share = cd_rule.COORDINATE_CLIP / math.sqrt(len(sums))
+    for steps in cd_rule.loops(settings):
+        blur = noise * share * math.sqrt(steps / len(sums))
+        clip = bought_clip(problem, settings, prepared, model, state.weights, release, blur)
+        set_limits(problem, state, clip)
+        refresh(columns, state)
+        for _ in range(steps):
+            all_sums(columns, state, sums)
+            pace = state.paces * (state.weights[-1] if problem.loss.code == HUBER else 1.0)
+            per_sum = pace * state.limits / prepared.count
+            j = release.select(CHOICE, _steps(state, sums, pace, per_sum), clip=1.0)
+            derivative = release(GRADIENT, sums[j : j + 1], clip=1.0)[0]
+            moved = state.weights[j] - per_sum[j] * derivative
+            change = float(_proximal(state, moved, pace)[j]) - state.weights[j]
+            state.weights[j] += change
+            if j < prepared.coordinates.width:
+                move_scores(columns, j, change, state.scores)
+    found = state.weights[: prepared.coordinates.width]
+    return prepared.coordinates.to_data_units(found[None, :])
+
+
+def _proximal(state: Sweep, moved: Array | float, pace: Array) -> Array:
+    shrunk = np.sign(moved) * np.maximum(np.abs(moved) - pace * state.l1, 0.0)
+    return np.asarray(np.clip(shrunk / (1.0 + pace * state.l2), state.low, state.high))
+
+
+def _steps(state: Sweep, sums: Array, pace: Array, per_sum: Array) -> Array:
+    """Lengths of the proximal steps in units of the sums.
+
+    The proximal map moves no two points apart, so a step in these units moves by no more than its
+    sum does.
+    """
+    moved = _proximal(state, state.weights - per_sum * sums, pace)
+    return np.asarray(np.abs(moved - state.weights) / per_sum)

@@ -1,0 +1,119 @@
+"""How `CoordinateDescent` divides its budget and chooses its steps, from public facts.
+
+The numbers were chosen with tools/derive_cd.py on generated data (coordinate_descent.md, "The
+rule"). They need no units: features are divided by bought scales, y lies in [-1, 1].
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from privlearn.accounting.gaussian import equivalent_mu
+from privlearn.losses import HUBER
+from privlearn.plan import Norm
+from privlearn.problem import Budget, Neighbors, Problem
+
+__all__ = ["Mode", "Settings", "loops", "mode_for", "weight"]
+
+Mode = Literal["whole", "sweeps", "greedy"]
+
+MAGNITUDES, CURVATURE, LENGTHS, COUNT = 0.06, 0.10, 0.03, 0.01  # shares of mu^2
+WHOLE_STEPS, MOST_SWEEPS, GREEDY_LEAST, GREEDY_MOST = 30, 30, 8, 60
+OUTER = 2
+WARM_UP = 0.1  # of all steps, before the clip is chosen a second time
+AHEAD = 4.0  # the first step's weight in its loop's average; each later one weighs 1 more
+LONGEST_ROW = 1.3  # squared length in the curvature, relative to the mean square of a row
+DAMPING = 0.5  # of the length that the curvature's noise may have
+BLURRED = 10.0  # noise of the curvature, relative to a feature's, above which few can matter
+WIDEST = 1000  # coordinates whose curvature is a matrix of bearable size
+ROWS_IF_N_IS_PRIVATE = 10_000
+COORDINATE_CLIP = 2.0  # of one coordinate, relative to its share of a whole gradient's clip
+GREEDY_ERROR = 0.02  # noise on a coordinate, relative to the errors' size, that is acceptable
+SWEEP_ERROR = 0.12  # the same where every coordinate gets it
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything about a run that is fixed before any data: all of it public."""
+
+    mode: Mode
+    passes: int
+    outer: int
+    step_size: float
+    clip: float | None  # None: bought
+    smoothness: tuple[float, ...] | None  # None: bought
+
+    @property
+    def buys(self) -> dict[str, float]:
+        """Shares of the budget for facts, by what they buy."""
+        shares = {
+            "magnitudes": MAGNITUDES if self.smoothness is None else 0.0,
+            "curvature": CURVATURE if self.mode == "whole" else 0.0,
+            "lengths": LENGTHS if self.clip is None else 0.0,
+        }
+        return {name: share for name, share in shares.items() if share > 0.0}
+
+
+def weight(share: float, count: int, norm: Norm, neighbors: Neighbors) -> float:
+    """Noise multiplier, relative to the plan's scale, of releases that cost `share` of mu^2.
+
+    A release costs (distance between neighbours / noise)^2, and under `replace_one` that distance
+    is the diameter of the set that contributions lie in.
+    """
+    diameter = norm.diameter if neighbors.replaces else 1.0
+    return diameter * math.sqrt(count / share)
+
+
+def loops(settings: Settings) -> list[int]:
+    """Steps of each outer loop: a short first one, then equal ones."""
+    if settings.outer == 1 or settings.passes <= settings.outer:
+        return [1] * (settings.passes - 1) + [1] if settings.outer > 1 else [settings.passes]
+    first = max(1, round(WARM_UP * settings.passes))
+    rest, loops_left = settings.passes - first, settings.outer - 1
+    return [first, *(rest // loops_left + (k < rest % loops_left) for k in range(loops_left))]
+
+
+def size(problem: Problem) -> int:
+    """Coordinates: features, intercept, Huber's scale."""
+    huber = int(problem.loss.code == HUBER)
+    return problem.n_features + int(problem.fit_intercept) + huber
+
+
+def reduced_mu(problem: Problem, budget: Budget) -> float:
+    """The budget as the mu of one Gaussian release of a sum whose terms are at most 1 long."""
+    mu = equivalent_mu(budget.epsilon, max(budget.delta, 1e-290))
+    return min(mu, 1e6) / (2.0 if problem.neighbors.replaces else 1.0)
+
+
+def rows_of(problem: Problem) -> int:
+    """The public number of rows, or a stand-in where it is private."""
+    return ROWS_IF_N_IS_PRIVATE if problem.n is None else problem.n
+
+
+def mode_for(problem: Problem, budget: Budget) -> Mode:
+    """All coordinates at once, unless they are very many, or few of very many matter.
+
+    The noise of the curvature, as the length of a matrix, grows with p^(3/2). Where it drowns a
+    feature's own curvature of 1, gradients of all coordinates are mostly noise, too; with an l1
+    penalty few coordinates will matter, and looking for them pays.
+    """
+    coordinates = size(problem)
+    mu = reduced_mu(problem, budget) * math.sqrt(2.0 * CURVATURE)
+    blur = LONGEST_ROW * coordinates * math.sqrt(2.0 * coordinates) / (mu * rows_of(problem))
+    sparse = problem.penalty.l1 > 0
+    if coordinates <= WIDEST and not (sparse and blur > BLURRED):
+        return "whole"
+    return "greedy" if sparse else "sweeps"
+
+
+def passes_for(mode: Mode, problem: Problem, budget: Budget) -> int:
+    """Steps (all coordinates at once, or the largest one each) or sweeps over all coordinates."""
+    if mode == "whole":
+        return WHOLE_STEPS
+    signal = reduced_mu(problem, budget) * rows_of(problem) / COORDINATE_CLIP
+    if mode == "sweeps":
+        return int(min(max((SWEEP_ERROR * signal) ** 2 / size(problem), 1), MOST_SWEEPS))
+    steps = 0.5 * (GREEDY_ERROR * signal) ** 2
+    return int(min(max(steps, GREEDY_LEAST), GREEDY_MOST, 2 * size(problem)))

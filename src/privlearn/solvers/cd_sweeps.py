@@ -1,0 +1,54 @@
+"""One coordinate after the other (Mangold et al. 2022, Algorithm 1), in a public order."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from privlearn.data import BoundedData
+from privlearn.exceptions import PlanViolation
+from privlearn.problem import Problem
+from privlearn.release import Releaser
+from privlearn.solvers import cd_rule
+from privlearn.solvers.base import Solution
+from privlearn.solvers.cd_columns import as_columns, refresh, set_limits, start_of
+from privlearn.solvers.cd_facts import GRADIENT, bought_clip, prepare
+from privlearn.solvers.cd_model import loss_model
+from privlearn.solvers.cd_rule import Settings
+
+__all__ = ["descend_by_coordinates"]
+
+AT_ONCE = 2**16  # releases that noise is drawn for at once
+
+
+def descend_by_coordinates(
+    problem: Problem, settings: Settings, data: BoundedData, release: Releaser
+) -> Solution:
+    """Outer loops of sweeps; each ends with one proximal map of its averaged gradient steps."""
+    from privlearn._loops.columns import proximal, sweep
+
+    prepared = prepare(problem, settings, data, release)
+    model = loss_model(problem, prepared)
+    noise = release.noise_scale(GRADIENT)
+    columns, state = as_columns(prepared), start_of(problem, settings, prepared)
+    size = len(state.weights)
+    order = np.arange(size)
+    for sweeps in cd_rule.loops(settings):
+        blur = noise * cd_rule.COORDINATE_CLIP / math.sqrt(settings.passes * size)
+        clip = bought_clip(problem, settings, prepared, model, state.weights, release, blur)
+        set_limits(problem, state, clip)
+        refresh(columns, state)
+        state.points[:] = 0.0
+        done = 0
+        while done < sweeps:
+            turns = min(max(1, AT_ONCE // size), sweeps - done)
+            steps = release.steps(GRADIENT, len(state.scores), clip=1.0, at_most=turns * size)
+            if not sweep(columns, state, np.tile(order, turns), steps, done):
+                raise PlanViolation("a sum of derivatives does not fit its grid: a solver bug")
+            done += turns
+        pace = state.paces * (state.weights[-1] if problem.loss.degree == 1 else 1.0)
+        for j in range(size):
+            state.weights[j] = proximal(state, j, state.points[j], pace[j])
+    found = state.weights[: prepared.coordinates.width]
+    return prepared.coordinates.to_data_units(found[None, :])

@@ -1,0 +1,74 @@
+"""All coordinates at once: each step releases one gradient and moves by the bought curvature."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn.data import BoundedData
+from privlearn.losses import HUBER
+from privlearn.problem import Problem
+from privlearn.release import Releaser
+from privlearn.solvers import cd_rule
+from privlearn.solvers.averaged_models import AveragedModels
+from privlearn.solvers.base import Solution
+from privlearn.solvers.cd_facts import (
+    GRADIENT,
+    Prepared,
+    bought_clip,
+    bought_curvature,
+    prepare,
+)
+from privlearn.solvers.cd_model import loss_model
+from privlearn.solvers.cd_rule import Settings
+
+__all__ = ["descend_whole"]
+
+Array = NDArray[np.float64]
+
+
+def descend_whole(
+    problem: Problem, settings: Settings, data: BoundedData, release: Releaser
+) -> Solution:
+    """Outer loops, each with its own clip; every step minimises the models of its loop so far."""
+    from privlearn._loops.sgd import clipped_sum
+
+    prepared = prepare(problem, settings, data, release)
+    huber = problem.loss.code == HUBER
+    models = _models(problem, settings, prepared, bought_curvature(prepared, release))
+    model = loss_model(problem, prepared)
+    everyone = np.arange(len(prepared.rows.targets))
+    noise, count = release.noise_scale(GRADIENT), prepared.count
+    weights, statistic = prepared.start, np.empty(len(prepared.l1))
+    for steps in cd_rule.loops(settings):
+        blur = noise / math.sqrt(settings.passes)
+        clip = bought_clip(problem, settings, prepared, model, weights, release, blur)
+        models.forget()
+        for step in range(steps):
+            clipped_sum(prepared.rows, everyone, model._replace(clip=clip), weights, statistic)
+            gradient = release(GRADIENT, statistic / clip, clip=1.0) * (clip / count)
+            pace = weights[-1] if huber else 1.0  # Huber's steps are in units of its scale
+            blurred = noise * clip / count * pace
+            models.add(weights, pace * gradient, share=step + cd_rule.AHEAD, blur=blurred)
+            weights = models.minimiser(weights, pace)
+    found = weights[: prepared.coordinates.width]
+    return prepared.coordinates.to_data_units(found[None, :])
+
+
+def _models(
+    problem: Problem, settings: Settings, prepared: Prepared, curvature: Array
+) -> AveragedModels:
+    """Curvature of the loss: that of the rows times the loss's own, which bounds it.
+
+    Huber's loss in (weights, scale) has curvature (u, -t)(u, -t)' / scale in rows whose t = error /
+    scale is within the threshold. Near the optimum t and u hardly correlate, and the mean of t^2 is
+    below 1; elsewhere averaging bears steps that are up to twice too long.
+    """
+    whole = np.zeros((len(prepared.l1),) * 2)
+    width = prepared.coordinates.width
+    whole[:width, :width] = problem.loss.smoothness / settings.step_size * curvature
+    if problem.loss.code == HUBER:
+        whole[-1, -1] = 1.0 / settings.step_size
+    return AveragedModels(whole, prepared.l1, prepared.l2, prepared.low, prepared.high)

@@ -1,0 +1,65 @@
+"""Which solver "auto" takes: by public facts only, from what was seen on generated data.
+
+`benchmarks/solvers` draws where each wins. In short: coordinate descent buys scales, curvature and
+clip, and wins almost everywhere; where the budget is too small to buy facts, or where declared
+facts already say as much, SGD spends all of it on gradients. Moments are never the most accurate
+choice for one model; they stay for those who want many models from one release.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from privlearn.problem import Bounds, Budget, Problem
+from privlearn.solvers.cd_rule import reduced_mu, rows_of
+
+if TYPE_CHECKING:
+    from privlearn.solvers.base import Solver
+
+__all__ = ["choose"]
+
+# Rows times mu, mu the budget as one Gaussian release. A histogram of some bins is readable from
+# about ENOUGH on; below HOPELESS nothing is, and what shrinks to a constant is best.
+HOPELESS, ENOUGH = 25.0, 250.0
+SHORT = 0.5  # of the box's squared length, below which declared rows count as short
+
+
+def choose(solvers: Mapping[str, type[Solver]], problem: Problem, budget: Budget) -> Solver:
+    """The solver for a problem, among those that support it.
+
+    Parameters
+    ----------
+    solvers : mapping
+        By name.
+    problem : Problem
+        Public facts.
+    budget : Budget
+        What may be spent.
+    """
+    able = [name for name, solver in solvers.items() if not solver.support.missing(problem)]
+    if not able:
+        return next(iter(solvers.values()))()  # its refusal says what is missing
+    preferred = "sgd" if _little_to_buy(problem, budget) else "cd"
+    return solvers[preferred if preferred in able else able[0]]()
+
+
+def _little_to_buy(problem: Problem, budget: Budget) -> bool:
+    """Whether bought facts would cost more than they bring."""
+    if HOPELESS <= reduced_mu(problem, budget) * rows_of(problem) < ENOUGH:
+        return True
+    return math.isfinite(problem.loss.lipschitz) and _rows_are_short(problem.bounds)
+
+
+def _rows_are_short(bounds: Bounds) -> bool:
+    """Whether the declared norm is much below the box's corner, as for rows of mostly zeros.
+
+    Then the norm tells what scales and lengths would, and rare features need no scale of their own.
+    """
+    if bounds.low is None or bounds.high is None or bounds.row_norm is None:
+        return False
+    reach = np.maximum(np.abs(bounds.low), np.abs(bounds.high))
+    return bool(bounds.row_norm**2 <= SHORT * np.sum(reach**2))

@@ -1,0 +1,207 @@
+# ruff: noqa: ANN001, ANN201, ANN202
+"""Compare numbers of `CoordinateDescent`'s rule on generated data, never on a benchmark data set.
+
+Each line is one variant of the rule: the geometric mean, over problems and seeds, of what a private
+fit loses of the way from the zero model to the optimum, relative to the rule as it is. Below 1 is
+better. Problems are raw (scales from 0.01 to 100, far from centred, with heavy tails) or balanced;
+bounds are twice or twenty times the largest entries.
+
+    python tools/derive_cd.py [--seeds K] [--only NAME]
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from contextlib import contextmanager
+
+import numpy as np
+from scipy.optimize import minimize
+
+from privlearn import Lasso, LogisticRegression, Ridge
+from privlearn.solvers import CoordinateDescent, cd_rule, octaves
+
+# kind, loss, rows, features, epsilon, bounds over the largest entry
+PROBLEMS = [
+    ("raw", "logistic", 30_000, 8, 1.0, 2.0),
+    ("raw", "lasso", 20_000, 8, 1.0, 20.0),
+    ("balanced", "logistic", 20_000, 20, 0.5, 2.0),
+    ("balanced", "lasso", 10_000, 8, 1.0, 2.0),
+    ("raw", "lasso", 20_000, 30, 1.0, 2.0),
+    ("raw", "ridge", 5_000, 6, 0.5, 2.0),
+    ("raw", "logistic", 10_000, 8, 0.3, 2.0),
+    ("balanced", "ridge", 5_000, 10, 0.3, 2.0),
+    ("raw", "logistic", 20_000, 60, 1.0, 2.0),
+    ("balanced", "lasso", 20_000, 100, 1.0, 2.0),
+    ("one-hot", "logistic", 20_000, 40, 1.0, 1.0),
+    ("one-hot", "ridge", 20_000, 60, 0.3, 1.0),
+]
+VARIANTS = {
+    "as it is": {},
+    "20 steps": {"WHOLE_STEPS": 20},
+    "80 steps": {"WHOLE_STEPS": 80},
+    "first weight 3": {"AHEAD": 3.0},
+    "first weight 8": {"AHEAD": 8.0},
+    "damping 0.1": {"DAMPING": 0.1},
+    "damping 1": {"DAMPING": 1.0},
+    "longest row 0.7": {"LONGEST_ROW": 0.7},
+    "longest row 1.5": {"LONGEST_ROW": 1.5},
+    "magnitudes 4 %": {"MAGNITUDES": 0.04},
+    "magnitudes 15 %": {"MAGNITUDES": 0.15},
+    "curvature 6 %": {"CURVATURE": 0.06},
+    "curvature 25 %": {"CURVATURE": 0.25},
+    "lengths 2 %": {"LENGTHS": 0.02},
+    "lengths 8 %": {"LENGTHS": 0.08},
+    "warm-up 0.05": {"WARM_UP": 0.05},
+    "warm-up 0.2": {"WARM_UP": 0.2},
+    "3 outer loops": {"OUTER": 3},
+    "1 outer loop": {"OUTER": 1},
+    "aligned 0.1": {"ALIGNED": 0.1},
+    "aligned 0.4": {"ALIGNED": 0.4},
+    "largest 0": {"LARGEST": 0.0},
+    "largest 1": {"LARGEST": 1.0},
+}
+
+
+def _sizes(p, rng):
+    sizes = [2]
+    while sum(sizes) < p:
+        sizes.append(int(rng.integers(2, 12)))
+    return sizes
+
+
+def _group(size, n, rng):
+    """Indicators of groups of uneven sizes."""
+    return np.eye(size)[rng.choice(size, n, p=rng.dirichlet(np.full(size, 0.7)))]
+
+
+def features(kind, n, p, rng):
+    """Correlated features; raw ones are skewed, far from zero, and of all scales."""
+    if kind == "one-hot":
+        X = np.hstack([_group(size, n, rng) for size in _sizes(p, rng)])[:, :p]
+        return X, X
+    common = rng.standard_normal((p, max(2, p // 3)))
+    Z = rng.standard_normal((n, common.shape[1])) @ common.T / math.sqrt(common.shape[1])
+    Z = 0.8 * Z + 0.6 * rng.standard_normal((n, p))
+    if kind == "balanced":
+        return (Z - Z.mean(axis=0)) / Z.std(axis=0), Z
+    X = np.empty((n, p))
+    for j in range(p):
+        shape = rng.integers(4)
+        if shape == 0:
+            X[:, j] = Z[:, j]
+        elif shape == 1:
+            X[:, j] = np.clip(2.5 + Z[:, j], 0, 6)
+        elif shape == 2:
+            X[:, j] = np.exp(rng.uniform(0.5, 1.3) * Z[:, j])
+        else:
+            X[:, j] = rng.uniform(0, 1, n)
+    return X * 10.0 ** rng.uniform(-2, 2, p), Z
+
+
+def problem(kind, loss, n, p, epsilon, wide, seed):
+    """Data, a model without solver, and its objective as a function of the coefficients."""
+    rng = np.random.default_rng([seed, n, p])
+    X, Z = features(kind, n, p, rng)
+    signal = Z @ (rng.standard_normal(p) * (rng.random(p) < 0.7))
+    signal /= signal.std() + 1e-12
+    size = np.sqrt(np.mean(X**2, axis=0))
+    middle = float(np.exp(np.log(size).mean()))
+    box = wide * np.abs(X).max(axis=0)
+    common = {
+        "epsilon": epsilon,
+        "delta": 1 / n**2,
+        "neighbors": "replace_one",
+        "bounds_X": (-box, box),
+        "fit_intercept": False,
+    }
+    if loss == "logistic":
+        y = np.where(rng.random(n) < 1 / (1 + np.exp(0.3 - 1.5 * signal)), 1.0, -1.0)
+        model = LogisticRegression(C=1 / middle**2, classes=[-1, 1], **common)
+
+        def objective(w):
+            return np.logaddexp(0, -y * (X @ w)).mean() + middle**2 / (2 * n) * (w @ w)
+    else:
+        y = 1.0 + signal + rng.standard_normal(n)
+        common["bounds_y"] = (-wide * np.abs(y).max(), wide * np.abs(y).max())
+        l1 = 0.02 * middle if loss == "lasso" else 0.0
+        model = Lasso(alpha=l1, **common) if l1 else Ridge(alpha=middle**2, **common)
+        l2 = 0.0 if l1 else middle**2 / n
+
+        def objective(w):
+            penalty = l1 * np.abs(w).sum() + l2 / 2 * (w @ w)
+            return 0.5 * np.mean((X @ w - y) ** 2) + penalty
+
+    return X, y, model, objective, size
+
+
+def optimum(X, y, model, objective, size):
+    """Least objective, by scikit-learn where there is an l1 penalty and by L-BFGS where not."""
+    if isinstance(model, Lasso):
+        from sklearn.linear_model import Lasso as Reference
+
+        reference = Reference(alpha=model.alpha, fit_intercept=False, tol=1e-8, max_iter=100_000)
+        return objective(reference.fit(X, y).coef_)
+    U, n = X / size, len(y)
+    logistic = isinstance(model, LogisticRegression)
+    l2 = (1 / model.C if logistic else model.alpha) / n / size**2
+
+    def slope(v):
+        z = U @ v
+        s = -y / (1 + np.exp(y * z)) if logistic else z - y
+        return U.T @ s / n + l2 * v
+
+    found = minimize(
+        lambda v: objective(v / size), np.zeros(len(size)), jac=slope, options={"maxiter": 5000}
+    )
+    return float(found.fun)
+
+
+@contextmanager
+def changed(numbers):
+    """The rule with other numbers."""
+    homes = {name: octaves if hasattr(octaves, name) else cd_rule for name in numbers}
+    before = {name: getattr(home, name) for name, home in homes.items()}
+    for name, home in homes.items():
+        setattr(home, name, numbers[name])
+    yield
+    for name, home in homes.items():
+        setattr(home, name, before[name])
+
+
+def lost(variants, seeds):
+    """Logarithms of what is lost, (variants, problems x seeds)."""
+    found = np.empty((len(variants), len(PROBLEMS) * seeds))
+    for k, setting in enumerate(PROBLEMS):
+        for seed in range(seeds):
+            X, y, model, objective, size = problem(*setting, seed)
+            least = optimum(X, y, model, objective, size)
+            way = objective(np.zeros(len(size))) - least
+            for v, numbers in enumerate(variants.values()):
+                with changed(numbers):
+                    model.set_params(solver=CoordinateDescent(), random_state=seed)
+                    coef = np.ravel(model.fit(X, y).coef_)
+                found[v, k * seeds + seed] = math.log(max(objective(coef) - least, 1e-12) / way)
+    return found
+
+
+def main():
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=4)
+    parser.add_argument("--only", help="one variant beside the rule as it is")
+    given = parser.parse_args()
+    variants = {k: v for k, v in VARIANTS.items() if not v or given.only in (None, k)}
+    table = lost(variants, given.seeds)
+    by_problem = table.reshape(len(variants), len(PROBLEMS), given.seeds).mean(axis=2)
+    print("lost by the rule as it is, share of the way from zero to the optimum:")
+    for setting, value in zip(PROBLEMS, by_problem[0], strict=True):
+        print("   ", *setting, f"{math.exp(value):.5f}")
+    for name, row in zip(variants, by_problem, strict=True):
+        ratios = np.exp(row - by_problem[0])
+        mean = math.exp(float(np.mean(row - by_problem[0])))
+        print(f"{name:18s} {mean:5.2f}  " + " ".join(f"{ratio:5.2f}" for ratio in ratios))
+
+
+if __name__ == "__main__":
+    main()
