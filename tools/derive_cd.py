@@ -33,6 +33,9 @@ PROBLEMS = [
     ("balanced", "ridge", 5_000, 10, 0.3, 2.0),
     ("raw", "logistic", 20_000, 60, 1.0, 2.0),
     ("balanced", "lasso", 20_000, 100, 1.0, 2.0),
+    ("outliers", "lasso", 20_000, 8, 1.0, 2.0),
+    ("outliers", "logistic", 30_000, 8, 1.0, 2.0),
+    ("outliers", "ridge", 10_000, 12, 1.0, 2.0),
     ("one-hot", "logistic", 20_000, 40, 1.0, 1.0),
     ("one-hot", "ridge", 20_000, 60, 0.3, 1.0),
 ]
@@ -58,6 +61,10 @@ VARIANTS = {
     "1 outer loop": {"OUTER": 1},
     "aligned 0.1": {"ALIGNED": 0.1},
     "aligned 0.4": {"ALIGNED": 0.4},
+    "unseen 0": {"UNSEEN": 0.0},
+    "unseen 0.25": {"UNSEEN": 0.25},
+    "unseen 1": {"UNSEEN": 1.0},
+    "unseen 2": {"UNSEEN": 2.0},
     "largest 0": {"LARGEST": 0.0},
     "largest 1": {"LARGEST": 1.0},
 }
@@ -83,6 +90,11 @@ def features(kind, n, p, rng):
     common = rng.standard_normal((p, max(2, p // 3)))
     Z = rng.standard_normal((n, common.shape[1])) @ common.T / math.sqrt(common.shape[1])
     Z = 0.8 * Z + 0.6 * rng.standard_normal((n, p))
+    if kind == "outliers":  # a row or two at 100 deviations in half of the features
+        X = Z.copy()
+        for j in range(0, p, 2):
+            X[rng.integers(0, n, 2), j] = rng.choice([-1, 1]) * rng.uniform(30, 150, 2)
+        return (X - X.mean(axis=0)) / X.std(axis=0), Z
     if kind == "balanced":
         return (Z - Z.mean(axis=0)) / Z.std(axis=0), Z
     X = np.empty((n, p))
@@ -189,9 +201,9 @@ def main():
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=4)
-    parser.add_argument("--only", help="one variant beside the rule as it is")
+    parser.add_argument("--only", help="variants whose name holds this, beside the rule as it is")
     given = parser.parse_args()
-    variants = {k: v for k, v in VARIANTS.items() if not v or given.only in (None, k)}
+    variants = {k: v for k, v in VARIANTS.items() if not v or given.only is None or given.only in k}
     table = lost(variants, given.seeds)
     by_problem = table.reshape(len(variants), len(PROBLEMS), given.seeds).mean(axis=2)
     print("lost by the rule as it is, share of the way from zero to the optimum:")

@@ -94,10 +94,26 @@ def prepare(problem: Problem, settings: Settings, data: BoundedData, release: Re
     scales, squares, target = _scales(problem, settings, plain, rows, present, count, release)
     rescale(rows.values, rows.columns, rows.starts, 1.0 / scales, plain.unit, rows.norms)
     coordinates = plain.divided(scales)
-    sides = coordinates.penalty(problem, count)
-    return Prepared(
-        coordinates, rows, present, count, scales, squares, target, *_all_sides(problem, sides)
-    )
+    l1, l2, low, high = coordinates.penalty(problem, count)
+    l1, l2 = _with_unseen(problem, count, scales, l1, l2, release.noise_scale(GRADIENT))
+    sides = _all_sides(problem, (l1, l2, low, high))
+    return Prepared(coordinates, rows, present, count, scales, squares, target, *sides)
+
+
+def _with_unseen(
+    problem: Problem, count: float, scales: Array, l1: Array, l2: Array, noise: float
+) -> tuple[Array, Array]:
+    """The penalty, and what one row would add that lies far out in one feature alone.
+
+    Noise hides such a row from every release, yet its loss may outweigh all others'. Its other
+    features and its target say nothing about it: a squared loss grows by half the square of its
+    score on average, one with bounded slope by half the slope times the score.
+    """
+    far = cd_rule.UNSEEN / scales  # in these coordinates
+    row = min(1.0, noise) / count  # without noise nothing is hidden
+    if math.isfinite(problem.loss.lipschitz):
+        return l1 + row * 0.5 * problem.loss.lipschitz * far, l2
+    return l1, l2 + row * far**2
 
 
 def _rows_in_all(problem: Problem, present: NDArray[np.bool_], release: Releaser) -> float:
