@@ -36,6 +36,9 @@ PROBLEMS = [
     ("outliers", "lasso", 20_000, 8, 1.0, 2.0),
     ("outliers", "logistic", 30_000, 8, 1.0, 2.0),
     ("outliers", "ridge", 10_000, 12, 1.0, 2.0),
+    ("heavy", "lasso", 20_000, 8, 1.0, 2.0),
+    ("heavy", "logistic", 30_000, 8, 1.0, 2.0),
+    ("heavy", "ridge", 10_000, 6, 1.0, 2.0),
     ("one-hot", "logistic", 20_000, 40, 1.0, 1.0),
     ("one-hot", "ridge", 20_000, 60, 0.3, 1.0),
 ]
@@ -61,6 +64,13 @@ VARIANTS = {
     "1 outer loop": {"OUTER": 1},
     "aligned 0.1": {"ALIGNED": 0.1},
     "aligned 0.4": {"ALIGNED": 0.4},
+    "aligned 0.8": {"ALIGNED": 0.8},
+    "hidden 0": {"HIDDEN": 0.0},
+    "hidden 2": {"HIDDEN": 2.0},
+    "hidden 4": {"HIDDEN": 4.0},
+    "hidden 8": {"HIDDEN": 8.0},
+    "hidden 4 thin": {"HIDDEN": 4.0, "THINNING": 0.5},
+    "hidden 16 thin": {"HIDDEN": 16.0, "THINNING": 0.5},
     "unseen 0": {"UNSEEN": 0.0},
     "unseen 0.25": {"UNSEEN": 0.25},
     "unseen 1": {"UNSEEN": 1.0},
@@ -94,6 +104,9 @@ def features(kind, n, p, rng):
         X = Z.copy()
         for j in range(0, p, 2):
             X[rng.integers(0, n, 2), j] = rng.choice([-1, 1]) * rng.uniform(30, 150, 2)
+        return (X - X.mean(axis=0)) / X.std(axis=0), Z
+    if kind == "heavy":  # standardised, with most of the variance in few rows of some features
+        X = np.where(np.arange(p) % 2, Z, np.exp(rng.uniform(1.2, 2.0, p) * Z))
         return (X - X.mean(axis=0)) / X.std(axis=0), Z
     if kind == "balanced":
         return (Z - Z.mean(axis=0)) / Z.std(axis=0), Z

@@ -26,6 +26,8 @@ MIDDLE_OF_HALF = (1.0 - math.sqrt(0.5)) / math.log(math.sqrt(2.0))
 # Part of the clipped lengths that counts as bias: clipped parts of different rows point in
 # different directions. Chosen with tools/derive_cd.py.
 ALIGNED = 0.2
+HIDDEN = 1.0  # rows beyond the longest gradients that are seen, in deviations of the noise
+THINNING = math.sqrt(0.5)  # of them, per half octave: as heavy a tail as has a mean
 
 
 def _significant(comparisons: int) -> float:
@@ -113,6 +115,8 @@ def clip_for(
     kept, first = trimmed(counts[None, :], noise)
     if first[0] == len(counts) - 1:
         return otherwise
+    beyond = first[0] - np.arange(len(counts))
+    kept[0] += np.where(beyond > 0, HIDDEN * noise * THINNING ** np.maximum(beyond, 0), 0.0)
     edges = longest * math.sqrt(0.5) ** np.arange(len(counts))
     lengths = edges * MIDDLE_OF_HALF
     cut = np.maximum(lengths[None, :] - edges[:, None], 0.0) @ kept[0] / rows
