@@ -76,7 +76,7 @@ class Budget:
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """Declared limits that are *enforced* on every row: a box, then a norm.
+    """Declared facts: limits that are *enforced* on every row, a box, then a norm; and scales.
 
     Attributes
     ----------
@@ -86,12 +86,15 @@ class Bounds:
         The range of y.
     row_norm : float or None
         Largest L2 norm of a row, the intercept's 1 included where there is one.
+    scale : array of shape (n_features,) or None
+        Root mean square of each feature. Nothing enforces it: a wrong one costs accuracy only.
     """
 
     low: NDArray[np.float64] | None
     high: NDArray[np.float64] | None
     target: tuple[float, float] | None
     row_norm: float | None
+    scale: NDArray[np.float64] | None = None
 
     @classmethod
     def declared(
@@ -101,6 +104,7 @@ class Bounds:
         bounds_X: object = None,
         bounds_y: object = None,
         data_norm: float | None = None,
+        scale_X: object = None,
         fit_intercept: bool = True,
     ) -> Bounds:
         """Check what the user declared and bring it to one shape."""
@@ -108,7 +112,8 @@ class Bounds:
         target = None if bounds_y is None else _interval(bounds_y)
         if data_norm is not None:
             _check_norm(data_norm, fit_intercept)
-        return cls(low, high, target, None if data_norm is None else float(data_norm))
+        norm = None if data_norm is None else float(data_norm)
+        return cls(low, high, target, norm, _scale(scale_X, n_features))
 
     def named(self) -> str:
         """The parameters that declared something, as the subject of a sentence."""
@@ -116,6 +121,7 @@ class Bounds:
             ("bounds_X", self.low is not None),
             ("data_norm", self.row_norm is not None),
             ("bounds_y", self.target is not None),
+            ("scale_X", self.scale is not None),
         ]
         names = [name for name, there in given if there]
         listed = ", ".join(names[:-1])
@@ -170,6 +176,23 @@ def _box(value: object, n_features: int) -> tuple[NDArray[np.float64], NDArray[n
         )
     low.flags.writeable = high.flags.writeable = False
     return low, high
+
+
+def _scale(value: Any, n_features: int) -> NDArray[np.float64] | None:  # noqa: ANN401
+    if value is None:
+        return None
+    array = np.asarray(value, dtype=np.float64)
+    if array.ndim > 1 or (array.ndim == 1 and array.shape != (n_features,)):
+        raise ValueError(
+            f"scale_X has shape {array.shape}, but X has {n_features} features; give a number or "
+            f"an array of shape ({n_features},)"
+        )
+    if not (np.isfinite(array).all() and (array > 0).all()):
+        raise ValueError(
+            "scale_X must be finite and above 0: it is the root mean square of each feature; leave "
+            "it out where it is not public knowledge"
+        )
+    return np.array(np.broadcast_to(array, (n_features,)))
 
 
 def _interval(value: object) -> tuple[float, float]:

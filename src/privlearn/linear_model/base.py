@@ -43,6 +43,7 @@ class PrivateEstimator(BaseEstimator):
     solver: str | Solver = "auto"
     data_norm: float | None = None
     bounds_X: Any = None  # a pair of array-likes
+    scale_X: Any = None  # a number or an array-like
     fit_intercept: bool = True
     on_invalid: str = "raise"
     ledger: Any = None  # a path, or anything with charge(plan, dataset)
@@ -172,6 +173,7 @@ class PrivateEstimator(BaseEstimator):
                 bounds_X=self.bounds_X,
                 bounds_y=getattr(self, "bounds_y", None),
                 data_norm=self.data_norm,
+                scale_X=self.scale_X,
                 fit_intercept=self.fit_intercept,
             ),
             loss=self._loss(n_classes),

@@ -29,7 +29,7 @@ class ElasticNet(PrivateLinearRegressor):
     l1_ratio : float, default=0.5
         Share of the L1 penalty, between 0 (L2 alone) and 1 (the Lasso).
     positive, coef_bounds, epsilon, delta, neighbors, solver, data_norm, bounds_X, bounds_y, \
-fit_intercept, on_invalid, ledger, dataset, random_state
+scale_X, fit_intercept, on_invalid, ledger, dataset, random_state
         As in `LinearRegression`. With ``on_invalid="drop"`` and a public number of rows, n counts
         the dropped rows, too.
 

@@ -38,6 +38,10 @@ class LinearRegression(PrivateLinearRegressor):
         public knowledge, never from the data.
     bounds_y : pair (low, high) or None, default=None
         Enforced range of the target.
+    scale_X : float or array of shape (n_features,) or None, default=None
+        Root mean square of the features, where public knowledge gives it, for example because they
+        were standardised with a census's figures. Solvers that need scales buy them otherwise.
+        Nothing enforces it: a wrong scale costs accuracy, never privacy.
     fit_intercept : bool, default=True
         Whether to fit an intercept; it is never penalised.
     on_invalid : {"raise", "drop"}, default="raise"

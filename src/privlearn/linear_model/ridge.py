@@ -25,7 +25,7 @@ class Ridge(PrivateLinearRegressor):
     alpha : float, default=1.0
         Weight of the penalty, in the units of the X and y that are given.
     positive, coef_bounds, epsilon, delta, neighbors, solver, data_norm, bounds_X, bounds_y, \
-fit_intercept, on_invalid, ledger, dataset, random_state
+scale_X, fit_intercept, on_invalid, ledger, dataset, random_state
         As in `LinearRegression`.
 
     Examples

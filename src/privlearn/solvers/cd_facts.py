@@ -271,6 +271,7 @@ def bought_clip(
         longest=longest,
         rows=prepared.count,
         blur=blur / prepared.count * math.sqrt(len(weights)),
+        hidden=cd_rule.HIDDEN if settings.mode == "whole" else 0.0,
         otherwise=2.0 * _typical_slope(problem, prepared) * math.sqrt(prepared.squares.sum() + 1.0),
     )
 

@@ -27,6 +27,7 @@ AHEAD = 4.0  # the first step's weight in its loop's average; each later one wei
 LONGEST_ROW = 1.3  # squared length in the curvature, relative to the mean square of a row
 DAMPING = 0.5  # of the length that the curvature's noise may have
 BLURRED = 10.0  # noise of the curvature, relative to a feature's, above which few can matter
+HIDDEN = 1.0  # rows with longer gradients than are seen, in deviations of the count's noise
 UNSEEN = 0.5  # of its bound: where one row that no release shows may have a feature
 WIDEST = 1000  # coordinates whose curvature is a matrix of bearable size
 ROWS_IF_N_IS_PRIVATE = 10_000

@@ -51,7 +51,8 @@ class CoordinateDescent:
     block : {1, "all"} or None
         Coordinates that are updated together: one, or all with a bought matrix of curvatures.
     smoothness : array-like of shape (n_features,) or None
-        Mean square of each feature, from public knowledge; None buys their magnitudes.
+        Mean square of each feature, from public knowledge; None takes the estimator's `scale_X`,
+        squared, or buys their magnitudes where that is None, too.
     selection : {"cyclic", "greedy"} or None
         With ``block=1``: every coordinate in turn, or the one whose step is largest, which is
         selected privately.
@@ -102,6 +103,8 @@ class CoordinateDescent:
         if problem.loss.target is Target.NUMBER:
             problem.bounds.need_target(self.name)
         given = None if self.smoothness is None else _mean_squares(self.smoothness)
+        if given is None and problem.bounds.scale is not None:
+            given = _mean_squares(problem.bounds.scale**2)
         if given is not None and len(given) != problem.n_features:
             raise ValueError(
                 f"smoothness has {len(given)} entries, but X has {problem.n_features} "

@@ -26,7 +26,6 @@ MIDDLE_OF_HALF = (1.0 - math.sqrt(0.5)) / math.log(math.sqrt(2.0))
 # Part of the clipped lengths that counts as bias: clipped parts of different rows point in
 # different directions. Chosen with tools/derive_cd.py.
 ALIGNED = 0.2
-HIDDEN = 1.0  # rows beyond the longest gradients that are seen, in deviations of the noise
 THINNING = math.sqrt(0.5)  # of them, per half octave: as heavy a tail as has a mean
 
 
@@ -93,7 +92,14 @@ def scales_from(counts: Array, noise: float, rows: float) -> tuple[Array, Array]
 
 
 def clip_for(
-    counts: Array, noise: float, *, longest: float, rows: float, blur: float, otherwise: float
+    counts: Array,
+    noise: float,
+    *,
+    longest: float,
+    rows: float,
+    blur: float,
+    otherwise: float,
+    hidden: float,
 ) -> float:
     """The length to which gradients are clipped: where noise and bias are least.
 
@@ -111,12 +117,14 @@ def clip_for(
         Length of the noise on the mean gradient per unit of clip.
     otherwise : float
         The clip where the counts say nothing.
+    hidden : float
+        Rows beyond the longest gradients that are seen, in deviations of the noise.
     """
     kept, first = trimmed(counts[None, :], noise)
     if first[0] == len(counts) - 1:
         return otherwise
     beyond = first[0] - np.arange(len(counts))
-    kept[0] += np.where(beyond > 0, HIDDEN * noise * THINNING ** np.maximum(beyond, 0), 0.0)
+    kept[0] += np.where(beyond > 0, hidden * noise * THINNING ** np.maximum(beyond, 0), 0.0)
     edges = longest * math.sqrt(0.5) ** np.arange(len(counts))
     lengths = edges * MIDDLE_OF_HALF
     cut = np.maximum(lengths[None, :] - edges[:, None], 0.0) @ kept[0] / rows

@@ -229,16 +229,10 @@ def _start(problem: Problem, settings: Settings, coordinates: Coordinates, rows:
         np.full(size, -np.inf),
         np.full(size, np.inf),
     )
-    unit = coordinates.inverse_scale * coordinates.target_scale  # coefficient per weight
-    share = 1.0 / (rows * coordinates.target_scale**problem.loss.degree)  # of one row's loss
-    free = unit == 0.0
-    penalty = problem.penalty.total(rows)
+    sides = coordinates.penalty(problem, rows)
     for k in range(problem.loss.outputs):
         own = slice(k * coordinates.width, k * coordinates.width + problem.n_features)
-        l1[own] = penalty.l1 * share * unit
-        l2[own] = penalty.l2 * share * unit**2
-        low[own] = np.where(free, -np.inf, np.asarray(penalty.low) / np.where(free, 1, unit))
-        high[own] = np.where(free, np.inf, np.asarray(penalty.high) / np.where(free, 1, unit))
+        l1[own], l2[own], low[own], high[own] = sides
     if problem.loss.code == HUBER:
         weights[-1], low[-1], high[-1] = np.array([0.5, SMALLEST_SCALE, 1.0]) / SCALE_UNIT
     weights = np.clip(weights, low, high)
