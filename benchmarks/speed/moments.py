@@ -30,7 +30,7 @@ def _race(n, p, rounds, clock):
     generator = np.random.default_rng(0)
     X = generator.random((n, p))
     y = X @ generator.random(p) / p
-    private = privlearn.LinearRegression(bounds_X=(0, 1), bounds_y=(0, 1))
+    private = privlearn.LinearRegression(solver="moments", bounds_X=(0, 1), bounds_y=(0, 1))
     plain = LinearRegression()
     contestants = {
         "privlearn": lambda: private.fit(X, y),

@@ -48,7 +48,7 @@ def _race(X, y, facts, rounds, clock):
     fitted = {}
 
     def private():
-        model = privlearn.LogisticRegression(epsilon=next(promises), **facts)
+        model = privlearn.LogisticRegression(solver="sgd", epsilon=next(promises), **facts)
         fitted["privlearn"] = model.fit(X, y)
 
     def plain():

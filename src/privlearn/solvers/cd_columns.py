@@ -67,7 +67,7 @@ def start_of(problem: Problem, settings: Settings, prepared: Prepared) -> Sweep:
     """Weights at their start, with scores; limits are set once the clip is known."""
     from privlearn._loops.columns import Sweep
 
-    weights = prepared.start
+    weights = prepared.start.copy()
     scores = np.zeros(len(prepared.rows.targets))
     paces = np.full(len(weights), settings.step_size / problem.loss.smoothness)
     paces[: len(prepared.squares)] /= prepared.squares

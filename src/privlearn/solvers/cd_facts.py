@@ -71,14 +71,7 @@ class Prepared:
     l2: Array
     low: Array
     high: Array
-
-    @property
-    def start(self) -> Array:
-        """Weights at zero, or as near as the box lets them; Huber's scale at that of y."""
-        weights = np.clip(np.zeros(len(self.l1)), self.low, self.high)
-        if self.high[-1] == LARGEST_SCALE and self.low[-1] == LEAST_SCALE:
-            weights[-1] = max(LEAST_SCALE, self.target)
-        return weights
+    start: Array  # weights at zero, or as near as the box lets them; Huber's scale at that of y
 
 
 def prepare(problem: Problem, settings: Settings, data: BoundedData, release: Releaser) -> Prepared:
@@ -91,13 +84,19 @@ def prepare(problem: Problem, settings: Settings, data: BoundedData, release: Re
     if settings.smoothness is not None:
         plain = _not_centred(problem, plain)
     rows = plain.stored(data)
+    if rows.columns.size == 0:
+        rows.values[~present] = 0.0  # where zero is not the centre, the empty row's image is not 0
     scales, squares, target = _scales(problem, settings, plain, rows, present, count, release)
     rescale(rows.values, rows.columns, rows.starts, 1.0 / scales, plain.unit, rows.norms)
     coordinates = plain.divided(scales)
     l1, l2, low, high = coordinates.penalty(problem, count)
     l1, l2 = _with_unseen(problem, count, scales, l1, l2, release.noise_scale(GRADIENT))
-    sides = _all_sides(problem, (l1, l2, low, high))
-    return Prepared(coordinates, rows, present, count, scales, squares, target, *sides)
+    l1, l2, low, high = _all_sides(problem, (l1, l2, low, high))
+    start = np.clip(np.zeros(len(l1)), low, high)
+    if problem.loss.code == HUBER:
+        start[-1] = max(LEAST_SCALE, target)
+    known = (count, scales, squares, target)
+    return Prepared(coordinates, rows, present, *known, l1, l2, low, high, start)
 
 
 def _with_unseen(

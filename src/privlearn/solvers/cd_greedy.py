@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["descend_greedily"]
 
 Array = NDArray[np.float64]
+LARGEST = 2.0**7  # of a weight, in units of what one row can move it
 
 
 def descend_greedily(
@@ -59,16 +60,19 @@ def descend_greedily(
     return prepared.coordinates.to_data_units(found[None, :])
 
 
-def _proximal(state: Sweep, moved: Array | float, pace: Array) -> Array:
-    shrunk = np.sign(moved) * np.maximum(np.abs(moved) - pace * state.l1, 0.0)
-    return np.asarray(np.clip(shrunk / (1.0 + pace * state.l2), state.low, state.high))
+def _proximal(state: Sweep, moved: Array | float, pace: Array, unit: Array | float = 1.0) -> Array:
+    """Proximal map of every coordinate's penalty, for points in units of `unit`."""
+    shrunk = np.sign(moved) * np.maximum(np.abs(moved) - pace * state.l1 / unit, 0.0)
+    shrunk = shrunk / (1.0 + pace * state.l2)
+    return np.asarray(np.clip(shrunk, state.low / unit, state.high / unit))
 
 
 def _steps(state: Sweep, sums: Array, pace: Array, per_sum: Array) -> Array:
-    """Lengths of the proximal steps in units of the sums.
+    """Lengths of the proximal steps in units of the sums (coordinate_descent.md, 4).
 
     The proximal map moves no two points apart, so a step in these units moves by no more than its
-    sum does.
+    sum does. Weights so large that rounding would matter are left alone.
     """
-    moved = _proximal(state, state.weights - per_sum * sums, pace)
-    return np.asarray(np.abs(moved - state.weights) / per_sum)
+    start = state.weights / per_sum
+    steps = np.abs(_proximal(state, start - sums, pace, per_sum) - start)
+    return np.where(np.abs(start) <= LARGEST * state.total, steps, 0.0)
