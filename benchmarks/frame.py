@@ -1,6 +1,6 @@
 """Find components, say why one is skipped, measure it and write its report.
 
-A component is a module in `papers`, `peers` or `speed`; being there registers it. It has
+A component is a module in `choice`, `papers`, `peers` or `speed`; being there registers it. It has
 
 - a docstring: the first line is its title, the rest goes into the report;
 - ``NEEDS``: a tuple of `Need`; a missing one skips the component with its reason;
@@ -25,7 +25,7 @@ from benchmarks.needs import Need, Options
 
 __all__ = ["GROUPS", "Component", "discover", "run"]
 
-GROUPS = ("papers", "peers", "speed")
+GROUPS = ("choice", "papers", "peers", "speed")
 
 
 @dataclass(frozen=True)

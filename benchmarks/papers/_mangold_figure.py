@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.papers._mangold_pages import find
+from benchmarks.papers._mangold_pages import counts, find
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,8 +14,11 @@ if TYPE_CHECKING:
 
 __all__ = ["draw"]
 
-OURS = {"cd": 'privlearn "cd"', "sgd": 'privlearn "sgd"'}
-PAPER = {"cd": "paper, tuned DP-CD", "sgd": "paper, tuned DP-SGD"}
+OURS = {"cd": 'privlearn "cd", passes set', "sgd": 'privlearn "sgd", passes set'}
+PAPER = {"cd": "paper's DP-CD, tuned", "sgd": "paper's DP-SGD, tuned"}
+DEFAULT = 'privlearn, defaults ("auto")'
+PAID = "the same, bounds public and scales bought"
+ZERO = "the zero model"
 
 
 def draw(results: dict, passes: tuple[int, ...]) -> Figure:
@@ -25,7 +28,7 @@ def draw(results: dict, passes: tuple[int, ...]) -> Figure:
     from benchmarks.figures import STYLE
 
     with mpl.rc_context(STYLE):
-        figure = mpl.figure.Figure(figsize=(10.0, 6.8), layout="constrained")
+        figure = mpl.figure.Figure(figsize=(10.5, 7.0), layout="constrained")
         panels = figure.subplots(2, 3, sharex=True).ravel()
     for axes, (name, problem) in zip(panels, results["problems"].items(), strict=False):
         _panel(axes, name, problem, passes)
@@ -34,9 +37,24 @@ def draw(results: dict, passes: tuple[int, ...]) -> Figure:
     for axes in panels[2:5]:
         axes.set_xlabel("passes over the data")
         axes.tick_params(labelbottom=True)
-    panels[5].set_axis_off()
-    panels[5].legend(*panels[0].get_legend_handles_labels(), loc="center", frameon=False)
+    _legend(panels[5], panels[:5])
     return figure
+
+
+def _legend(empty: Axes, panels: np.ndarray) -> None:
+    """In the panel that has no problem; some lines are in some panels only."""
+    empty.set_axis_off()
+    found = {}
+    for axes in panels:
+        found |= {
+            label: handle for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+        }
+    order = [label for label in (*_pairs(), DEFAULT, PAID, ZERO) if label in found]
+    empty.legend([found[label] for label in order], order, loc="center", frameon=False)
+
+
+def _pairs() -> list[str]:
+    return [label for method in OURS for label in (OURS[method], PAPER[method])]
 
 
 def _panel(axes: Axes, name: str, problem: dict, passes: tuple[int, ...]) -> None:
@@ -53,22 +71,29 @@ def _panel(axes: Axes, name: str, problem: dict, passes: tuple[int, ...]) -> Non
             problem[f"paper_{method}"],
             color=colour,
             marker=marker,
-            markerfacecolor="none",
+            markerfacecolor="white",
             linestyle="none",
             label=PAPER[method],
+            zorder=4,
         )
-    _default(axes, find(problem, "auto")["errors"], COLOURS[2])
-    axes.axhline(problem["zero"], color="#444444", linestyle=":", label="the zero model")
+    _default(axes, problem, COLOURS[2], COLOURS[3])
+    axes.axhline(problem["zero"], color="#444444", linestyle=":", label=ZERO)
     axes.set_xscale("log")
     plain_ticks(axes.xaxis, list(passes))
     _plain_errors(axes)
-    axes.set_title(name, loc="left")
+    taken = "2 max and scales free" if problem["standardised"] else "nothing free"
+    axes.set_title(name, loc="left", pad=18)
+    axes.text(0.0, 1.02, taken, transform=axes.transAxes, fontsize=9, color="#444444")
 
 
-def _default(axes: Axes, errors: list[float], colour: str) -> None:
+def _default(axes: Axes, problem: dict, colour: str, other: str) -> None:
     """What a user gets who names no solver: it has no passes to choose, so it is level."""
-    axes.axhline(float(np.mean(errors)), color=colour, linestyle="--", label='privlearn "auto"')
+    errors = counts(problem)["errors"]
+    axes.axhline(float(np.mean(errors)), color=colour, linestyle="--", label=DEFAULT)
     axes.axhspan(min(errors), max(errors), color=colour, alpha=0.15, linewidth=0)
+    if problem["standardised"]:
+        paid = float(np.mean(find(problem, "auto")["errors"]))
+        axes.axhline(paid, color=other, linestyle="-.", label=PAID)
 
 
 def _plain_errors(axes: Axes) -> None:
@@ -79,5 +104,5 @@ def _plain_errors(axes: Axes) -> None:
     low, high = axes.get_ylim()
     steps = (1.0,) if high > 100 * low else (1.0, 2.0, 5.0)
     axes.yaxis.set_major_locator(LogLocator(subs=steps))
-    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_major_formatter(lambda x, _: np.format_float_positional(x, 6, trim="-"))
     axes.yaxis.set_minor_locator(NullLocator())

@@ -6,7 +6,7 @@ loss with lambda / 2 |w|^2, and (x'w - y)^2, without a half, with lambda |w|_1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -27,9 +27,17 @@ class Objective:
         """F, on the data as they are: never clipped."""
         raise NotImplementedError
 
-    def optimum(self) -> float:
-        """The smallest F, without privacy, to a relative error of at most `GAP`."""
+    def solution(self) -> np.ndarray:
+        """Coefficients without privacy whose F is smallest, to a relative error of `GAP`."""
         raise NotImplementedError
+
+    def optimum(self) -> float:
+        """The smallest F, without privacy."""
+        return self.at(self.solution())
+
+    def clipped(self, bounds: tuple) -> Objective:
+        """The same objective on features that are clipped to bounds."""
+        return replace(self, X=np.clip(self.X, *bounds))
 
     def relative_error(self, coef: np.ndarray, optimum: float) -> float:
         """(F(w) - F*) / F*, what every table and figure of the paper shows."""
@@ -53,7 +61,7 @@ class Logistic(Objective):
         losses = np.logaddexp(0.0, -self.y * (self.X @ coef))
         return float(losses.mean() + 0.5 * self.weight * coef @ coef)
 
-    def optimum(self) -> float:
+    def solution(self) -> np.ndarray:
         """Newton's method; by strong convexity F - F* is at most |gradient|^2 / (2 weight)."""
         from scipy.special import expit
 
@@ -67,7 +75,7 @@ class Logistic(Objective):
             if gradient @ step <= GAP * 1e-3 * self.at(coef):  # Newton's decrement
                 break
             coef = self._descend(coef, gradient @ step, step)
-        return self.at(coef)
+        return coef
 
     def _descend(self, coef: np.ndarray, slope: float, step: np.ndarray) -> np.ndarray:
         """Halve Newton's step until F falls enough (Armijo)."""
@@ -90,7 +98,7 @@ class Lasso(Objective):
         residual = self.X @ coef - self.y
         return float(residual @ residual / len(self.y) + self.weight * np.abs(coef).sum())
 
-    def optimum(self) -> float:
+    def solution(self) -> np.ndarray:
         """scikit-learn's coordinate descent, refused when its duality gap is not small."""
         from sklearn.linear_model import Lasso as PlainLasso
 
@@ -101,4 +109,4 @@ class Lasso(Objective):
         gap = 2.0 * float(plain.dual_gap_)  # of half of our objective
         if gap > GAP * found:
             raise RuntimeError(f"the reference LASSO has a relative duality gap of {gap / found:g}")
-        return found
+        return plain.coef_

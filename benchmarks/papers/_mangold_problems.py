@@ -33,6 +33,8 @@ class Problem:
         Whether means and deviations of the features were taken from the data for free.
     paper_cd, paper_sgd : tuple of float
         Relative errors of DP-CD and DP-SGD in Table 2 at `PASSES`, each tuned on the private data.
+    names : tuple of str
+        Of the features, where they have any.
     """
 
     objective: Objective
@@ -43,12 +45,38 @@ class Problem:
     standardised: bool
     paper_cd: tuple[float, ...]
     paper_sgd: tuple[float, ...]
+    names: tuple[str, ...] = ()
 
     @property
     def paper_bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """Section 6.1: twice the maximal absolute value of each feature, read off the data."""
         largest = 2.0 * np.abs(self.objective.X).max(axis=0)
         return -largest, largest
+
+    def bounds(self, kind: str) -> tuple:
+        """Bounds on the features by their name in the tables: "public" or "2 max"."""
+        return self.bounds_X if kind == "public" else self.paper_bounds
+
+    @property
+    def scales(self) -> float | np.ndarray:
+        """Root mean squares: 1 if standardised, else read off the data as the paper's M_j are."""
+        return 1.0 if self.standardised else np.sqrt(self.mean_squares)
+
+    @property
+    def far(self) -> list[dict]:
+        """Features with rows beyond the box of standardised ones: how many, and what they hold."""
+        if not self.standardised:
+            return []
+        squares = self.objective.X**2
+        beyond = squares > STANDARDISED_BOX[1] ** 2
+        return [
+            {
+                "feature": self.names[j],
+                "rows": int(beyond[:, j].sum()),
+                "variance": float(squares[beyond[:, j], j].sum() / squares[:, j].sum()),
+            }
+            for j in np.flatnonzero(beyond.any(axis=0)).tolist()
+        ]
 
     @property
     def mean_squares(self) -> np.ndarray:
@@ -68,6 +96,7 @@ class Entry:
     paper_cd: tuple[float, ...]
     paper_sgd: tuple[float, ...]
     epsilon: float = 1.0
+    names: tuple[str, ...] = ()
 
 
 def _electricity(quick: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -114,6 +143,7 @@ FIVE = {
         standardised=True,
         paper_cd=(0.0186, 0.0023, 0.0013, 0.0013, 0.0019),
         paper_sgd=(0.0391, 0.0189, 0.0123, 0.0106, 0.0040),
+        names=tuple(electricity.BOXES),
     ),
     "California, raw": Entry(
         _california,
@@ -132,6 +162,7 @@ FIVE = {
         standardised=True,
         paper_cd=(0.0007, 0.0011, 0.0012, 0.0010, 0.0017),
         paper_sgd=(0.0351, 0.0226, 0.0125, 0.0087, 0.0042),
+        names=tuple(california.BOXES),
     ),
     "Sparse LASSO": Entry(
         _sparse,
@@ -161,4 +192,5 @@ def load(name: str, *, quick: bool = False) -> Problem:
         standardised=entry.standardised,
         paper_cd=entry.paper_cd,
         paper_sgd=entry.paper_sgd,
+        names=entry.names,
     )

@@ -212,7 +212,8 @@ def _account(ledger: Any) -> None:  # noqa: ANN401
     total = sum(charge.epsilon for charge in charges)
     spent = ledger.spent(DATASET)
     for charge in charges:
-        print(f"  charged    epsilon = {charge.epsilon:.4g}  {charge.releases[0].split(':')[0]}")
+        names = ", ".join(release.split(":")[0] for release in charge.releases)
+        print(f"  charged    epsilon = {charge.epsilon:.4g}  {names}")
     print(f"  spent      epsilon = {spent:.4g} together, less than their sum of {total:.4g}")
     print(f"  remaining  epsilon = {ledger.remaining(DATASET):.4g}, for one more fit")
     print(f"             of epsilon = {ledger.epsilon:g}, all at delta = {ledger.delta:g}")

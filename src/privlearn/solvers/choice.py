@@ -1,9 +1,9 @@
 """Which solver "auto" takes: by public facts only, from what was seen on generated data.
 
-`benchmarks/solvers` draws where each wins. In short: coordinate descent buys scales, curvature and
-clip, and wins almost everywhere; where the budget is too small to buy facts, or where declared
-facts already say as much, SGD spends all of it on gradients. Moments are never the most accurate
-choice for one model; they stay for those who want many models from one release.
+`python -m benchmarks choice/solvers` draws where each wins. In short: coordinate descent buys
+scales, curvature and clip, and wins almost everywhere; where the budget is too small to buy facts,
+or where declared facts already say as much, SGD spends all of it on gradients. Moments are hardly
+ever the most accurate choice for one model; they stay for many models from one release.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["choose"]
 
 # Rows times mu, mu the budget as one Gaussian release. A histogram of some bins is readable from
-# about ENOUGH on; below HOPELESS nothing is, and what shrinks to a constant is best.
-HOPELESS, ENOUGH = 25.0, 250.0
+# about ENOUGH on; below HOPELESS nothing is, and what shrinks to zero is the least wild.
+HOPELESS, ENOUGH = 25.0, 100.0
 SHORT = 0.5  # of the box's squared length, below which declared rows count as short
 
 

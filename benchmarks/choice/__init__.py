@@ -1,0 +1,1 @@
+"""How to choose: where each solver, or each kind of fact, pays."""

@@ -1,0 +1,97 @@
+"""Which solver wins where, and which one "auto" takes.
+
+Generated problems over rows, columns and epsilon, for `Ridge` and `LogisticRegression` with
+defaults (`zero_out`, delta = 1e-6, an intercept, penalty 1). No solver gets anything but public
+facts. Problems come in three kinds:
+
+- **balanced, tight bounds**: independent features that fill [-1, 1];
+- **raw scales, wide bounds**: normal features whose scales span four orders of magnitude, every
+  second one centred two deviations from zero, with bounds on X and y five times too wide;
+- **one-hot, declared norm**: groups of 2 to 10 indicators of uneven sizes, with the norm that every
+  row has.
+
+**What is measured.** The share that privacy costs of the way from the best constant model to the
+fit without privacy on the same rows, by squared error or log-loss on 10,000 fresh rows: 0 is as
+good as without privacy, 1 no better than a constant. Medians over data sets and noise.
+
+**The rule** (`src/privlearn/solvers/choice.py`) sees public facts only:
+
+1. The budget is brought to one number, mu, that of a single Gaussian release; n mu says how much
+   can be seen at all.
+2. Coordinate descent ("cd") buys scales, curvature and a clip, and then steps well in any units. It
+   is the choice wherever neither of the next two holds.
+3. Where n mu is small, bought facts are mostly noise: "sgd" spends all on gradients. Where it is
+   smaller still, nothing can be learned, and "cd" shrinks to the zero model. The upper end of this
+   range was lowered after a first run on these problems, so they are no fresh test of it.
+4. Where rows are declared to be much shorter than their box's corner, as one-hot rows are, and the
+   loss has bounded slopes, the norm says what scales would: "sgd" again. On rows that mix
+   indicators and numbers (`people` in `tools/derive_sgd.py`) that pays; on the pure indicators here
+   "cd" is often better.
+5. "moments" is not chosen: it serves those who want many models from one release.
+"""
+
+import os
+from concurrent.futures import ProcessPoolExecutor
+from itertools import chain, product
+from multiprocessing import get_context
+
+from benchmarks.needs import estimator
+
+__all__ = ["NEEDS", "figures", "measure", "tables"]
+
+NEEDS = (
+    estimator("Ridge"),
+    estimator("LogisticRegression"),
+    estimator("solvers.CoordinateDescent"),
+)
+ROWS = (300, 1_000, 3_000, 10_000, 30_000, 100_000)
+COLUMNS = (2, 10, 50)
+EPSILONS = (0.1, 1.0, 10.0)
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+
+def measure(options):
+    from benchmarks.choice._solvers_fits import cells
+    from benchmarks.choice._solvers_problems import KINDS, LOSSES
+
+    rows, columns, epsilons = ROWS, COLUMNS, EPSILONS
+    if options.quick:
+        rows, columns, epsilons = (300, 1_000), (2, 10), (1.0,)
+    seeds = options.repeats(usual=3, quick=1)
+    tasks = [
+        (kind, loss, n, p, epsilons, seeds)
+        for n, p, loss, kind in product(rows[::-1], columns[::-1], LOSSES, KINDS)
+    ]  # the longest first
+    return {
+        "seeds": seeds,
+        "rows": list(rows),
+        "columns": list(columns),
+        "epsilons": list(epsilons),
+        "cells": list(chain.from_iterable(_each(cells, tasks, here=options.quick))),
+    }
+
+
+def _each(work, tasks, *, here):
+    """Results in the order of the tasks, from as many processes as there are CPUs, or from here."""
+    if here:
+        return [work(*task) for task in tasks]
+    print(f"choice/solvers: {len(tasks)} sets of problems, some minutes", flush=True)
+    with ProcessPoolExecutor(mp_context=get_context("spawn"), initializer=_one_thread) as pool:
+        return list(pool.map(work, *zip(*tasks, strict=True)))
+
+
+def _one_thread():
+    """Before numpy is imported: processes that share CPUs gain nothing by threads."""
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+
+
+def tables(results):
+    from benchmarks.choice._solvers_pages import tables
+
+    return tables(results)
+
+
+def figures(results):
+    from benchmarks.choice._solvers_figure import draw
+
+    return {"": draw(results)}

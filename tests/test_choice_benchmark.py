@@ -1,0 +1,147 @@
+"""choice/solvers: that shares lost, winners and marks are what the page says they are."""
+
+import numpy as np
+import pytest
+from benchmarks.choice import _solvers_fits as fits
+from benchmarks.choice import _solvers_pages as pages
+from benchmarks.choice import _solvers_problems as problems
+from benchmarks.choice import solvers
+from benchmarks.frame import discover, run
+from benchmarks.needs import Options
+
+CELLS = [(kind, loss) for kind in problems.KINDS for loss in problems.LOSSES]
+
+
+def cell(auto="cd", **lost):
+    shares = {solver: [9.0, share, -9.0] for solver, share in lost.items()}
+    where = {"loss": "logistic", "kind": "balanced, tight bounds", "n": 300, "p": 2}
+    return where | {"epsilon": 1.0, "lost": shares, "auto": auto}
+
+
+def results(*cells):
+    return {"seeds": 3, "rows": [300], "columns": [2], "epsilons": [1.0], "cells": list(cells)}
+
+
+# Problems
+
+
+@pytest.mark.parametrize(("kind", "loss"), CELLS)
+@pytest.mark.parametrize("p", [2, 10, 50])
+def test_rows_are_within_what_is_declared(kind, loss, p):
+    sample = problems.draw(kind, loss, 400, p, seed=0)
+    low, high = sample.facts["bounds_X"]
+    assert sample.X.shape == (400, p)
+    assert sample.fresh_X.shape == (problems.FRESH, p)
+    np.testing.assert_array_equal(np.clip(sample.X, low, high), sample.X)
+    if "bounds_y" in sample.facts:
+        assert np.abs(sample.y).max() <= sample.facts["bounds_y"][1]
+    if "data_norm" in sample.facts:
+        lengths = np.sqrt(1.0 + np.sum(sample.X**2, axis=1))
+        np.testing.assert_allclose(lengths, sample.facts["data_norm"])
+
+
+def test_raw_scales_span_four_orders_in_bounds_five_times_too_wide():
+    sample = problems.draw("raw scales, wide bounds", "least squares", 20_000, 10, seed=0)
+    deviations = sample.X.std(axis=0)
+    assert deviations[-1] / deviations[0] == pytest.approx(1e4, rel=0.05)
+    wide = sample.facts["bounds_X"][1] / np.abs(sample.X).max(axis=0)
+    np.testing.assert_allclose(wide, problems.TOO_WIDE, rtol=0.1)
+
+
+@pytest.mark.parametrize(("kind", "loss"), CELLS)
+def test_without_privacy_there_is_a_way_to_go(kind, loss):
+    sample = problems.draw(kind, loss, 1_000, 10, seed=1)
+    assert fits._without_privacy(sample, loss) < 0.8 * fits._constant(sample, loss)
+
+
+def test_no_constant_is_better_than_the_best_one():
+    sample = problems.draw("balanced, tight bounds", "logistic", 300, 2, seed=0)
+    level = type("Level", (), {"decision_function": lambda self, X: np.full(len(X), self.score)})
+    found = []
+    for score in np.linspace(-2.0, 2.0, 401):
+        level.score = score
+        found.append(fits._mean_loss(level(), sample, "logistic"))
+    assert min(found) == pytest.approx(fits._constant(sample, "logistic"), abs=1e-5)
+
+
+# Measures
+
+
+def test_shares_are_of_the_way_from_a_constant_to_the_optimum():
+    assert fits.share_lost(2.0, constant=5.0, optimum=1.0) == 0.25
+    with pytest.raises(ValueError, match="no better than a constant"):
+        fits.share_lost(2.0, constant=1.0, optimum=1.0)
+
+
+@pytest.mark.parametrize(("epsilon", "n"), [(0.1, 400), (0.1, 3_000), (10.0, 3_000)])
+def test_what_auto_takes_is_what_a_fit_takes(epsilon, n):
+    sample = problems.draw("one-hot, declared norm", "logistic", n, 10, seed=0)
+    name = fits.taken(sample, "logistic", epsilon)
+    losses = [fits._private(sample, "logistic", epsilon, solver, 0) for solver in ("auto", name)]
+    assert losses[0] == losses[1]
+    others = {"cd", "sgd"} - {name}
+    assert fits._private(sample, "logistic", epsilon, others.pop(), 0) != losses[0]
+
+
+def test_each_cell_has_every_solver_that_can_and_every_seed():
+    first, second = fits.cells("balanced, tight bounds", "least squares", 300, 2, (1.0, 5.0), 2)
+    assert (first["epsilon"], second["epsilon"]) == (1.0, 5.0)
+    assert {solver: len(shares) for solver, shares in first["lost"].items()} == {
+        "moments": 2,
+        "cd": 2,
+        "sgd": 2,
+    }
+    assert first["lost"] != second["lost"]
+
+
+# Pages
+
+
+def test_medians_decide_and_near_ties_count_as_best():
+    near = cell(auto="sgd", cd=0.100, sgd=0.104)
+    assert pages.best(near) == "cd"
+    assert pages.tied(near, "sgd")
+    assert not pages.tied(cell(cd=0.10, sgd=0.11), "sgd")
+
+
+def test_wrong_is_far_from_the_best_where_something_can_be_learned():
+    assert pages.is_wrong(cell(auto="sgd", cd=0.10, sgd=0.32))
+    assert not pages.is_wrong(cell(auto="sgd", cd=0.10, sgd=0.30))
+    assert not pages.is_wrong(cell(auto="sgd", cd=0.60, sgd=5.0))
+    assert pages.is_wrong(cell(auto="sgd", cd=-0.4, sgd=0.02))
+
+
+def test_tables_tell_how_good_auto_is_and_name_its_mistakes():
+    found = results(
+        cell(auto="cd", cd=0.1, sgd=0.2), cell(auto="sgd", cd=0.1, sgd=3.0), cell(cd=0.9, sgd=0.8)
+    )
+    text = pages.tables(found)
+    assert "(2 of 3)" in text
+    assert "| everything | 2 | 50 % | 10.0 | 55.0 | 10.0 | 60.0 |  |" in text
+    assert "in 1 of 2 cells" in text
+    assert "| 300 | 2 | 1 | sgd | 300.0 % | cd | 10.0 % |" in text
+
+
+def test_the_figure_marks_the_best_what_auto_takes_and_where_it_is_wrong():
+    pytest.importorskip("matplotlib")
+    from matplotlib.colors import to_hex
+
+    wrong = solvers.figures(results(cell(auto="sgd", cd=0.1, sgd=0.9)))[""]
+    right = solvers.figures(results(cell(auto="cd", cd=0.1, sgd=0.9)))[""]
+    (square, frame), (alone,) = wrong.axes[0].patches, right.axes[0].patches
+    assert square.get_facecolor() == alone.get_facecolor()
+    assert to_hex(square.get_facecolor()).upper() == "#0072B2"
+    assert not frame.get_fill()
+    assert [line.get_marker() for line in (*wrong.axes[0].lines, *right.axes[0].lines)] == [
+        "s",
+        "o",
+    ]
+    assert "10" in {text.get_text() for text in wrong.axes[0].texts}
+
+
+@pytest.mark.slow
+def test_a_short_run_writes_a_page(tmp_path):
+    pytest.importorskip("matplotlib")
+    said = run(discover()["choice/solvers"], Options(quick=True, results=tmp_path))
+    assert "wrote" in said
+    assert (tmp_path / "choice" / "solvers.png").exists()
