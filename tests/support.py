@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 import privlearn
-from privlearn.problem import Neighbors
+from privlearn.problem import Budget, Neighbors
 from privlearn.release import Releaser, releasing_with
-from privlearn.solvers import SGD, SOLVERS
+from privlearn.solvers import SGD, SOLVERS, CoordinateDescent, resolve
 
 
 class NoNoise(Releaser):
@@ -88,37 +88,65 @@ def configured(estimator_class, **parameters):
         yield name, estimator_class(neighbors=relation.value, fit_intercept=intercept, **given)
 
 
-# Fewer steps than by rule: replay takes each of them hundreds of times.
-SHORT = {"sgd": SGD(steps=24, momentum=0.5)}
+# Fewer steps than by rule: replay takes each of them hundreds of times. The first of a solver's
+# modes goes through all configurations where "auto" takes that solver.
+SHORT = {
+    "sgd": {"sgd": SGD(steps=24, momentum=0.5)},
+    "cd": {
+        "whole": CoordinateDescent(passes=5, block="all"),
+        "sweeps": CoordinateDescent(passes=4, block=1),
+        "greedy": CoordinateDescent(passes=6, selection="greedy"),
+    },
+}
 
 
-def solvers_for(estimator_class):
-    """Names of the solvers that support an estimator, "auto"'s choice first."""
+def solvers_for(estimator_class, n_classes=2):
+    """Names of the solvers that support an estimator, "auto"'s choice for many rows first."""
     model = estimator_class(**accepted(estimator_class, FACTS["box"]))
-    problem = model._problem(100, N_FEATURES, n_classes=2)
-    return [name for name, solver in SOLVERS.items() if not solver.support.missing(problem)]
+    problem = model._problem(1_000_000, N_FEATURES, n_classes=n_classes)
+    first = resolve("auto", problem, Budget(1.0, 1e-6)).name
+    able = [name for name, solver in SOLVERS.items() if not solver.support.missing(problem)]
+    return sorted(able, key=lambda name: name != first)
 
 
-def every_configuration(**parameters):
-    """Every estimator with its first solver in all configurations, with the others in some."""
-    found = []
-    for cls in every_estimator():
-        first, *others = solvers_for(cls)
-        found += configured(cls, solver=SHORT.get(first, first), **parameters)
-        for name in others:
-            found += _some(configured(cls, solver=SHORT.get(name, name), **parameters), name)
-        if "classes" in cls().get_params():
-            three = {"classes": [0, 1, 2], "solver": SHORT.get(first, first)}
-            found += _some(configured(cls, **three, **parameters), "three classes")
-        if first in SHORT:
-            defaults = configured(cls, solver=first, **parameters)
-            found += [(f"{name}-defaults", model) for name, model in list(defaults)[3:4]]
+def modes_for(estimator_class, n_classes=2):
+    """Short settings of every solver that supports an estimator, by name, "auto"'s choice first."""
+    found = {}
+    for name in solvers_for(estimator_class, n_classes):
+        found |= SHORT.get(name, {name: name})
     return found
 
 
-def _some(configurations, what):
-    """One kind of bounds per relation, in turn."""
-    return [(f"{name}-{what}", model) for name, model in list(configurations)[::6]]
+def every_configuration(**parameters):
+    """Every estimator with its first solver in all configurations, with the others in some.
+
+    Every solver, besides, in all configurations of the first estimator that it supports.
+    """
+    found, met = [], set()
+    for cls in every_estimator():
+        default = solvers_for(cls)[0]
+        for solver in solvers_for(cls):
+            (first, mode), *others = SHORT.get(solver, {solver: solver}).items()
+            every = list(configured(cls, solver=mode, **parameters))
+            if solver == default:
+                found += every
+            else:
+                found += _named(every[:: 6 if solver in met else 1], first)
+            for name, mode in others:
+                found += _named(list(configured(cls, solver=mode, **parameters))[::6], name)
+            met.add(solver)
+        if "classes" in cls().get_params():
+            mode = next(iter(modes_for(cls, n_classes=3).values()))
+            three = {"classes": [0, 1, 2], "solver": mode}
+            found += _named(list(configured(cls, **three, **parameters))[::6], "three classes")
+        defaults = configured(cls, solver=default, **parameters)
+        found += _named(list(defaults)[3:4], "defaults")
+    return found
+
+
+def _named(configurations, what):
+    """The same with more to their names; every sixth are one kind of bounds per relation."""
+    return [(f"{name}-{what}", model) for name, model in configurations]
 
 
 def regression(n=2_000, p=4, seed=0):

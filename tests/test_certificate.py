@@ -17,9 +17,8 @@ from support import regression
 @pytest.fixture(scope="module", params=["zero_out", "add_remove", "replace_one"])
 def certificate(request):
     X, y = regression(500)
-    model = Ridge(
-        epsilon=0.7, delta=1e-5, neighbors=request.param, bounds_X=(-1, 1), bounds_y=(-1, 1)
-    )
+    facts = {"bounds_X": (-1, 1), "bounds_y": (-1, 1), "solver": "moments"}
+    model = Ridge(epsilon=0.7, delta=1e-5, neighbors=request.param, **facts)
     return model.fit(X, y).privacy_
 
 

@@ -164,7 +164,8 @@ def fit_something():
     import numpy as np
 
     X = np.linspace(0, 1, 300).reshape(-1, 3)
-    privlearn.LinearRegression(bounds_X=(0, 1), bounds_y=(0, 3)).fit(X, X.sum(axis=1))
+    model = privlearn.LinearRegression(solver="moments", bounds_X=(0, 1), bounds_y=(0, 3))
+    model.fit(X, X.sum(axis=1))
 
 
 def test_progress_on_a_terminal_only():

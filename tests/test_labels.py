@@ -66,7 +66,7 @@ def test_labels_that_make_no_classifier(classes, y, words):
 
 
 def test_plan_without_data_counts_classes():
-    model = LogisticRegression(**BOX)
+    model = LogisticRegression(solver="sgd", **BOX)
     assert model.plan(n=1000, n_features=2).releases[0].shape == (3,)
     assert model.plan(n=1000, n_features=2, n_classes=4).releases[0].shape == (12,)
     declared = LogisticRegression(classes=["a", "b", "c"], **BOX)

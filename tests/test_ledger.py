@@ -45,7 +45,7 @@ def ledger(path):
 
 
 def model(ledger, epsilon=1.0, **parameters):
-    facts = {"bounds_X": (-1, 1), "bounds_y": (-1, 1), "dataset": "patients"}
+    facts = {"bounds_X": (-1, 1), "bounds_y": (-1, 1), "dataset": "patients", "solver": "moments"}
     return LinearRegression(epsilon=epsilon, ledger=ledger, **{**facts, **parameters})
 
 

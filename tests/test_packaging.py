@@ -67,10 +67,10 @@ import numpy as np
 from privlearn import LinearRegression, LogisticRegression
 X = np.linspace(0, 1, 3000).reshape(-1, 3)
 y = X.sum(axis=1)
-if "{model}" == "linear":
-    model = LinearRegression(bounds_X=(0, 1), bounds_y=(0, 3))
+if "{solver}" == "sgd":
+    model, y = LogisticRegression(bounds_X=(0, 1), solver="sgd"), (y > 1.5).astype(int)
 else:
-    model, y = LogisticRegression(bounds_X=(0, 1)), (y > 1.5).astype(int)
+    model = LinearRegression(bounds_X=(0, 1), bounds_y=(0, 3), solver="{solver}")
 start = time.process_time()
 model.fit(X, y)
 seconds = time.process_time() - start
@@ -86,13 +86,13 @@ print(compiled, seconds)
 """
 
 
-@pytest.mark.parametrize(("model", "limit"), [("linear", 2.0), ("logistic", 6.0)])
-def test_a_second_process_compiles_nothing_and_fits_at_once(model, limit):
+@pytest.mark.parametrize(("solver", "limit"), [("moments", 2.0), ("sgd", 6.0), ("cd", 6.0)])
+def test_a_second_process_compiles_nothing_and_fits_at_once(solver, limit):
     """Whatever is compiled is kept for the next process, and the first fit does not wait long.
 
     In processor time. The larger limit has room for loading numba; compiling takes far more.
     """
-    code = FIRST_FIT.replace("{model}", model)
+    code = FIRST_FIT.replace("{solver}", solver)
     fresh_python(code)
     compiled, seconds = fresh_python(code).split()
     assert compiled == "0"

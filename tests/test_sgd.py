@@ -244,7 +244,7 @@ def test_given_settings_are_what_is_planned():
 
 
 def test_private_n_changes_neither_plan_nor_settings():
-    model = LogisticRegression(neighbors="add_remove", **BOX)
+    model = LogisticRegression(solver="sgd", neighbors="add_remove", **BOX)
     plans = [model.plan(n=n, n_features=4) for n in (100, 1_000_000)]
     assert plans[0] == plans[1]
     assert [release.name for release in plans[0].releases] == ["number of rows", "clipped gradient"]
@@ -263,7 +263,8 @@ def test_noise_multiplier_has_a_floor():
 @pytest.mark.parametrize("relation", ["zero_out", "replace_one", "add_remove"])
 def test_rule_keeps_sampling_efficient(epsilon, relation):
     """Noise multiplier near 2 or above, at least ten epochs, or all rows."""
-    plan = LogisticRegression(epsilon=epsilon, neighbors=relation, **BOX).plan(20_000, n_features=9)
+    model = LogisticRegression(solver="sgd", epsilon=epsilon, neighbors=relation, **BOX)
+    plan = model.plan(20_000, n_features=9)
     release = plan.releases[-1]
     assert release.sampling.rate * release.count >= 9.99
     assert release.sampling.rate == 1.0 or plan.noise_multiplier(release) > 1.7
@@ -283,7 +284,7 @@ def test_forecast_tells_the_noise_of_a_quadratic_problem():
 
 def test_certificate_names_steps_sampling_and_labels():
     X, y = binary()
-    text = str(LogisticRegression(**BOX).fit(X, y).privacy_)
+    text = str(LogisticRegression(solver="sgd", **BOX).fit(X, y).privacy_)
     assert "clipped gradient" in text
     assert "Poisson batches" in text
     assert "the set of class labels in y is public" in text
@@ -297,10 +298,10 @@ def test_progress_counts_planned_steps_only():
     X, y = binary()
     seen = []
     with watching(lambda done, total: seen.append((done, total))):
-        LogisticRegression(neighbors="add_remove", **BOX).fit(X, y)
+        LogisticRegression(solver="sgd", neighbors="add_remove", **BOX).fit(X, y)
     assert seen[-1] == (501, 501)
     assert [done for done, _ in seen] == sorted({done for done, _ in seen})
     again = []
     with watching(lambda done, total: again.append((done, total))):
-        LogisticRegression(neighbors="add_remove", **BOX).fit(X[:-7], y[:-7])
+        LogisticRegression(solver="sgd", neighbors="add_remove", **BOX).fit(X[:-7], y[:-7])
     assert again == seen

@@ -1,23 +1,30 @@
 """Planted privacy bugs. Each must be caught by the generic audits, which know nothing of it."""
 
+import inspect
 from collections import defaultdict
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import zip_longest
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
+import privlearn._loops.columns as column_loops
+import privlearn._loops.octaves as octave_loops
 import privlearn._loops.sgd as loops
 from privlearn import audit
 from privlearn.data import BoundedData, Rows
 from privlearn.exceptions import PlanViolation
 from privlearn.linear_model import base
+from privlearn.losses import HUBER, LOGISTIC
 from privlearn.mechanisms import GaussianNoise
 from privlearn.noise.stream import WordStream
 from privlearn.problem import Bounds, Neighbors
 from privlearn.release import Releaser
 from privlearn.sampling import Batches, Poisson
-from privlearn.solvers import frame, sufficient_statistics
+from privlearn.solvers import cd_columns, cd_facts, cd_whole, frame, sufficient_statistics
+from privlearn.solvers.coordinate_descent import CoordinateDescent
 from privlearn.solvers.frame import Frame
 from privlearn.solvers.sufficient_statistics import SufficientStatistics
 from support import N_FEATURES, every_configuration
@@ -26,8 +33,18 @@ MUTANTS = []
 
 
 def mutant(plant):
-    MUTANTS.append(plant)
+    MUTANTS.append((plant, None))
     return plant
+
+
+def mutant_of(solver):
+    """A bug of one solver: the audits, which do not know it, are run where it can show."""
+
+    def planted(plant):
+        MUTANTS.append((plant, solver))
+        return plant
+
+    return planted
 
 
 @mutant
@@ -39,7 +56,7 @@ def clip_forgotten(patch):
     patch.setattr(BoundedData, "_bounded", unbounded)
 
 
-@mutant
+@mutant_of("moments")
 def norm_clip_forgotten(patch):
     patch.setattr("privlearn.data.clip_rows", lambda X, row_norm, fit_intercept: None)
 
@@ -55,7 +72,7 @@ def target_clip_forgotten(patch):
     patch.setattr(BoundedData, "_bounded", without_target)
 
 
-@mutant
+@mutant_of("moments")
 def lower_bound_used_twice(patch):
     candidates = frame.candidates
 
@@ -77,7 +94,7 @@ def noise_too_small_by_root_two(patch):
     )
 
 
-@mutant
+@mutant_of("moments")
 def one_release_too_many(patch):
     solve = SufficientStatistics.solve
 
@@ -88,7 +105,7 @@ def one_release_too_many(patch):
     patch.setattr(SufficientStatistics, "solve", twice)
 
 
-@mutant
+@mutant_of("moments")
 def statistic_divided_by_the_private_n(patch):
     solve, stack = SufficientStatistics.solve, sufficient_statistics.stack
 
@@ -103,13 +120,13 @@ def statistic_divided_by_the_private_n(patch):
     patch.setattr(SufficientStatistics, "solve", remembering)
 
 
-@mutant
+@mutant_of("moments")
 def sum_in_single_precision(patch):
     rows = Frame.rows
     patch.setattr(Frame, "rows", lambda self, block: rows(self, block).astype(np.float32))
 
 
-@mutant
+@mutant_of("moments")
 def empty_row_as_zeros_with_an_intercept(patch):
     rows = Frame.rows
 
@@ -134,7 +151,7 @@ def noise_added_in_floating_point(patch):
     patch.setattr(Releaser, "_emit", naive)
 
 
-@mutant
+@mutant_of("moments")
 def clip_chosen_from_the_data(patch):
     configure = SufficientStatistics.configure
     solve = SufficientStatistics.solve
@@ -162,7 +179,7 @@ def ledger_charged_after_the_release(patch):
     patch.setattr(base, "spend", late)
 
 
-@mutant
+@mutant_of("sgd")
 def batch_divided_by_its_realised_size(patch):
     """The sum is stretched by planned over realised size, so that dividing by q n means by size."""
     clipped_sum = loops.clipped_sum
@@ -176,7 +193,7 @@ def batch_divided_by_its_realised_size(patch):
     patch.setattr(loops, "descend", loops.descend.py_func)
 
 
-@mutant
+@mutant_of("sgd")
 def shuffled_epochs_accounted_as_poisson(patch):
     def epochs(self, source, n, steps):
         size = max(1, round(self.rate * n))
@@ -189,7 +206,7 @@ def shuffled_epochs_accounted_as_poisson(patch):
     patch.setattr(Poisson, "draw_many", epochs)
 
 
-@mutant
+@mutant_of("sgd")
 def half_of_the_batch_accounted(patch):
     draw_many = Poisson.draw_many
     patch.setattr(
@@ -206,7 +223,7 @@ def same_noise_after_fork(patch):
     patch.setattr(WordStream, "stale", False)
 
 
-@mutant
+@mutant_of("sgd")
 def gradient_clip_forgotten_in_the_loop(patch):
     clipped_sum = loops.clipped_sum
 
@@ -217,7 +234,7 @@ def gradient_clip_forgotten_in_the_loop(patch):
     patch.setattr(loops, "descend", loops.descend.py_func)
 
 
-@mutant
+@mutant_of("sgd")
 def loop_releases_off_the_grid(patch):
     def naive(statistic, k, noise, grid, statistics, released, answers, out):
         out[:] = statistic + noise[k] * grid
@@ -232,23 +249,175 @@ def loop_releases_off_the_grid(patch):
     patch.setattr(loops, "descend", loops.descend.py_func)
 
 
+def rewritten(function, right, wrong):
+    """A function with one expression of its text exchanged; an error when it is not there."""
+    text = inspect.getsource(function)
+    assert text.count(right) == 1, f"{function.__name__} holds {right!r} not once"
+    scope = {}
+    text = "from __future__ import annotations\n" + text.replace(right, wrong)
+    exec(text, function.__globals__, scope)
+    return scope[function.__name__]
+
+
+@mutant_of("cd")
+def slope_clipped_instead_of_the_derivative(patch):
+    """So that a coordinate moves by the limit times the row's entry, which may be above 1."""
+
+    def by_slope(values, targets, present, scores, how, j, before, change):
+        loss, limit, threshold, scale = how
+        scores += change * values[before]
+        slope = scores
+        if loss == LOGISTIC:
+            slope = -targets * expit(-targets * scores)
+        elif loss == HUBER:
+            slope = np.clip(scores / scale, -threshold, threshold)
+        if j == len(values):
+            return present @ (0.5 - 0.5 * slope**2)
+        return values[j] @ np.clip(slope, -limit, limit)
+
+    patch.setattr(column_loops, "_dense_sum", by_slope)
+    patch.setattr(column_loops, "sweep", column_loops.sweep.py_func)
+
+
+@mutant_of("cd")
+def step_taken_along_the_statistic_without_noise(patch):
+    """Recorded and replayed as it should be; the solver goes its own way."""
+    emit = column_loops.emit
+
+    def deaf(statistic, k, noise, grid, statistics, released, answers, out):
+        fits = emit(statistic, k, noise, grid, statistics, released, answers, out)
+        out[:] = statistic
+        return fits
+
+    patch.setattr(column_loops, "emit", deaf)
+    patch.setattr(column_loops, "sweep", column_loops.sweep.py_func)
+
+
+@mutant_of("cd")
+def last_step_reads_the_data(patch):
+    """Every release is as planned; the model is nudged by the data afterwards."""
+    solve = CoordinateDescent.solve
+
+    def nudged(self, problem, settings, data, release):
+        solution = solve(self, problem, settings, data, release)
+        tiny = sum(float(block.y.sum()) for block in data.blocks()) * 1e-12
+        return replace(solution, intercept=solution.intercept + tiny)
+
+    patch.setattr(CoordinateDescent, "solve", nudged)
+
+
+@mutant_of("cd")
+def scales_read_off_the_data(patch):
+    scales = cd_facts._scales
+
+    def peeking(problem, settings, plain, rows, present, count, release):
+        found, squares, target = scales(problem, settings, plain, rows, present, count, release)
+        if rows.columns.size:
+            return found, squares, target
+        exact = np.sqrt(np.mean(rows.values.astype(np.float64) ** 2, axis=0))
+        return np.clip(exact, 1e-3, 1.0), squares, target
+
+    patch.setattr(cd_facts, "_scales", peeking)
+
+
+@mutant_of("cd")
+def curvature_of_rows_that_are_not_shortened(patch):
+    right, wrong = "np.maximum(squares, limit)", "np.full_like(squares, limit)"
+    bought = rewritten(cd_facts.bought_curvature, right, wrong)
+    patch.setattr(cd_whole, "bought_curvature", bought)
+
+
+@mutant_of("cd")
+def one_row_in_two_bins(patch):
+    count = octave_loops.count_magnitudes
+
+    def twice(values, columns, starts, present, counts):
+        count(values, columns, starts, present, counts)
+        counts[:, 1:] += counts[:, :-1].copy()
+
+    patch.setattr(octave_loops, "count_magnitudes", twice)
+
+
+@mutant_of("cd")
+def one_gradient_in_two_bins(patch):
+    count = octave_loops.count_lengths
+
+    def twice(rows, present, model, weights, longest, counts):
+        count(rows, present, model, weights, longest, counts)
+        counts[1:] += counts[:-1].copy()
+
+    patch.setattr(octave_loops, "count_lengths", twice)
+
+
+@mutant_of("cd")
+def clip_chosen_from_counts_without_noise(patch):
+    """The first bin that holds a gradient: nothing is clipped, and nothing is noisy."""
+    count, seen = octave_loops.count_lengths, []
+
+    def remembering(rows, present, model, weights, longest, counts):
+        count(rows, present, model, weights, longest, counts)
+        seen.append(counts)
+
+    def exact(noisy, noise, *, longest, **others):
+        return longest * np.sqrt(0.5) ** int(np.argmax(seen[-1] > 0))
+
+    patch.setattr(octave_loops, "count_lengths", remembering)
+    patch.setattr(cd_facts, "clip_for", exact)
+
+
+@mutant_of("cd")
+def largest_step_chosen_without_noise(patch):
+    select = Releaser.select
+
+    def greedy(self, name, scores, *, clip):
+        select(self, name, scores, clip=clip)
+        return int(np.argmax(scores))
+
+    patch.setattr(Releaser, "select", greedy)
+
+
+@mutant_of("cd")
+def empty_row_in_columns_as_if_present(patch):
+    """What centring makes of an empty row's zeros is not zero."""
+    as_columns = cd_columns.as_columns
+
+    def all_present(prepared):
+        return as_columns(replace(prepared, present=np.ones_like(prepared.present)))
+
+    for module in ("cd_sweeps", "cd_greedy"):
+        patch.setattr(f"privlearn.solvers.{module}.as_columns", all_present)
+
+
 def in_turns():
-    """Every configuration, the estimators taking turns, so that a bug is met early."""
+    """Every configuration, solvers, estimators, relations and bounds taking turns.
+
+    So a bug is met early. Where an estimator has all 15 of them, steps of 7 change relation and
+    bounds every time.
+    """
     groups = defaultdict(list)
     for name, model in every_configuration():
-        groups[type(model), str(model.solver)].append((name, model))
-    turns = zip_longest(*groups.values())
+        groups[str(model.solver), type(model)].append((name, model))
+    mixed = [[group[7 * k % len(group)] for k in range(len(group))] for group in groups.values()]
+    first = {key[0]: group for key, group in reversed([*zip(groups, mixed, strict=True)])}
+    rest = [group for group in mixed if all(group is not other for other in first.values())]
+    turns = [*zip_longest(*first.values()), *zip_longest(*rest)]
     return [pair for turn in turns for pair in turn if pair is not None]
 
 
 CONFIGURED = in_turns()
 
 
-@pytest.mark.parametrize("plant", MUTANTS, ids=lambda plant: plant.__name__)
-def test_caught_by_the_generic_audits(plant, monkeypatch):
+def solver_of(model):
+    return model.solver if isinstance(model.solver, str) else model.solver.name
+
+
+@pytest.mark.parametrize(("plant", "solver"), MUTANTS, ids=[plant.__name__ for plant, _ in MUTANTS])
+def test_caught_by_the_generic_audits(plant, solver, monkeypatch):
     plant(monkeypatch)
     caught = []
     for _, model in CONFIGURED:
+        if solver not in (None, solver_of(model)):
+            continue
         for check in audit.CHECKS:
             try:
                 check(model, n_features=N_FEATURES)

@@ -1,7 +1,8 @@
 """The loops of coordinate descent: walk down columns with the scores at hand.
 
-Rows are taken a block at a time. Within a block the last change of the scores, the slopes and the
-clipped sum follow each other while all of it is near the processor, so memory is read once a step.
+A step reads the scores and two columns once: the last change of the scores, the slopes and the
+clipped sum are one pass over the rows, in blocks whose sums numerics.py bounds. There are no
+threads: one already takes what memory gives (benchmarks/speed/coordinate_descent.py).
 """
 
 import math
@@ -12,14 +13,15 @@ from numba import njit
 from numpy.typing import NDArray
 
 from privlearn._loops.emit import emit
-from privlearn._loops.slopes import write_slopes
-from privlearn._loops.sums import ANY_ORDER, add_block
-from privlearn.losses import HUBER, SQUARED
+from privlearn._loops.slopes import between, fade
+from privlearn._loops.sums import ANY_ORDER
+from privlearn.losses import HUBER, LOGISTIC, SQUARED
 
 __all__ = ["StoredColumns", "Sweep", "all_sums", "move_scores", "sweep"]
 
-AT_ONCE = 1024  # rows that are worked on together, at most BLOCK_ROWS (numerics.py)
+AT_ONCE = 1024  # rows that are summed together, at most BLOCK_ROWS (numerics.py)
 BELOW_ONE = 1.0 - 2.0**-40
+LARGEST = 1e300  # of a weight: no difference of two is infinite
 
 
 class StoredColumns(NamedTuple):
@@ -39,6 +41,7 @@ class StoredColumns(NamedTuple):
 class Sweep(NamedTuple):
     """Weights as they move, and how they move; all of it post-processing of releases.
 
+    `scores` are less the targets where these are numbers: a loss then needs no targets any more.
     `points` collects the mean of each coordinate's gradient step before its proximal map.
     """
 
@@ -57,152 +60,164 @@ class Sweep(NamedTuple):
 
 
 @njit(cache=True, fastmath=ANY_ORDER)
-def _add_change(values, change, scores):
-    for i in range(scores.size):
-        scores[i] += change * values[i]
-
-
-@njit(cache=True, fastmath=ANY_ORDER)
-def _clipped_products(slopes, values, limit):
-    """Sum of slope x value, each within the limit; what is not a number counts as the limit."""
+def _squared(own, before, change, limit, scores):
     total = 0.0
-    for i in range(values.size):
-        total += min(max(slopes[i, 0] * values[i], -limit), limit)
+    for i in range(scores.size):
+        scores[i] += change * before[i]
+        total += between(scores[i] * own[i], limit)
     return total
 
 
-@njit(cache=True, fastmath=ANY_ORDER)
-def _clipped_along(along, present, limit):
+@njit(cache=True, fastmath=ANY_ORDER, error_model="numpy")
+def _logistic(own, before, change, limit, targets, scores):
     total = 0.0
-    for i in range(present.size):
-        total += present[i] * min(max(along[i], -limit), limit)
+    for i in range(scores.size):
+        scores[i] += change * before[i]
+        total += between(-targets[i] * fade(targets[i] * scores[i]) * own[i], limit)
     return total
 
 
-@njit(cache=True, fastmath=ANY_ORDER)
-def _errors(scores, targets, slopes):
+@njit(cache=True, fastmath=ANY_ORDER, error_model="numpy")
+def _huber(own, before, change, limit, threshold, scale, scores):
+    total = 0.0
     for i in range(scores.size):
-        slopes[i, 0] = scores[i] - targets[i]
+        scores[i] += change * before[i]
+        total += between(between(scores[i] / scale, threshold) * own[i], limit)
+    return total
 
 
-@njit(cache=True, error_model="numpy")
-def _write(loss, threshold, targets, scores, scale, slopes, along):
-    if loss == SQUARED:
-        _errors(scores, targets, slopes)
-    else:
-        write_slopes(loss, threshold, targets, scores.reshape(-1, 1), scale, slopes, along)
+@njit(cache=True, fastmath=ANY_ORDER, error_model="numpy")
+def _along_scale(present, before, change, limit, threshold, scale, scores):
+    total = 0.0
+    for i in range(scores.size):
+        scores[i] += change * before[i]
+        slope = between(scores[i] / scale, threshold)
+        total += present[i] * between(0.5 * (1.0 - slope * slope), limit)
+    return total
 
 
-@njit(cache=True, error_model="numpy")
-def _dense_sum(columns, s, j, before, change, scale, slopes, along, block, total, lost):
-    """Clipped sum for coordinate j, after `change` of weight `before`, into `total`."""
-    values, _, _, targets, present = columns
-    _, scores, limits, _, _, _, _, _, _, loss, threshold, _ = s
-    along_scale = j == values.shape[0]
+@njit(cache=True, error_model="numpy", nogil=True)
+def _dense_sum(values, targets, present, scores, how, j, before, change):
+    """Add `change` x column `before` to the scores, then sum partial derivatives in coordinate j.
+
+    Each row's is within its limit; `how` is loss, limit, threshold and scale. Where there is no
+    column j, it is Huber's scale. Blocks are summed with compensation (Neumaier).
+    """
+    loss, limit, threshold, scale = how
+    along = j == values.shape[0]
+    column, changed = values[0 if along else j], values[before]
+    total, lost = 0.0, 0.0
     for start in range(0, scores.size, AT_ONCE):
         stop = min(start + AT_ONCE, scores.size)
-        own = scores[start:stop]
-        if change != 0.0:
-            _add_change(values[before, start:stop], change, own)
-        _write(loss, threshold, targets[start:stop], own, scale, slopes, along)
-        if along_scale:
-            block[0] = _clipped_along(along, present[start:stop], limits[j])
+        own, old, at = column[start:stop], changed[start:stop], scores[start:stop]
+        if loss == SQUARED:
+            block = _squared(own, old, change, limit, at)
+        elif loss == LOGISTIC:
+            block = _logistic(own, old, change, limit, targets[start:stop], at)
+        elif along:
+            there = present[start:stop]
+            block = _along_scale(there, old, change, limit, threshold, scale, at)
         else:
-            block[0] = _clipped_products(slopes, values[j, start:stop], limits[j])
-        add_block(block, total, lost)
+            block = _huber(own, old, change, limit, threshold, scale, at)
+        value = total + block
+        lost += (total - value) + block if abs(total) >= abs(block) else (block - value) + total
+        total = value
+    return total + lost
 
 
 @njit(cache=True, error_model="numpy")
-def _move_sparse(columns, j, change, scores):
-    for k in range(columns.starts[j], columns.starts[j + 1]):
-        scores[columns.rows[k]] += change * columns.values[0, k]
+def _move_sparse(values, rows, start, stop, change, scores):
+    for k in range(start, stop):
+        scores[rows[k]] += change * values[0, k]
 
 
 @njit(cache=True, error_model="numpy")
-def _sparse_sum(columns, s, j, before, change, scale, slopes, along, block, total, lost):
-    """The same for sparse columns: only the column's rows are visited."""
+def _sparse_sum(columns, scores, how, j, before, change):
+    """The same for sparse columns: the column's rows are gathered, and stand for all of them."""
     values, rows, starts, targets, present = columns
-    _, scores, limits, _, _, _, _, _, _, loss, threshold, _ = s
+    zero, one = np.int64(0), np.int64(1)
     if change != 0.0:
-        _move_sparse(columns, before, change, scores)
-    whole = j == starts.size - 1  # Huber's scale: every row
-    first, last = (0, scores.size) if whole else (starts[j], starts[j + 1])
-    for start in range(first, last, AT_ONCE):
-        stop = min(start + AT_ONCE, last)
-        own = np.arange(start, stop) if whole else rows[start:stop]
-        _write(loss, threshold, targets[own], scores[own], scale, slopes, along)
-        if whole:
-            block[0] = _clipped_along(along, present[start:stop], limits[j])
-        else:
-            block[0] = _clipped_products(slopes, values[0, start:stop], limits[j])
-        add_block(block, total, lost)
+        _move_sparse(values, rows, starts[before], starts[before + 1], change, scores)
+    if j == starts.size - 1:  # Huber's scale: every row, and a column that changes nothing
+        still = np.zeros((1, scores.size), values.dtype)
+        return _dense_sum(still, targets, present, scores, how, one, zero, 0.0)
+    own = rows[starts[j] : starts[j + 1]]
+    column = values[0, starts[j] : starts[j + 1]].reshape(1, own.size)
+    return _dense_sum(column, targets[own], present, scores[own], how, zero, zero, 0.0)
 
 
 @njit(cache=True, error_model="numpy")
-def clipped_sum(columns, s, j, before, change, scale, slopes, along, block, statistic):
-    """Sum over rows of partial derivatives, each within its limit, as a share of the limit."""
-    total, lost = np.zeros(1), np.zeros(1)
-    if columns.rows.size > 0:
-        _sparse_sum(columns, s, j, before, change, scale, slopes, along, block, total, lost)
-    else:
-        _dense_sum(columns, s, j, before, change, scale, slopes, along, block, total, lost)
-    statistic[0] = (total[0] + lost[0]) / s.limits[j] * BELOW_ONE
-
-
-@njit(cache=True, error_model="numpy")
-def proximal(s, j, moved, pace):
-    """Proximal map of coordinate j's penalty."""
-    shrunk = math.copysign(max(abs(moved) - pace * s.l1[j], 0.0), moved)
-    return min(max(shrunk / (1.0 + pace * s.l2[j]), s.low[j]), s.high[j])
+def _proximal(moved, pace, l1, l2, low, high):
+    """Proximal map of one coordinate's penalty; always finite."""
+    shrunk = math.copysign(max(abs(moved) - pace * l1, 0.0), moved)
+    return between(min(max(shrunk / (1.0 + pace * l2), low), high), LARGEST)
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def sweep(columns, s, order, steps, done):
     """Release each coordinate of `order` in turn; False when a statistic does not fit its grid.
 
-    `done` visits of each coordinate were averaged in `s.points` before.
+    `done` visits of each coordinate were averaged in `s.points` before. Fields are read once,
+    outside of the loop: every access to one counts references.
     """
+    values, rows, _, targets, present = columns
+    weights, scores, limits, paces, l1, l2, low, high, points, loss, threshold, total = s
     _, noise, grid, statistics, released, answers = steps
-    statistic, gradient, block = np.empty(1), np.empty(1), np.zeros(1)
-    slopes, along = np.empty((AT_ONCE, 1)), np.empty(AT_ONCE)
-    size, huber = s.weights.size, s.loss == HUBER
-    before, change = 0, 0.0
+    statistic, gradient = np.empty(1), np.empty(1)
+    size, huber, sparse = weights.size, loss == HUBER, rows.size > 0
+    before, change = np.int64(0), 0.0
     for k in range(order.size):
         j = order[k]
-        scale = s.weights[size - 1] if huber else 1.0
-        clipped_sum(columns, s, j, before, change, scale, slopes, along, block, statistic)
+        scale = weights[size - 1] if huber else 1.0
+        how = (loss, limits[j], threshold, scale)
+        if sparse:
+            found = _sparse_sum(columns, scores, how, j, before, change)
+        else:
+            found = _dense_sum(values, targets, present, scores, how, j, before, change)
+        statistic[0] = found / limits[j] * BELOW_ONE
         if not emit(statistic, k, noise, grid, statistics, released, answers, gradient):
             return False
-        pace = s.paces[j] * scale
-        moved = s.weights[j] - pace * gradient[0] * s.limits[j] / s.total
-        visits = done + k // size + 1
-        s.points[j] += (moved - s.points[j]) / visits
-        new = proximal(s, j, moved, pace)
-        before, change = j, new - s.weights[j]
+        pace = paces[j] * scale
+        moved = weights[j] - pace * gradient[0] * limits[j] / total
+        points[j] += (moved - points[j]) / (done + k // size + 1)
+        new = _proximal(moved, pace, l1[j], l2[j], low[j], high[j])
+        before, change = j, new - weights[j]
         if huber and j == size - 1:
-            before, change = 0, 0.0  # the scale is no part of the scores
-        s.weights[j] = new
-    move_scores(columns, before, change, s.scores)
+            before, change = np.int64(0), 0.0  # the scale is no part of the scores
+        weights[j] = new
+    move_scores(columns, before, change, scores)
     return True
+
+
+@njit(cache=True, fastmath=ANY_ORDER)
+def _add_change(values, change, scores):
+    for i in range(scores.size):
+        scores[i] += change * values[i]
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def move_scores(columns, j, change, scores):
     """Scores after weight j has changed."""
+    values, rows, starts, _, _ = columns
     if change == 0.0:
         return
-    if columns.rows.size > 0:
-        _move_sparse(columns, j, change, scores)
+    if rows.size > 0:
+        _move_sparse(values, rows, starts[j], starts[j + 1], change, scores)
     else:
-        _add_change(columns.values[j], change, scores)
+        _add_change(values[j], change, scores)
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def all_sums(columns, s, sums):
     """Clipped sums of every coordinate at the present weights, as shares of their limits."""
-    slopes, along = np.empty((AT_ONCE, 1)), np.empty(AT_ONCE)
-    block, statistic = np.zeros(1), np.empty(1)
-    scale = s.weights[s.weights.size - 1] if s.loss == HUBER else 1.0
+    values, rows, _, targets, present = columns
+    weights, scores, limits, _, _, _, _, _, _, loss, threshold, _ = s
+    scale = weights[weights.size - 1] if loss == HUBER else 1.0
+    none, sparse = np.int64(0), rows.size > 0
     for j in range(sums.size):
-        clipped_sum(columns, s, j, 0, 0.0, scale, slopes, along, block, statistic)
-        sums[j] = statistic[0]
+        how = (loss, limits[j], threshold, scale)
+        if sparse:
+            found = _sparse_sum(columns, scores, how, j, none, 0.0)
+        else:
+            found = _dense_sum(values, targets, present, scores, how, j, none, 0.0)
+        sums[j] = found / limits[j] * BELOW_ONE

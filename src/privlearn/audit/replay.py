@@ -2,7 +2,8 @@
 
 Record the released values on D, run again on a neighbour D' that gets D's *released* values and
 the same sampling bits, and compare every statistic before noise. A later statistic may depend on
-earlier releases, so feeding them back isolates what the one person moves.
+earlier releases, so feeding them back isolates what the one person moves. Once all releases are the
+same, the published model must be, to the last bit: whatever differs came from the data directly.
 """
 
 from __future__ import annotations
@@ -52,3 +53,14 @@ def _compare(tape: Tape, again: Tape, story: str) -> None:
                 f"{first.release.name!r} moved by {distance:.10g}, declared is {declared:.10g}: "
                 f"{story}"
             )
+    _compare_models(tape, again, story)
+
+
+def _compare_models(tape: Tape, again: Tape, story: str) -> None:
+    """The same releases must give the same bits in every fitted attribute."""
+    if tape.published.keys() != again.published.keys():
+        raise AuditFailure(f"which attributes are published depends on the data: {story}")
+    for name, first in tape.published.items():
+        second = again.published[name]
+        if first.shape != second.shape or first.tobytes() != second.tobytes():
+            raise AuditFailure(f"{name} differs although every released value is the same: {story}")

@@ -43,11 +43,12 @@ class Series:
 
 @dataclass(eq=False)
 class Tape:
-    """Everything that one fit released, in order, with its plan and its batches."""
+    """Everything that one fit released, in order, with its plan, its batches and its model."""
 
     plan: Plan | None = None
     made: list[Entry | Series] = field(default_factory=list)
     batches: list[NDArray[np.int64]] = field(default_factory=list)
+    published: dict[str, NDArray[Any]] = field(default_factory=dict)
 
     @property
     def entries(self) -> list[Entry]:
@@ -70,6 +71,12 @@ def _among(batches: Batches, n: int) -> Batches:
     there = batches.rows < n
     before = np.concatenate([[0], np.cumsum(there)])
     return Batches(batches.rows[there], before[batches.starts])
+
+
+def _published(estimator: Any) -> dict[str, NDArray[Any]]:  # noqa: ANN401
+    """Copies of the fitted attributes but for the certificate, which repeats the plan."""
+    fitted = {name: value for name, value in vars(estimator).items() if name.endswith("_")}
+    return {name: np.array(value) for name, value in fitted.items() if name != "privacy_"}
 
 
 def record(estimator: Any, X: Any, y: Any) -> Tape:  # noqa: ANN401
@@ -97,6 +104,7 @@ def record(estimator: Any, X: Any, y: Any) -> Tape:  # noqa: ANN401
 
     with releasing_with(Recorder):
         estimator.fit(X, y)
+    tape.published = _published(estimator)
     return tape
 
 
@@ -131,4 +139,5 @@ def replay_on(tape: Tape, estimator: Any, X: Any, y: Any) -> Tape:  # noqa: ANN4
 
     with releasing_with(Replayer):
         estimator.fit(X, y)
+    again.published = _published(estimator)
     return again

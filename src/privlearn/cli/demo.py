@@ -131,7 +131,7 @@ def _regression(wages: Wages, ledger: object) -> None:
     low, high = np.log(wages.bounds)
     model = LinearRegression(bounds_y=(float(low), float(high)), **_common(ledger))
     y, y_test = np.log(wages.wage), np.log(wages.wage_test)
-    _fit(model, wages, y)
+    _fit(model, wages, y, explain=True)
     others = NonPrivate().fit(wages.X, y)
     year = 1 / 18  # education is scaled from 0..18 years to 0..1
     _compare(
@@ -159,7 +159,7 @@ def _classification(wages: Wages, ledger: object) -> None:
     _title(f"2. Who earns above {THRESHOLD:.0f} dollars a week? Logistic regression")
     model = LogisticRegression(classes=[0, 1], **_common(ledger))
     y, y_test = ((wage > THRESHOLD).astype(int) for wage in (wages.wage, wages.wage_test))
-    _fit(model, wages, y)
+    _fit(model, wages, y, explain=False)
     others = NonPrivate(max_iter=1000).fit(wages.X, y)
     rows = []
     for words, score in (
@@ -183,17 +183,18 @@ def _common(ledger: object) -> dict[str, Any]:
     }
 
 
-def _fit(model: Any, wages: Wages, y: Any) -> None:  # noqa: ANN401
+def _fit(model: Any, wages: Wages, y: Any, *, explain: bool) -> None:  # noqa: ANN401
     """Show the plan, then fit, then show the certificate."""
     from privlearn.cli.progress import progress
 
-    print("Before any data is touched, the plan says what will be released, and how noisy:\n")
+    if explain:
+        print("Before any data is touched, the plan says what will be released, and how noisy:\n")
     print(model.plan(n=len(y), n_features=wages.X.shape[1]))
     with progress():
         model.fit(wages.X, y)
-    print("\nThe fitted model carries a certificate of what was promised, spent and assumed:\n")
-    print(model.privacy_)
-    print("\nOn people that neither model has seen:\n")
+    if explain:
+        print("\nThe fitted model carries a certificate of what was promised, spent and assumed:")
+    print(f"\n{model.privacy_}\n\nOn people that neither model has seen:")
 
 
 def _title(text: str) -> None:
@@ -215,7 +216,8 @@ def _account(ledger: Any) -> None:  # noqa: ANN401
         names = ", ".join(release.split(":")[0] for release in charge.releases)
         print(f"  charged    epsilon = {charge.epsilon:.4g}  {names}")
     print(f"  spent      epsilon = {spent:.4g} together, less than their sum of {total:.4g}")
-    print(f"  remaining  epsilon = {ledger.remaining(DATASET):.4g}, for one more fit")
-    print(f"             of epsilon = {ledger.epsilon:g}, all at delta = {ledger.delta:g}")
+    left = ledger.remaining(DATASET)
+    print(f"  remaining  epsilon = {left:.4g} of {ledger.epsilon:g}, for one more fit")
+    print(f"             all at delta = {ledger.delta:g}")
     print("\nScores are shown because this data set is public: they are not part of the promise.")
     print("Your own data: privlearn fit --help")

@@ -25,9 +25,8 @@ __all__ = [
     "resolve",
 ]
 
-# In the order in which "auto" prefers them.
 SOLVERS: dict[str, type[Solver]] = {
-    solver.name: solver for solver in (SufficientStatistics, SGD, CoordinateDescent)
+    solver.name: solver for solver in (CoordinateDescent, SGD, SufficientStatistics)
 }
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn.losses import HUBER
+from privlearn.losses import HUBER, LOGISTIC
 from privlearn.problem import Problem
 from privlearn.solvers import cd_rule
 from privlearn.solvers.cd_facts import Prepared
@@ -17,7 +17,7 @@ from privlearn.solvers.cd_rule import Settings
 if TYPE_CHECKING:
     from privlearn._loops.columns import StoredColumns, Sweep
 
-__all__ = ["as_columns", "refresh", "set_limits", "start_of"]
+__all__ = ["as_columns", "proximal", "refresh", "set_limits", "start_of"]
 
 Array = NDArray[np.float64]
 
@@ -32,7 +32,8 @@ def as_columns(prepared: Prepared) -> StoredColumns:
     if rows.columns.size == 0:
         values = np.empty((prepared.coordinates.width, len(targets)), np.float32)
         values[: rows.values.shape[1]] = rows.values.T
-        values[rows.values.shape[1] :] = unit * present
+        values[rows.values.shape[1] :] = unit
+        values[:, ~prepared.present] = 0.0  # the empty row, which centring has moved off zero
         none = np.empty(0, np.int64)
         return StoredColumns(values, none, none, targets, present)
     return _sparse_columns(prepared, present)
@@ -88,10 +89,12 @@ def start_of(problem: Problem, settings: Settings, prepared: Prepared) -> Sweep:
 
 
 def refresh(columns: StoredColumns, sweep: Sweep) -> None:
-    """Scores from scratch: small errors of many changes do not pile up."""
+    """Scores from scratch, less targets that are numbers: errors of many changes do not pile up."""
     from privlearn._loops.columns import move_scores
 
-    sweep.scores[:] = 0.0
+    np.negative(columns.targets, out=sweep.scores)
+    if sweep.loss == LOGISTIC:
+        sweep.scores[:] = 0.0
     features = len(sweep.weights) - int(sweep.loss == HUBER)
     for j in range(features):
         move_scores(columns, j, sweep.weights[j], sweep.scores)
@@ -105,3 +108,12 @@ def set_limits(problem: Problem, sweep: Sweep, clip: float) -> None:
     sweep.limits[:] = clip * cd_rule.COORDINATE_CLIP / math.sqrt(len(sweep.weights))
     if problem.loss.code == HUBER:
         sweep.limits[-1] = 0.5 * max(1.0, problem.loss.threshold**2 - 1.0)
+
+
+def proximal(sweep: Sweep, moved: Array, pace: Array) -> Array:
+    """Proximal map of the penalty, coordinate by coordinate; always finite, as in the sweeps."""
+    from privlearn._loops.columns import LARGEST
+
+    shrunk = np.copysign(np.maximum(np.abs(moved) - pace * sweep.l1, 0.0), moved)
+    inside = np.clip(shrunk / (1.0 + pace * sweep.l2), sweep.low, sweep.high)
+    return np.nan_to_num(inside, nan=0.0, posinf=LARGEST, neginf=-LARGEST)

@@ -46,6 +46,7 @@ class Settings:
     step_size: float
     clip: float | None  # None: bought
     smoothness: tuple[float, ...] | None  # None: bought
+    level_first: bool = False  # the intercept has the first step for itself
 
     @property
     def buys(self) -> dict[str, float]:
@@ -69,12 +70,14 @@ def weight(share: float, count: int, norm: Norm, neighbors: Neighbors) -> float:
 
 
 def loops(settings: Settings) -> list[int]:
-    """Steps of each outer loop: a short first one, then equal ones."""
-    if settings.outer == 1 or settings.passes <= settings.outer:
-        return [1] * (settings.passes - 1) + [1] if settings.outer > 1 else [settings.passes]
-    first = max(1, round(WARM_UP * settings.passes))
-    rest, loops_left = settings.passes - first, settings.outer - 1
-    return [first, *(rest // loops_left + (k < rest % loops_left) for k in range(loops_left))]
+    """Steps of each outer loop: the intercept's own, a short one, then equal ones."""
+    own = [1] if settings.level_first and settings.passes > 1 else []
+    passes, outer = settings.passes - len(own), min(settings.outer, settings.passes - len(own))
+    if outer == 1:
+        return [*own, passes]
+    first = max(1, round(WARM_UP * passes))
+    rest, loops_left = passes - first, outer - 1
+    return [*own, first, *(rest // loops_left + (k < rest % loops_left) for k in range(loops_left))]
 
 
 def size(problem: Problem) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,12 +13,15 @@ from privlearn.problem import Problem
 from privlearn.release import Releaser
 from privlearn.solvers import cd_rule
 from privlearn.solvers.base import Solution
-from privlearn.solvers.cd_columns import as_columns, refresh, set_limits, start_of
+from privlearn.solvers.cd_columns import as_columns, proximal, refresh, set_limits, start_of
 from privlearn.solvers.cd_facts import GRADIENT, bought_clip, prepare
 from privlearn.solvers.cd_model import loss_model
 from privlearn.solvers.cd_rule import Settings
 
-__all__ = ["descend_by_coordinates"]
+if TYPE_CHECKING:
+    from privlearn._loops.columns import StoredColumns, Sweep
+
+__all__ = ["descend_by_coordinates", "take_sweeps"]
 
 AT_ONCE = 2**16  # releases that noise is drawn for at once
 
@@ -26,30 +30,36 @@ def descend_by_coordinates(
     problem: Problem, settings: Settings, data: BoundedData, release: Releaser
 ) -> Solution:
     """Outer loops of sweeps; each ends with one proximal map of its averaged gradient steps."""
-    from privlearn._loops.columns import proximal, sweep
-
     prepared = prepare(problem, settings, data, release)
     model = loss_model(problem, prepared)
     noise = release.noise_scale(GRADIENT)
     columns, state = as_columns(prepared), start_of(problem, settings, prepared)
     size = len(state.weights)
-    order = np.arange(size)
     for sweeps in cd_rule.loops(settings):
         blur = noise * cd_rule.COORDINATE_CLIP / math.sqrt(settings.passes * size)
         clip = bought_clip(problem, settings, prepared, model, state.weights, release, blur)
         set_limits(problem, state, clip)
         refresh(columns, state)
-        state.points[:] = 0.0
-        done = 0
-        while done < sweeps:
-            turns = min(max(1, AT_ONCE // size), sweeps - done)
-            # Every release sums all rows; lists of them would fill the memory.
-            steps = release.steps(GRADIENT, 0, clip=1.0, at_most=turns * size)
-            if not sweep(columns, state, np.tile(order, turns), steps, done):
-                raise PlanViolation("a sum of derivatives does not fit its grid: a solver bug")
-            done += turns
+        take_sweeps(columns, state, sweeps, release)
         pace = state.paces * (state.weights[-1] if problem.loss.degree == 1 else 1.0)
-        for j in range(size):
-            state.weights[j] = proximal(state, j, state.points[j], pace[j])
+        state.weights[:] = proximal(state, state.points, pace)
     found = state.weights[: prepared.coordinates.width]
     return prepared.coordinates.to_data_units(found[None, :])
+
+
+def take_sweeps(columns: StoredColumns, state: Sweep, sweeps: int, release: Releaser) -> None:
+    """Visit every coordinate in turn, so many times; its gradient steps are averaged.
+
+    The loop looks at all rows, so no list of them is asked for.
+    """
+    from privlearn._loops.columns import sweep
+
+    size = len(state.weights)
+    state.points[:] = 0.0
+    done = 0
+    while done < sweeps:
+        turns = min(max(1, AT_ONCE // size), sweeps - done)
+        steps = release.steps(GRADIENT, 0, clip=1.0, at_most=turns * size)
+        if not sweep(columns, state, np.tile(np.arange(size), turns), steps, done):
+            raise PlanViolation("a sum of derivatives does not fit its grid: a solver bug")
+        done += turns

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn.data import BoundedData
-from privlearn.losses import HUBER
+from privlearn.losses import HUBER, Target
 from privlearn.problem import Problem
 from privlearn.release import Releaser
 from privlearn.solvers import cd_rule
@@ -42,7 +42,7 @@ def descend_whole(
     everyone = np.arange(len(prepared.rows.targets))
     noise, count = release.noise_scale(GRADIENT), prepared.count
     weights, statistic = prepared.start, np.empty(len(prepared.l1))
-    for steps in cd_rule.loops(settings):
+    for loop, steps in enumerate(cd_rule.loops(settings)):
         blur = noise / math.sqrt(settings.passes)
         clip = bought_clip(problem, settings, prepared, model, weights, release, blur)
         models.forget()
@@ -51,10 +51,34 @@ def descend_whole(
             gradient = release(GRADIENT, statistic / clip, clip=1.0) * (clip / count)
             pace = weights[-1] if huber else 1.0  # Huber's steps are in units of its scale
             blurred = noise * clip / count * pace
+            if settings.level_first and loop == 0 and settings.passes > 1:
+                _move_level(problem, settings, prepared, weights, pace * gradient, blurred)
+                continue
             models.add(weights, pace * gradient, share=step + cd_rule.AHEAD, blur=blurred)
             weights = models.minimiser(weights, pace)
     found = weights[: prepared.coordinates.width]
     return prepared.coordinates.to_data_units(found[None, :])
+
+
+def _move_level(
+    problem: Problem,
+    settings: Settings,
+    prepared: Prepared,
+    weights: Array,
+    gradient: Array,
+    blur: float,
+) -> None:
+    """One step of the intercept alone, whose curvature is known, less what may be noise.
+
+    It takes what is the intercept's before features whose sum is constant, as the columns of
+    one-hot groups, could share in it; and errors are smaller afterwards, and so is the next clip.
+    """
+    level = prepared.coordinates.width - 1
+    pull = float(gradient[level])
+    trusted = max(0.0, 1.0 - blur**2 / pull**2) if pull != 0.0 else 0.0
+    moved = weights[level] - trusted * settings.step_size * pull / problem.loss.smoothness
+    largest = 1.0 if problem.loss.target is Target.NUMBER else math.inf  # y lies in [-1, 1]
+    weights[level] = min(max(moved, -largest), largest)
 
 
 def _models(

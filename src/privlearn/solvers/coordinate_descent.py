@@ -118,6 +118,7 @@ class CoordinateDescent:
             step_size=float(self.step_size or 1.0),
             clip=self.clip,
             smoothness=given,
+            level_first=mode == "whole" and problem.fit_intercept,
         )
 
     def _mode(self, problem: Problem, budget: Budget) -> Mode:

@@ -1,0 +1,114 @@
+"""What "auto" takes: by public facts only, and each reason for it."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+from privlearn import HuberRegressor, Lasso, LinearRegression, LogisticRegression, Ridge
+from privlearn.accounting.gaussian import equivalent_mu
+from privlearn.audit.tape import record
+from privlearn.exceptions import UnsupportedCombination
+from privlearn.problem import Budget
+from privlearn.solvers import SGD, SOLVERS, choice, resolve
+from support import accepted, every_estimator, regression
+
+BOX = {"bounds_X": (-1.0, 1.0), "bounds_y": (-1.0, 1.0)}
+CHOSEN = {"cd": "DP-CD", "sgd": "DP-SGD"}
+
+
+def chosen(model, n=20_000, n_features=5, n_classes=2):
+    problem = model._problem(n, n_features, n_classes)
+    return resolve("auto", problem, Budget(model.epsilon, model.delta)).name
+
+
+def rows_for(signal, epsilon=1.0, delta=1e-6):
+    """How many rows make rows times mu this large."""
+    return round(signal / equivalent_mu(epsilon, delta))
+
+
+@pytest.mark.parametrize("cls", every_estimator(), ids=lambda cls: cls.__name__)
+def test_many_rows_in_a_box_go_to_coordinate_descent(cls):
+    facts = {"bounds_X": (-1.0, 1.0), "bounds_y": (-1.0, 1.0)}
+    assert chosen(cls(**accepted(cls, facts)), n=100_000) == "cd"
+
+
+@pytest.mark.parametrize("cls", [Ridge, Lasso, HuberRegressor])
+def test_little_signal_goes_to_sgd_and_hopelessly_little_does_not(cls):
+    model = cls(**BOX)
+    assert chosen(model, rows_for(1.05 * choice.ENOUGH)) == "cd"
+    assert chosen(model, rows_for(0.95 * choice.ENOUGH)) == "sgd"
+    assert chosen(model, rows_for(1.05 * choice.HOPELESS)) == "sgd"
+    assert chosen(model, rows_for(0.9 * choice.HOPELESS)) == "cd"
+
+
+def test_budget_and_relation_count_as_rows_do():
+    n = rows_for(1.5 * choice.ENOUGH)
+    assert chosen(Ridge(**BOX), n) == "cd"
+    assert chosen(Ridge(epsilon=0.3, **BOX), n) == "sgd"
+    assert chosen(Ridge(neighbors="replace_one", **BOX), n) == "sgd"
+
+
+def test_a_private_n_plays_no_part():
+    for epsilon in (0.003, 0.05, 1.0):
+        model = Ridge(neighbors="add_remove", epsilon=epsilon, **BOX)
+        assert len({chosen(model, n) for n in (1, 100, 10**7)}) == 1
+    assert chosen(Ridge(neighbors="add_remove", **BOX), 1) == "cd"
+
+
+def test_rows_that_are_declared_short():
+    """One-hot rows: the norm tells what would be bought, where the slope is bounded, too."""
+    facts = {"bounds_X": (0.0, 1.0), "data_norm": 2.0}
+    assert chosen(LogisticRegression(**facts), n_features=50) == "sgd"
+    assert chosen(HuberRegressor(bounds_y=(0, 1), **facts), n_features=50) == "sgd"
+    assert chosen(LinearRegression(bounds_y=(0, 1), **facts), n_features=50) == "cd"
+    assert chosen(LogisticRegression(**facts), n_features=7) == "cd"
+    assert chosen(LogisticRegression(data_norm=2.0), n_features=50) == "cd"
+    assert chosen(LogisticRegression(bounds_X=(0.0, 1.0)), n_features=50) == "cd"
+
+
+def test_what_coordinate_descent_cannot_do_goes_elsewhere():
+    model = LogisticRegression(bounds_X=(-1, 1), classes=[0, 1, 2])
+    assert chosen(model, n_classes=3) == "sgd"
+    assert chosen(model, n_classes=2) == "cd"
+
+
+def test_nothing_able_is_refused_in_words():
+    class Odd:
+        name = "odd loss"
+        lipschitz = 1.0
+
+    class Strange(Ridge):
+        def _loss(self, n_classes):
+            return Odd()
+
+    with pytest.raises(UnsupportedCombination, match="odd loss"):
+        chosen(Strange(**BOX))
+
+
+def test_among_what_is_offered_only():
+    problem = Ridge(**BOX)._problem(20_000, 5, 0)
+    budget = Budget(1.0, 1e-6)
+    assert choice.choose(SOLVERS, problem, budget).name == "cd"
+    others = {name: solver for name, solver in SOLVERS.items() if name != "cd"}
+    assert choice.choose(others, problem, budget).name in others
+    assert isinstance(choice.choose({"sgd": SGD}, problem, budget), SGD)
+
+
+@pytest.mark.parametrize("n", [60, 400, 3_000])
+@pytest.mark.parametrize("relation", ["zero_out", "replace_one"])
+def test_the_same_for_all_data(n, relation):
+    """A fit takes what the plan announced, whatever the rows hold."""
+    model = Ridge(neighbors=relation, random_state=0, **BOX)
+    X, y = regression(n)
+    plans = [
+        record(model, *given).plan
+        for given in ((X, y), (np.zeros_like(X), y), (np.sign(X), np.sign(y)), (X * 1e9, -y))
+    ]
+    assert all(plan == model.plan(n=n, n_features=4) for plan in plans)
+    assert plans[0].paper.startswith(CHOSEN[chosen(model, n, 4)])
+
+
+def test_the_rule_sees_a_problem_and_a_budget():
+    """Both hold public facts only, so that a choice cannot look at data."""
+    assert [*inspect.signature(choice.choose).parameters] == ["solvers", "problem", "budget"]
