@@ -217,7 +217,7 @@ def _account(ledger: Any) -> None:  # noqa: ANN401
         print(f"  charged    epsilon = {charge.epsilon:.4g}  {names}")
     print(f"  spent      epsilon = {spent:.4g} together, less than their sum of {total:.4g}")
     left = ledger.remaining(DATASET)
-    print(f"  remaining  epsilon = {left:.4g} of {ledger.epsilon:g}, for one more fit")
-    print(f"             all at delta = {ledger.delta:g}")
+    room = f"epsilon = {left:.4g} of {ledger.epsilon:g} at delta = {ledger.delta:g}"
+    print(f"  remaining  {room}, for one more fit")
     print("\nScores are shown because this data set is public: they are not part of the promise.")
     print("Your own data: privlearn fit --help")
