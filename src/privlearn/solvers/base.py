@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
@@ -16,7 +17,7 @@ from privlearn.plan import Plan
 from privlearn.problem import Budget, Neighbors, Problem
 from privlearn.release import Releaser
 
-__all__ = ["Solution", "Solver", "Support", "check_supported"]
+__all__ = ["Solution", "Solver", "Support", "check_numbers", "check_supported"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,3 +92,15 @@ def check_supported(solver: Solver, problem: Problem) -> None:
         raise UnsupportedCombination(
             f"solver={solver.name!r} does not support {' and '.join(missing)}; it supports {offers}"
         )
+
+
+def check_numbers(solver: object, *, whole: Iterable[str], positive: Iterable[str]) -> None:
+    """Refuse given fields of a solver that are not whole numbers, or not above 0."""
+    for name in whole:
+        value = getattr(solver, name)
+        if value is not None and not (isinstance(value, int | np.integer) and value >= 1):
+            raise ValueError(f"{name}={value!r}, but a whole number of at least 1 is needed")
+    for name in positive:
+        value = getattr(solver, name)
+        if value is not None and not (math.isfinite(value) and value > 0):
+            raise ValueError(f"{name}={value!r}, but a finite number above 0 is needed")

@@ -110,10 +110,10 @@ def set_limits(problem: Problem, sweep: Sweep, clip: float) -> None:
         sweep.limits[-1] = 0.5 * max(1.0, problem.loss.threshold**2 - 1.0)
 
 
-def proximal(sweep: Sweep, moved: Array, pace: Array) -> Array:
-    """Proximal map of the penalty, coordinate by coordinate; always finite, as in the sweeps."""
+def proximal(state: Sweep, moved: Array | float, pace: Array, unit: Array | float = 1.0) -> Array:
+    """Proximal map of every coordinate's penalty, for points in units of `unit`; always finite."""
     from privlearn._loops.columns import LARGEST
 
-    shrunk = np.copysign(np.maximum(np.abs(moved) - pace * sweep.l1, 0.0), moved)
-    inside = np.clip(shrunk / (1.0 + pace * sweep.l2), sweep.low, sweep.high)
+    shrunk = np.sign(moved) * np.maximum(np.abs(moved) - pace * state.l1 / unit, 0.0)
+    inside = np.clip(shrunk / (1.0 + pace * state.l2), state.low / unit, state.high / unit)
     return np.nan_to_num(inside, nan=0.0, posinf=LARGEST, neginf=-LARGEST)

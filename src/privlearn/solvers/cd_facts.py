@@ -18,6 +18,7 @@ from privlearn.release import Releaser
 from privlearn.solvers import cd_rule
 from privlearn.solvers.cd_rule import Settings
 from privlearn.solvers.coordinates import Coordinates
+from privlearn.solvers.counting import rows_in_all
 from privlearn.solvers.moment_equations import stack, unstack
 from privlearn.solvers.octaves import (
     EVEN,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CHOICE",
-    "COUNT",
     "CURVATURE",
     "GRADIENT",
     "LENGTHS",
@@ -50,7 +50,6 @@ MAGNITUDES = "feature magnitudes"
 CURVATURE = "curvature"
 LENGTHS = "gradient lengths"
 GRADIENT = "clipped gradient"
-COUNT = "number of rows"
 CHOICE = "largest step"
 LEAST_DIAGONAL, LEAST_KEPT = 0.1, 0.2
 LEAST_SCALE, LARGEST_SCALE = 1e-3, 1.0  # Huber's, where y lies in [-1, 1]
@@ -79,7 +78,7 @@ def prepare(problem: Problem, settings: Settings, data: BoundedData, release: Re
     from privlearn._loops.octaves import rescale
 
     present = data.present()
-    count = _rows_in_all(problem, present, release)
+    count = rows_in_all(problem, data, release)
     plain = Coordinates.to_be_scaled(problem)
     if settings.smoothness is not None:
         plain = _not_centred(problem, plain)
@@ -113,12 +112,6 @@ def _with_unseen(
     if math.isfinite(problem.loss.lipschitz):
         return l1 + row * 0.5 * problem.loss.lipschitz * far, l2
     return l1, l2 + row * far**2
-
-
-def _rows_in_all(problem: Problem, present: NDArray[np.bool_], release: Releaser) -> float:
-    if problem.n is not None:
-        return float(problem.n)
-    return max(1.0, float(release(COUNT, np.full(1, float(present.sum())), clip=1.0)[0]))
 
 
 def _not_centred(problem: Problem, plain: Coordinates) -> Coordinates:

@@ -14,7 +14,7 @@ from privlearn.problem import Problem
 from privlearn.release import Releaser
 from privlearn.solvers import cd_rule
 from privlearn.solvers.base import Solution
-from privlearn.solvers.cd_columns import as_columns, refresh, set_limits, start_of
+from privlearn.solvers.cd_columns import as_columns, proximal, refresh, set_limits, start_of
 from privlearn.solvers.cd_facts import CHOICE, GRADIENT, bought_clip, prepare
 from privlearn.solvers.cd_model import loss_model
 from privlearn.solvers.cd_rule import Settings
@@ -52,19 +52,12 @@ def descend_greedily(
             j = release.select(CHOICE, _steps(state, sums, pace, per_sum), clip=1.0)
             derivative = release(GRADIENT, sums[j : j + 1], clip=1.0)[0]
             moved = state.weights[j] - per_sum[j] * derivative
-            change = float(_proximal(state, moved, pace)[j]) - state.weights[j]
+            change = float(proximal(state, moved, pace)[j]) - state.weights[j]
             state.weights[j] += change
             if j < prepared.coordinates.width:
                 move_scores(columns, j, change, state.scores)
     found = state.weights[: prepared.coordinates.width]
     return prepared.coordinates.to_data_units(found[None, :])
-
-
-def _proximal(state: Sweep, moved: Array | float, pace: Array, unit: Array | float = 1.0) -> Array:
-    """Proximal map of every coordinate's penalty, for points in units of `unit`."""
-    shrunk = np.sign(moved) * np.maximum(np.abs(moved) - pace * state.l1 / unit, 0.0)
-    shrunk = shrunk / (1.0 + pace * state.l2)
-    return np.asarray(np.clip(shrunk, state.low / unit, state.high / unit))
 
 
 def _steps(state: Sweep, sums: Array, pace: Array, per_sum: Array) -> Array:
@@ -74,5 +67,5 @@ def _steps(state: Sweep, sums: Array, pace: Array, per_sum: Array) -> Array:
     sum does. Weights so large that rounding would matter are left alone.
     """
     start = state.weights / per_sum
-    steps = np.abs(_proximal(state, start - sums, pace, per_sum) - start)
+    steps = np.abs(proximal(state, start - sums, pace, per_sum) - start)
     return np.where(np.abs(start) <= LARGEST * state.total, steps, 0.0)

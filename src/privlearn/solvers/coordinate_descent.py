@@ -23,8 +23,9 @@ from privlearn.plan import L2, LINF, ONE_BIN, OUTER, Plan, Release
 from privlearn.problem import Budget, Problem
 from privlearn.release import Releaser
 from privlearn.solvers import cd_facts, cd_rule
-from privlearn.solvers.base import Solution, Support
+from privlearn.solvers.base import Solution, Support, check_numbers
 from privlearn.solvers.cd_rule import Mode, Settings
+from privlearn.solvers.counting import count_release
 from privlearn.solvers.octaves import LENGTH_BINS, MAGNITUDE_BINS
 
 __all__ = ["CoordinateDescent"]
@@ -78,14 +79,7 @@ class CoordinateDescent:
     )
 
     def __post_init__(self) -> None:
-        for name in ("passes", "outer"):
-            value = getattr(self, name)
-            if value is not None and not (isinstance(value, int | np.integer) and value >= 1):
-                raise ValueError(f"{name}={value!r}, but a whole number of at least 1 is needed")
-        for name in ("step_size", "clip"):
-            value = getattr(self, name)
-            if value is not None and not (math.isfinite(value) and value > 0):
-                raise ValueError(f"{name}={value!r}, but a finite number above 0 is needed")
+        check_numbers(self, whole=("passes", "outer"), positive=("step_size", "clip"))
         if self.block not in (None, 1, "all"):
             raise ValueError(f"block={self.block!r}, but 1, 'all' or None is needed")
         if self.selection not in (None, "cyclic", "greedy"):
@@ -188,7 +182,7 @@ def _facts(problem: Problem, settings: Settings) -> list[Release]:
         found.append(Release(name, shape, clip, norm, count=count, weight=weight))
     if problem.n is None:
         weight = cd_rule.weight(cd_rule.COUNT, 1, L2, problem.neighbors)
-        found.insert(0, Release(cd_facts.COUNT, (1,), 1.0, weight=weight))
+        found.insert(0, count_release(weight))
     return found
 
 

@@ -25,8 +25,9 @@ from privlearn.release import Releaser
 from privlearn.sampling import FULL, Poisson
 from privlearn.solvers import sgd_rule
 from privlearn.solvers.ahead import Ahead
-from privlearn.solvers.base import Solution, Support
+from privlearn.solvers.base import Solution, Support, check_numbers
 from privlearn.solvers.coordinates import Coordinates
+from privlearn.solvers.counting import count_release, rows_in_all
 from privlearn.solvers.sgd_rule import Settings
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ __all__ = ["SGD"]
 
 Array = NDArray[np.float64]
 GRADIENT = "clipped gradient"
-COUNT = "number of rows"
 LEAST_MULTIPLIER = 0.3  # below it a sampled release may promise much and hide nothing
 CHUNK_NUMBERS = 2**18  # noise drawn at once
 CHUNK_ROWS = 2**20  # a sixteenth of the row numbers drawn at once
@@ -87,14 +87,7 @@ class SGD:
     )
 
     def __post_init__(self) -> None:
-        for name in ("steps", "batch_size"):
-            value = getattr(self, name)
-            if value is not None and not (isinstance(value, int | np.integer) and value >= 1):
-                raise ValueError(f"{name}={value!r}, but a whole number of at least 1 is needed")
-        for name in ("step_size", "clip"):
-            value = getattr(self, name)
-            if value is not None and not (math.isfinite(value) and value > 0):
-                raise ValueError(f"{name}={value!r}, but a finite number above 0 is needed")
+        check_numbers(self, whole=("steps", "batch_size"), positive=("step_size", "clip"))
         if self.momentum is not None and not 0 <= self.momentum < 1:
             raise ValueError(f"momentum={self.momentum!r}, but a number in [0, 1) is needed")
         if self.average is not None and not 0 <= self.average <= 1:
@@ -155,7 +148,7 @@ class SGD:
         from privlearn._loops.sgd import descend
 
         n = data.table.n
-        total = _rows_in_all(problem, data, release)
+        total = rows_in_all(problem, data, release)
         portions = Ahead(
             release,
             GRADIENT,
@@ -192,15 +185,7 @@ def _count(settings: Settings) -> Release:
     """The number of rows, with `COUNT_SHARE` of what the gradients cost in mu^2."""
     gradients = settings.rate * math.sqrt(settings.steps)
     weight = 1.0 / (gradients * math.sqrt(sgd_rule.COUNT_SHARE))
-    return Release(name=COUNT, shape=(1,), clip=1.0, weight=weight)
-
-
-def _rows_in_all(problem: Problem, data: BoundedData, release: Releaser) -> float:
-    """The public number of rows, or a released one; at least 1."""
-    if problem.n is not None:
-        return float(problem.n)
-    present = np.full(1, float(data.present().sum()))
-    return max(1.0, float(release(COUNT, present, clip=1.0)[0]))
+    return count_release(weight)
 
 
 def _model(problem: Problem, settings: Settings, coordinates: Coordinates) -> object:

@@ -21,6 +21,7 @@ from privlearn.plan import OUTER, Plan, Release
 from privlearn.problem import Budget, Problem
 from privlearn.release import Releaser
 from privlearn.solvers.base import Solution, Support
+from privlearn.solvers.counting import count_release, rows_in_all
 from privlearn.solvers.frame import Frame
 from privlearn.solvers.moment_equations import (
     Ridge,
@@ -34,7 +35,6 @@ __all__ = ["SufficientStatistics"]
 
 Array = NDArray[np.float64]
 MOMENTS = "moment matrix"
-COUNT = "number of rows"
 COUNT_SHARE = 0.02  # of the matrix's cost (in mu^2), for the number of rows where nothing tells it
 
 
@@ -88,7 +88,7 @@ class SufficientStatistics:
             clip=settings.squared_norm,
             norm=OUTER,
         )
-        count = Release(name=COUNT, shape=(1,), clip=1.0, weight=1.0 / math.sqrt(COUNT_SHARE))
+        count = count_release(1.0 / math.sqrt(COUNT_SHARE))
         return Plan(
             releases=(release, count) if _counts(problem) else (release,),
             neighbors=problem.neighbors,
@@ -108,7 +108,7 @@ class SufficientStatistics:
             moments.add(Z.T @ Z)
         noisy = release(MOMENTS, stack(moments.value()), clip=settings.squared_norm)
         count = problem.n if problem.n is not None and not problem.rows_may_be_empty else None
-        total = problem.penalty.total(_rows_in_all(problem, data, noisy, release))
+        total = problem.penalty.total(_rows(problem, data, noisy, release))
         coef, intercept = solve_moments(
             unstack(noisy, settings.width),
             intercept=settings.intercept,
@@ -150,11 +150,8 @@ def _counts(problem: Problem) -> bool:
     return private and problem.penalty.per_row and not problem.fit_intercept
 
 
-def _rows_in_all(problem: Problem, data: BoundedData, noisy: Array, release: Releaser) -> float:
-    """The public number of rows, or a released one; at least 1."""
-    if problem.n is not None:
-        return float(problem.n)
-    if _counts(problem):
-        present = np.full(1, float(data.present().sum()))
-        return max(1.0, float(release(COUNT, present, clip=1.0)[0]))
+def _rows(problem: Problem, data: BoundedData, noisy: Array, release: Releaser) -> float:
+    """The number of rows, public or released, perhaps as part of the matrix; at least 1."""
+    if problem.n is not None or _counts(problem):
+        return rows_in_all(problem, data, release)
     return max(1.0, float(noisy[0]))  # with an intercept this is the noisy sum of 1 * 1

@@ -1,0 +1,27 @@
+"""The number of rows where it is private: one release, the same in every solver."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from privlearn.data import BoundedData
+from privlearn.plan import Release
+from privlearn.problem import Problem
+from privlearn.release import Releaser
+
+__all__ = ["count_release", "rows_in_all"]
+
+COUNT = "number of rows"
+
+
+def count_release(weight: float) -> Release:
+    """The planned release, with its noise multiplier relative to the plan's scale."""
+    return Release(name=COUNT, shape=(1,), clip=1.0, weight=weight)
+
+
+def rows_in_all(problem: Problem, data: BoundedData, release: Releaser) -> float:
+    """The public number of rows, or a released one; at least 1."""
+    if problem.n is not None:
+        return float(problem.n)
+    present = np.full(1, float(data.present().sum()))
+    return max(1.0, float(release(COUNT, present, clip=1.0)[0]))
