@@ -252,6 +252,7 @@ def loop_releases_off_the_grid(patch):
 def rewritten(function, right, wrong):
     """A function with one expression of its text exchanged; an error when it is not there."""
     text = inspect.getsource(function)
+    text = text[text.index("def ") :]  # without a decorator
     assert text.count(right) == 1, f"{function.__name__} holds {right!r} not once"
     scope = {}
     text = "from __future__ import annotations\n" + text.replace(right, wrong)
@@ -276,7 +277,43 @@ def slope_clipped_instead_of_the_derivative(patch):
         return values[j] @ np.clip(slope, -limit, limit)
 
     patch.setattr(column_loops, "_dense_sum", by_slope)
-    patch.setattr(column_loops, "sweep", column_loops.sweep.py_func)
+    for caller in ("sweep", "all_sums"):
+        patch.setattr(column_loops, caller, getattr(column_loops, caller).py_func)
+
+
+@mutant_of("cd")
+def row_norm_clipped_instead_of_the_coordinate(patch):
+    """A row's gradient is as long as all limits together; one coordinate may be all of it."""
+
+    def by_norm(values, targets, present, scores, how, j, before, change):
+        loss, limit, threshold, scale = how
+        scores += change * values[before]
+        slope = scores
+        if loss == LOGISTIC:
+            slope = -targets * expit(-targets * scores)
+        elif loss == HUBER:
+            slope = np.clip(scores / scale, -threshold, threshold)
+        if j == len(values):
+            return present @ (0.5 - 0.5 * slope**2)
+        length = np.abs(slope) * np.sqrt(np.sum(values.astype(np.float64) ** 2, axis=0))
+        longest = limit * np.sqrt(len(values))
+        return values[j] @ (slope * np.minimum(1.0, longest / np.maximum(length, 1e-300)))
+
+    patch.setattr(column_loops, "_dense_sum", by_norm)
+    for caller in ("sweep", "all_sums"):
+        patch.setattr(column_loops, caller, getattr(column_loops, caller).py_func)
+
+
+@mutant_of("cd")
+def scores_moved_by_a_step_without_noise(patch):
+    """Weights follow what was released, or replayed; the residuals do not."""
+    own = "weights[j] - pace * statistic[0] * limits[j] / total"
+    moved = f"_proximal({own}, pace, l1[j], l2[j], low[j], high[j])"
+    right, wrong = (
+        "before, change = j, new - weights[j]",
+        f"before, change = j, {moved} - weights[j]",
+    )
+    patch.setattr(column_loops, "sweep", rewritten(column_loops.sweep.py_func, right, wrong))
 
 
 @mutant_of("cd")

@@ -51,7 +51,8 @@ CURVATURE = "curvature"
 LENGTHS = "gradient lengths"
 GRADIENT = "clipped gradient"
 CHOICE = "largest step"
-LEAST_DIAGONAL, LEAST_KEPT = 0.1, 0.2
+LEAST_DIAGONAL = 0.1  # of a curvature, relative to what magnitudes let expect
+LEAST_KEPT = 0.2  # of the noise, in the damping: structure that is not seen may be there
 LEAST_SCALE, LARGEST_SCALE = 1e-3, 1.0  # Huber's, where y lies in [-1, 1]
 
 
@@ -79,12 +80,9 @@ def prepare(problem: Problem, settings: Settings, data: BoundedData, release: Re
 
     present = data.present()
     count = rows_in_all(problem, data, release)
-    plain = Coordinates.to_be_scaled(problem)
-    if settings.smoothness is not None:
-        plain = _not_centred(problem, plain)
+    given = settings.smoothness is not None  # mean squares about zero, so nothing is centred
+    plain = Coordinates.to_be_scaled(problem, centred=not given)
     rows = plain.stored(data)
-    if rows.columns.size == 0:
-        rows.values[~present] = 0.0  # where zero is not the centre, the empty row's image is not 0
     scales, squares, target = _scales(problem, settings, plain, rows, present, count, release)
     rescale(rows.values, rows.columns, rows.starts, 1.0 / scales, plain.unit, rows.norms)
     coordinates = plain.divided(scales)
@@ -112,25 +110,6 @@ def _with_unseen(
     if math.isfinite(problem.loss.lipschitz):
         return l1 + row * 0.5 * problem.loss.lipschitz * far, l2
     return l1, l2 + row * far**2
-
-
-def _not_centred(problem: Problem, plain: Coordinates) -> Coordinates:
-    """Given mean squares are about zero, so nothing is centred."""
-    if not plain.center.any():
-        return plain
-    bounds = problem.bounds
-    assert bounds.low is not None
-    assert bounds.high is not None
-    reach = np.maximum(np.abs(bounds.low), np.abs(bounds.high))
-    inverse = np.divide(1.0, reach, out=np.zeros_like(reach), where=reach > 0)
-    return Coordinates(
-        center=np.zeros_like(reach),
-        inverse_scale=inverse,
-        unit=plain.unit,
-        target_center=plain.target_center,
-        target_scale=plain.target_scale,
-        spread=plain.spread,
-    )
 
 
 def _scales(

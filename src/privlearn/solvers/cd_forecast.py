@@ -13,6 +13,7 @@ from privlearn.problem import Problem
 from privlearn.solvers import cd_facts, cd_rule
 from privlearn.solvers.cd_rule import Settings
 from privlearn.solvers.coordinates import Coordinates
+from privlearn.solvers.octaves import EVEN
 
 __all__ = ["outlook"]
 
@@ -22,7 +23,6 @@ AVERAGING = 4.0 / 3.0  # of the variance, for averages whose weights grow with t
 def outlook(problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
     """Noise of an averaged gradient over the curvature, with half of y's variance explained."""
     coordinates = Coordinates.to_be_scaled(problem)
-    scale = math.sqrt(1.0 / 3.0)  # root mean square of a feature that fills its bounds evenly
     number = problem.loss.target is Target.NUMBER
     slope = math.sqrt(0.5 / 3.0) if number else 0.5
     size = cd_rule.size(problem)
@@ -34,11 +34,11 @@ def outlook(problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecas
         noise *= cd_rule.COORDINATE_CLIP / math.sqrt(size)
     bend = problem.loss.smoothness * (1.0 if number else 0.7)
     pulled = noise / bend
-    kept = 1.0 / (1.0 + pulled**2 * size / max(0.5 / 3.0 if number else 1.0, 1e-9))
+    kept = 1.0 / (1.0 + pulled**2 * size / (0.5 / 3.0 if number else 1.0))
     deviation = kept * pulled
     prediction = deviation * math.sqrt(size)
     return Forecast(
-        coefficient=deviation * coordinates.inverse_scale / scale * coordinates.target_scale,
+        coefficient=deviation * coordinates.inverse_scale / EVEN * coordinates.target_scale,
         prediction=prediction * coordinates.target_scale,
         kept=float(np.clip(kept, 0.0, 1.0)),
         n=n,

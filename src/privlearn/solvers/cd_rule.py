@@ -10,10 +10,10 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from privlearn.accounting.gaussian import equivalent_mu
 from privlearn.losses import HUBER
 from privlearn.plan import Norm
 from privlearn.problem import Budget, Neighbors, Problem
+from privlearn.solvers.signal import budget_mu, rows_of
 
 __all__ = ["Mode", "Settings", "loops", "mode_for", "weight"]
 
@@ -30,7 +30,6 @@ BLURRED = 10.0  # noise of the curvature, relative to a feature's, above which f
 HIDDEN = 1.0  # rows with longer gradients than are seen, in deviations of the count's noise
 UNSEEN = 0.5  # of its bound: where one row that no release shows may have a feature
 WIDEST = 1000  # coordinates whose curvature is a matrix of bearable size
-ROWS_IF_N_IS_PRIVATE = 10_000
 COORDINATE_CLIP = 2.0  # of one coordinate, relative to its share of a whole gradient's clip
 GREEDY_ERROR = 0.02  # noise on a coordinate, relative to the errors' size, that is acceptable
 SWEEP_ERROR = 0.12  # the same where every coordinate gets it
@@ -71,7 +70,7 @@ def weight(share: float, count: int, norm: Norm, neighbors: Neighbors) -> float:
 
 def loops(settings: Settings) -> list[int]:
     """Steps of each outer loop: the intercept's own, a short one, then equal ones."""
-    own = [1] if settings.level_first and settings.passes > 1 else []
+    own = [1] if settings.level_first else []
     passes, outer = settings.passes - len(own), min(settings.outer, settings.passes - len(own))
     if outer == 1:
         return [*own, passes]
@@ -86,17 +85,6 @@ def size(problem: Problem) -> int:
     return problem.n_features + int(problem.fit_intercept) + huber
 
 
-def reduced_mu(problem: Problem, budget: Budget) -> float:
-    """The budget as the mu of one Gaussian release of a sum whose terms are at most 1 long."""
-    mu = equivalent_mu(budget.epsilon, max(budget.delta, 1e-290))
-    return min(mu, 1e6) / (2.0 if problem.neighbors.replaces else 1.0)
-
-
-def rows_of(problem: Problem) -> int:
-    """The public number of rows, or a stand-in where it is private."""
-    return ROWS_IF_N_IS_PRIVATE if problem.n is None else problem.n
-
-
 def mode_for(problem: Problem, budget: Budget) -> Mode:
     """All coordinates at once, unless they are very many, or few of very many matter.
 
@@ -105,7 +93,7 @@ def mode_for(problem: Problem, budget: Budget) -> Mode:
     penalty few coordinates will matter, and looking for them pays.
     """
     coordinates = size(problem)
-    mu = reduced_mu(problem, budget) * math.sqrt(2.0 * CURVATURE)
+    mu = budget_mu(problem, budget) * math.sqrt(2.0 * CURVATURE)
     blur = LONGEST_ROW * coordinates * math.sqrt(2.0 * coordinates) / (mu * rows_of(problem))
     sparse = problem.penalty.l1 > 0
     if coordinates <= WIDEST and not (sparse and blur > BLURRED):
@@ -117,7 +105,7 @@ def passes_for(mode: Mode, problem: Problem, budget: Budget) -> int:
     """Steps (all coordinates at once, or the largest one each) or sweeps over all coordinates."""
     if mode == "whole":
         return WHOLE_STEPS
-    signal = reduced_mu(problem, budget) * rows_of(problem) / COORDINATE_CLIP
+    signal = budget_mu(problem, budget) * rows_of(problem) / COORDINATE_CLIP
     if mode == "sweeps":
         return int(min(max((SWEEP_ERROR * signal) ** 2 / size(problem), 1), MOST_SWEEPS))
     steps = 0.5 * (GREEDY_ERROR * signal) ** 2

@@ -41,7 +41,7 @@ def descend_whole(
     model = loss_model(problem, prepared)
     everyone = np.arange(len(prepared.rows.targets))
     noise, count = release.noise_scale(GRADIENT), prepared.count
-    weights, statistic = prepared.start, np.empty(len(prepared.l1))
+    weights, statistic = prepared.start.copy(), np.empty(len(prepared.l1))
     for loop, steps in enumerate(cd_rule.loops(settings)):
         blur = noise / math.sqrt(settings.passes)
         clip = bought_clip(problem, settings, prepared, model, weights, release, blur)
@@ -51,7 +51,7 @@ def descend_whole(
             gradient = release(GRADIENT, statistic / clip, clip=1.0) * (clip / count)
             pace = weights[-1] if huber else 1.0  # Huber's steps are in units of its scale
             blurred = noise * clip / count * pace
-            if settings.level_first and loop == 0 and settings.passes > 1:
+            if settings.level_first and loop == 0:
                 _move_level(problem, settings, prepared, weights, pace * gradient, blurred)
                 continue
             models.add(weights, pace * gradient, share=step + cd_rule.AHEAD, blur=blurred)

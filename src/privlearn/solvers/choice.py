@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from privlearn.problem import Bounds, Budget, Problem
-from privlearn.solvers.cd_rule import reduced_mu, rows_of
+from privlearn.solvers.signal import budget_mu, rows_of
 
 if TYPE_CHECKING:
     from privlearn.solvers.base import Solver
@@ -49,7 +49,7 @@ def choose(solvers: Mapping[str, type[Solver]], problem: Problem, budget: Budget
 
 def _little_to_buy(problem: Problem, budget: Budget) -> bool:
     """Whether bought facts would cost more than they bring."""
-    if HOPELESS <= reduced_mu(problem, budget) * rows_of(problem) < ENOUGH:
+    if HOPELESS <= budget_mu(problem, budget) * rows_of(problem) < ENOUGH:
         return True
     return math.isfinite(problem.loss.lipschitz) and _rows_are_short(problem.bounds)
 

@@ -105,14 +105,15 @@ class CoordinateDescent:
                 "features; give one mean square per feature"
             )
         mode = self._mode(problem, budget)
+        passes = int(self.passes or cd_rule.passes_for(mode, problem, budget))
         return Settings(
             mode=mode,
-            passes=int(self.passes or cd_rule.passes_for(mode, problem, budget)),
+            passes=passes,
             outer=int(self.outer or cd_rule.OUTER),
             step_size=float(self.step_size or 1.0),
             clip=self.clip,
             smoothness=given,
-            level_first=mode == "whole" and problem.fit_intercept,
+            level_first=mode == "whole" and problem.fit_intercept and passes > 1,
         )
 
     def _mode(self, problem: Problem, budget: Budget) -> Mode:

@@ -68,7 +68,7 @@ class Coordinates:
         )
 
     @classmethod
-    def to_be_scaled(cls, problem: Problem) -> Coordinates:
+    def to_be_scaled(cls, problem: Problem, *, centred: bool = True) -> Coordinates:
         """Features within [-1, 1] and a whole 1 for the intercept, before scales are known.
 
         Only a box that excludes zero is centred: elsewhere zero means something, as in columns of
@@ -77,7 +77,7 @@ class Coordinates:
         bounds, p = problem.bounds, problem.n_features
         center, reach = np.zeros(p), np.full(p, np.inf)
         if bounds.low is not None and bounds.high is not None:
-            if problem.fit_intercept:
+            if problem.fit_intercept and centred:
                 excluded = (bounds.low > 0.0) | (bounds.high < 0.0)
                 center = np.where(excluded, bounds.low / 2 + bounds.high / 2, 0.0)
             reach = np.maximum(bounds.high - center, center - bounds.low)

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LENGTH_BINS", "MAGNITUDE_BINS", "clip_for", "scales_from", "trimmed"]
+__all__ = ["EVEN", "LENGTH_BINS", "MAGNITUDE_BINS", "clip_for", "scales_from", "trimmed"]
 
 Array = NDArray[np.float64]
 MAGNITUDE_BINS = 24
@@ -26,7 +26,7 @@ MIDDLE_OF_HALF = (1.0 - math.sqrt(0.5)) / math.log(math.sqrt(2.0))
 # Part of the clipped lengths that counts as bias: clipped parts of different rows point in
 # different directions. Chosen with tools/derive_cd.py.
 ALIGNED = 0.2
-THINNING = math.sqrt(0.5)  # of them, per half octave: as heavy a tail as has a mean
+THINNING = math.sqrt(0.5)  # of hidden rows, per half octave: a tail that barely has a mean
 
 
 def _significant(comparisons: int) -> float:

@@ -29,6 +29,7 @@ from privlearn.solvers.base import Solution, Support, check_numbers
 from privlearn.solvers.coordinates import Coordinates
 from privlearn.solvers.counting import count_release, rows_in_all
 from privlearn.solvers.sgd_rule import Settings
+from privlearn.solvers.signal import budget_mu
 
 if TYPE_CHECKING:
     from privlearn._loops.sgd import Descent
@@ -98,7 +99,7 @@ class SGD:
         problem.bounds.need_features(self.name)
         if problem.loss.target is Target.NUMBER:
             problem.bounds.need_target(self.name)
-        mu = sgd_rule.budget_mu(problem, budget)
+        mu = budget_mu(problem, budget)
         clip = self.clip or sgd_rule.clip(problem, mu)
         momentum = sgd_rule.MOMENTUM if self.momentum is None else self.momentum
         steps = self.steps or sgd_rule.steps(problem, mu, clip, momentum)

@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from privlearn.accounting.gaussian import equivalent_mu
 from privlearn.losses import HUBER
-from privlearn.problem import Budget, Problem
+from privlearn.problem import Problem
+from privlearn.solvers.signal import rows_of
 
-__all__ = ["Settings", "budget_mu", "clip", "sampling_rate", "step_size", "steps"]
+__all__ = ["Settings", "clip", "sampling_rate", "step_size", "steps"]
 
 MOMENTUM = 0.9
 AVERAGED = 0.5
@@ -26,7 +26,6 @@ LARGEST_STEP = 2.0
 LARGEST_SCALED_STEP = 1.0
 EPOCHS = 10.0
 MULTIPLIER = 2.0
-ROWS_IF_N_IS_PRIVATE = 10_000
 COUNT_SHARE = 0.02  # of the budget (in mu^2), for the number of rows where it is private
 
 
@@ -43,19 +42,13 @@ class Settings:
     mu: float  # the whole budget as one Gaussian release
 
 
-def budget_mu(problem: Problem, budget: Budget) -> float:
-    """The budget as the mu of one Gaussian release, per unit of clip."""
-    mu = equivalent_mu(budget.epsilon, max(budget.delta, 1e-290))
-    return min(mu, 1e6) / (2.0 if problem.neighbors.replaces else 1.0)
-
-
 def clip(problem: Problem, mu: float) -> float:
     """Largest length of a gradient: short where noise is the problem, whole where it is not.
 
     mu n / sqrt(p) compares the gradients' sum with the length of its noise. Clipping biases, noise
     blurs; the square root is what generated data asked for.
     """
-    rows = ROWS_IF_N_IS_PRIVATE if problem.n is None else problem.n
+    rows = rows_of(problem)
     weights = problem.loss.outputs * (problem.n_features + int(problem.fit_intercept))
     signal = mu * rows / math.sqrt(weights)
     slope = problem.loss.lipschitz if math.isfinite(problem.loss.lipschitz) else 1.0
