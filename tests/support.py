@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 import privlearn
 from privlearn.problem import Budget, Neighbors
 from privlearn.release import Releaser, releasing_with
-from privlearn.solvers import SGD, SOLVERS, CoordinateDescent, resolve
+from privlearn.solvers import SGD, SOLVERS, CoordinateDescent, DualCoordinateDescent, resolve
 
 
 class NoNoise(Releaser):
@@ -92,6 +92,7 @@ def configured(estimator_class, **parameters):
 # modes goes through all configurations where "auto" takes that solver.
 SHORT = {
     "sgd": {"sgd": SGD(steps=24, momentum=0.5)},
+    "scd": {"scd": DualCoordinateDescent(epochs=6, batch_size=None)},
     "cd": {
         "whole": CoordinateDescent(passes=5, block="all"),
         "sweeps": CoordinateDescent(passes=4, block=1),

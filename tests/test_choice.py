@@ -5,7 +5,14 @@ import inspect
 import numpy as np
 import pytest
 
-from privlearn import HuberRegressor, Lasso, LinearRegression, LogisticRegression, Ridge
+from privlearn import (
+    HuberRegressor,
+    Lasso,
+    LinearRegression,
+    LinearSVC,
+    LogisticRegression,
+    Ridge,
+)
 from privlearn.accounting.gaussian import equivalent_mu
 from privlearn.audit.tape import record
 from privlearn.exceptions import UnsupportedCombination
@@ -29,8 +36,18 @@ def rows_for(signal, epsilon=1.0, delta=1e-6):
 
 @pytest.mark.parametrize("cls", every_estimator(), ids=lambda cls: cls.__name__)
 def test_many_rows_in_a_box_go_to_coordinate_descent(cls):
+    """Hinges go to its dual, which knows them."""
     facts = {"bounds_X": (-1.0, 1.0), "bounds_y": (-1.0, 1.0)}
-    assert chosen(cls(**accepted(cls, facts)), n=100_000) == "cd"
+    expected = "scd" if cls is LinearSVC else "cd"
+    assert chosen(cls(**accepted(cls, facts)), n=100_000) == expected
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("n", [20, 500, 10**6])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_hinges_go_to_dual_coordinate_descent(loss, n, classes):
+    model = LinearSVC(loss=loss, bounds_X=(0, 1), data_norm=1.2)
+    assert chosen(model, n, n_classes=classes) == "scd"
 
 
 @pytest.mark.parametrize("cls", [Ridge, Lasso, HuberRegressor])

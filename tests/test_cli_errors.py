@@ -231,12 +231,18 @@ def test_unknown_solver(complaint):
 def test_option_of_another_model(complaint):
     wrong = complaint(*FIT, "--model", "lasso", "--l1-ratio", "1")
     assert "--l1-ratio belongs to --model elastic-net, not to --model lasso" in wrong
-    assert "--C belongs to --model logistic, not to --model linear" in complaint(*FIT, "--C", "1")
+    wrong = complaint(*FIT, "--C", "1")
+    assert "--C belongs to --model logistic and --model svc, not to --model linear" in wrong
+    wrong = complaint(*FIT, "--model", "lasso", "--loss", "hinge")
+    assert "--loss belongs to --model svc, not to --model lasso" in wrong
 
 
 def test_labels_for_a_number_and_a_range_for_labels(complaint):
     assert "--classes are labels" in complaint(*FIT, "--classes", "no,yes")
-    assert "--bounds-y is for numbers" in complaint(*FIT, "--model", "logistic")
+    for model in ("logistic", "svc"):
+        assert f"--bounds-y is for numbers; with --model {model}" in complaint(
+            *FIT, "--model", model
+        )
 
 
 @pytest.mark.parametrize(

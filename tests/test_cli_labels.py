@@ -74,6 +74,27 @@ def test_three_classes(folder):
     assert total == pytest.approx(1)
 
 
+def test_svc_has_scores_and_no_probabilities(folder):
+    line = ["--model", "svc", "--loss", "hinge", "--overwrite"]
+    assert main(["fit", "people.csv", *FIT, *line]) == 0
+    (folder / "new.csv").write_text("age,x\n25,1\n75,1\n,1\n")
+    young, old, blank = predictions(folder, "--on-invalid", "blank")
+    assert set(young) == {"predicted_rich", "score_yes"}
+    assert (young["predicted_rich"], old["predicted_rich"]) == ("no", "yes")
+    assert float(young["score_yes"]) < 0 < float(old["score_yes"])
+    assert set(blank.values()) == {""}
+
+
+def test_svc_of_three_classes_has_a_score_for_each(folder):
+    ages = np.linspace(20, 80, 6_000)
+    labels = [(a, "low" if a < 40 else "mid" if a < 60 else "top") for a in ages]
+    write(folder / "three.csv", labels)
+    assert main(["fit", "three.csv", *FIT, "--model", "svc", "--classes", "low,mid,top"]) == 0
+    for row, label in zip(predictions(folder), ("low", "top"), strict=True):
+        scores = {name: float(row[f"score_{name}"]) for name in ("low", "mid", "top")}
+        assert row["predicted_rich"] == max(scores, key=scores.get) == label
+
+
 def test_one_label(folder, capsys):
     write(folder / "one.csv", [(30, "no"), (40, "no")])
     assert main(["fit", "one.csv", *FIT]) == 1
@@ -128,11 +149,12 @@ def test_whole_numbers_are_the_same_label_in_every_file_format():
         ("elastic-net", "ElasticNet", {"alpha": 3.0, "l1_ratio": 0.25}),
         ("huber", "HuberRegressor", {"alpha": 3.0}),
         ("logistic", "LogisticRegression", {"C": 3.0}),
+        ("svc", "LinearSVC", {"C": 3.0, "loss": "hinge"}),
     ],
 )
 def test_models_get_their_facts_and_options(name, estimator, own):
     facts = Facts({"age": (20, 80), "y": (0, 9)}, {"sex": ("m", "f")}, target="y")
-    classifies = name == "logistic"
+    classifies = name in ("logistic", "svc")
     chosen = design(["age", "sex", "y"], facts, where="here", classifies=classifies)
     model = build(name, chosen, own, epsilon=2.0, neighbors="add_remove")
     assert type(model).__name__ == estimator

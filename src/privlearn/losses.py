@@ -1,7 +1,8 @@
 """Losses as functions of (y, z), z the prediction, with the constants that solvers need.
 
-Each loss is a frozen value with a `name`; `LOSSES` lists them all, and the conformance tests check
-whatever is in it. `code` is what compiled loops know a loss by.
+Each loss is a frozen value with a `name`; `LOSSES` lists them all (with three classes where several
+outputs are possible), and the conformance tests check whatever is in it. `code` is what compiled
+loops know a loss by.
 """
 
 from __future__ import annotations
@@ -21,17 +22,19 @@ __all__ = [
     "LOSSES",
     "SOFTMAX",
     "SQUARED",
+    "SQUARED_HINGE",
     "Hinge",
     "Huber",
     "Logistic",
     "Loss",
     "Softmax",
     "Squared",
+    "SquaredHinge",
     "Target",
 ]
 
 Array = NDArray[np.float64]
-SQUARED, HUBER, LOGISTIC, HINGE, SOFTMAX = range(5)
+SQUARED, HUBER, LOGISTIC, HINGE, SOFTMAX, SQUARED_HINGE = range(6)
 
 
 class Target(StrEnum):
@@ -181,28 +184,95 @@ class Logistic:
 class Hinge:
     """max(0, 1 - y z) for y = -1 or 1; at the kink the derivative is 0.
 
+    With several outputs, one against the rest: the sum over classes k, with score z_k and sign 1
+    for the row's own class and -1 for the others.
+
     Examples
     --------
     >>> float(Hinge().value(np.array(-1.0), np.array(0.5)))
     1.5
+    >>> Hinge(3).derivative(np.array([1.0]), np.array([[0.0, 0.0, -2.0]]))
+    array([[ 1., -1.,  0.]])
     """
 
+    outputs: int = 1
     name: str = "hinge"
     code: int = HINGE
     degree: int = 0
-    target: Target = Target.SIGN
-    outputs: int = 1
     threshold: float = 0.0
     smoothness: float = math.inf
-    lipschitz: float = 1.0
+
+    @property
+    def target(self) -> Target:
+        """A sign, or a class where there are several outputs."""
+        return Target.SIGN if self.outputs == 1 else Target.CLASS
+
+    @property
+    def lipschitz(self) -> float:
+        """Largest norm of the derivative in z: every class's margin may be violated at once."""
+        return math.sqrt(self.outputs)
 
     def value(self, y: Array, z: Array) -> Array:
         """Loss of predicting z where the truth is y."""
-        return np.maximum(0.0, 1.0 - y * z)
+        signs = _signs(y, z, self.outputs)
+        return _over_classes(np.maximum(0.0, 1.0 - signs * z), self.outputs)
 
     def derivative(self, y: Array, z: Array) -> Array:
-        """Derivative of the loss in z."""
-        return np.where(y * z < 1.0, -y, 0.0)
+        """Derivative of the loss in z, one column per class where there are several."""
+        signs = _signs(y, z, self.outputs)
+        return np.where(signs * z < 1.0, -signs, 0.0)
+
+
+@dataclass(frozen=True)
+class SquaredHinge:
+    """max(0, 1 - y z)^2 for y = -1 or 1, or its sum over classes as in `Hinge`.
+
+    Its slope grows without limit as a row goes to the wrong side, so it is smooth but not
+    Lipschitz.
+
+    Examples
+    --------
+    >>> float(SquaredHinge().value(np.array(-1.0), np.array(0.5)))
+    2.25
+    >>> SquaredHinge(3).derivative(np.array([1.0]), np.array([[0.0, 0.0, -2.0]]))
+    array([[ 2., -2.,  0.]])
+    """
+
+    outputs: int = 1
+    name: str = "squared hinge"
+    code: int = SQUARED_HINGE
+    degree: int = 0
+    threshold: float = 0.0
+    smoothness: float = 2.0
+    lipschitz: float = math.inf
+
+    @property
+    def target(self) -> Target:
+        """A sign, or a class where there are several outputs."""
+        return Target.SIGN if self.outputs == 1 else Target.CLASS
+
+    def value(self, y: Array, z: Array) -> Array:
+        """Loss of predicting z where the truth is y."""
+        signs = _signs(y, z, self.outputs)
+        return _over_classes(np.maximum(0.0, 1.0 - signs * z) ** 2, self.outputs)
+
+    def derivative(self, y: Array, z: Array) -> Array:
+        """Derivative of the loss in z, one column per class where there are several."""
+        signs = _signs(y, z, self.outputs)
+        return np.where(signs * z < 1.0, 2.0 * (z - signs), 0.0)
+
+
+def _signs(y: Array, z: Array, outputs: int) -> Array:
+    """Y itself, or one column per class: 1 for the row's own class, -1 for the others."""
+    if outputs == 1:
+        return y
+    signs = np.full(z.shape, -1.0)
+    signs[np.arange(len(z)), y.astype(int)] = 1.0
+    return signs
+
+
+def _over_classes(losses: Array, outputs: int) -> Array:
+    return losses if outputs == 1 else np.asarray(losses.sum(axis=1))
 
 
 @dataclass(frozen=True)
@@ -241,4 +311,13 @@ class Softmax:
         return np.asarray(weight)
 
 
-LOSSES: tuple[Loss, ...] = (Squared(), Huber(), Logistic(), Hinge(), Softmax())
+LOSSES: tuple[Loss, ...] = (
+    Squared(),
+    Huber(),
+    Logistic(),
+    Hinge(),
+    Hinge(3),
+    Softmax(),
+    SquaredHinge(),
+    SquaredHinge(3),
+)

@@ -1,4 +1,7 @@
-"""The loop of DP-SGD: clip each row's gradient, sum, release, step."""
+"""The loop of DP-SGD: clip each row's gradient, sum, release, step.
+
+Dual methods (dual.py) share the sum: their rows contribute what changes in a gradient they hold.
+"""
 
 import math
 from typing import NamedTuple
@@ -8,11 +11,12 @@ from numba import njit
 from numpy.typing import NDArray
 
 from privlearn._loops.emit import emit
+from privlearn._loops.moves import write_moves
 from privlearn._loops.slopes import write_slopes
 from privlearn._loops.sums import add_block, add_rows, score_rows
 from privlearn.losses import HUBER
 
-__all__ = ["Descent", "Model", "clipped_sum", "descend"]
+__all__ = ["Descent", "Model", "batch_sum", "clipped_sum", "descend", "take_step"]
 
 # Rows that are worked on together, at most BLOCK_ROWS: few stay in the first cache between their
 # score and their sum; several outputs want matrices worth a product.
@@ -76,9 +80,17 @@ def _shorten(clip, norms, batch, slopes, along_scale):
 
 @njit(cache=True, error_model="numpy")
 def clipped_sum(rows, batch, model, weights, statistic):
-    """Sum over the batch of gradients, each shortened to at most `model.clip`.
+    """Sum over the batch of gradients, each shortened to at most `model.clip`."""
+    batch_sum(rows, batch, model, model.clip, weights, np.empty((0, 1)), 0.0, statistic)
 
-    A part of the batch is scored, sloped, shortened and summed while it is near the processor.
+
+@njit(cache=True, error_model="numpy")
+def batch_sum(rows, batch, model, clip, weights, held, stiffness, statistic):
+    """Sum over the batch of gradients, or of steps of the dual variables `held` times rows.
+
+    Each is shortened to at most `clip`. Without dual variables (none are held) rows contribute
+    their gradients; dual variables take their steps, and `stiffness` is per squared length of a
+    row. A part of the batch is scored, shortened and summed while it is near the processor.
     """
     outputs, width, unit, huber = model.outputs, model.width, model.unit, model.loss == HUBER
     features = width if unit == 0.0 else width - 1
@@ -96,10 +108,10 @@ def clipped_sum(rows, batch, model, weights, statistic):
         if unit != 0.0:
             scores[: part.size] += unit * by_output[:, features]
         scale = weights[-1] * model.scale_unit if huber else 1.0
-        targets = rows.targets[part]
-        write_slopes(model.loss, model.threshold, targets, scores, scale, slopes, along_scale)
-        along_scale *= model.scale_unit
-        _shorten(model.clip, rows.norms, part, slopes, along_scale)
+        if held.shape[0] == 0:
+            _slopes(rows, part, model, clip, scores, scale, slopes, along_scale)
+        else:
+            _moves(rows, part, model, clip, scores, scale, held, stiffness, slopes, along_scale)
         sums[:] = 0.0
         add_rows(rows, part, slopes, gathered, sums)
         for k in range(outputs):
@@ -114,7 +126,40 @@ def clipped_sum(rows, batch, model, weights, statistic):
 
 
 @njit(cache=True, error_model="numpy")
-def _step(descent, gradient, scale):
+def _slopes(rows, part, model, clip, scores, scale, slopes, along_scale):
+    """Derivatives of the losses, shortened."""
+    write_slopes(
+        model.loss, model.threshold, rows.targets[part], scores, scale, slopes, along_scale
+    )
+    along_scale *= model.scale_unit
+    _shorten(clip, rows.norms, part, slopes, along_scale)
+
+
+@njit(cache=True, error_model="numpy")
+def _moves(rows, part, model, clip, scores, scale, held, stiffness, moves, along_scale):
+    """Steps of the dual variables, shortened and taken; for Huber's loss also of -a^2 / 2.
+
+    The latter is shortened by a bound of its slope, the threshold, since it is not linear in the
+    step.
+    """
+    stiff, before = np.empty(part.size), held[part]
+    for b in range(part.size):
+        stiff[b] = stiffness * rows.norms[part[b]] * rows.norms[part[b]]
+    write_moves(
+        model.loss, model.threshold, rows.targets[part], scores, scale, before, stiff, moves
+    )
+    for b in range(part.size):
+        along_scale[b] = model.scale_unit * model.threshold * moves[b, 0]
+    _shorten(clip, rows.norms, part, moves, along_scale)
+    for b in range(part.size):
+        for k in range(moves.shape[1]):
+            held[part[b], k] = before[b, k] + moves[b, k]
+        middle = before[b, 0] + 0.5 * moves[b, 0]
+        along_scale[b] = -model.scale_unit * middle * moves[b, 0]
+
+
+@njit(cache=True, error_model="numpy")
+def take_step(descent, gradient, scale):
     """Heavy ball, then the penalty's proximal map (Ochs et al. 2014, Algorithm 4)."""
     w, before, _, l1, l2, low, high, step_size, momentum, divisor, _ = descent
     step = step_size * scale
@@ -142,7 +187,7 @@ def descend(rows, model, descent, steps, done):
         clipped_sum(rows, batch, model, w, statistic)
         if not emit(statistic, k, noise, grid, statistics, released, answers, gradient):
             return False
-        _step(descent, gradient, w[-1] * model.scale_unit if model.loss == HUBER else 1.0)
+        take_step(descent, gradient, w[-1] * model.scale_unit if model.loss == HUBER else 1.0)
         if done + k >= first:
             weight = 1.0 / (done + k + 1 - first)
             for j in range(w.size):

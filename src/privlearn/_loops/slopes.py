@@ -8,7 +8,7 @@ import math
 from numba import njit
 
 from privlearn._loops.sums import ANY_ORDER
-from privlearn.losses import HINGE, HUBER, LOGISTIC, SOFTMAX, SQUARED
+from privlearn.losses import HINGE, HUBER, LOGISTIC, SOFTMAX, SQUARED, SQUARED_HINGE
 
 __all__ = ["between", "fade", "write_slopes"]
 
@@ -49,6 +49,41 @@ def _logistic(targets, scores, slopes):
 
 
 @njit(cache=True, error_model="numpy")
+def _hinge(targets, scores, slopes):
+    for b in range(targets.size):
+        slopes[b, 0] = -targets[b] if targets[b] * scores[b, 0] < 1.0 else 0.0
+
+
+@njit(cache=True, error_model="numpy")
+def _hinge_by_class(targets, scores, slopes):
+    """As if every class were another's; then the own class, one per row."""
+    for b in range(targets.size):
+        for k in range(slopes.shape[1]):
+            slopes[b, k] = 1.0 if scores[b, k] > -1.0 else 0.0
+    for b in range(targets.size):
+        own = int(targets[b])
+        slopes[b, own] = -1.0 if scores[b, own] < 1.0 else 0.0
+
+
+@njit(cache=True, error_model="numpy")
+def _squared_hinge(targets, scores, slopes):
+    for b in range(targets.size):
+        y, z = targets[b], scores[b, 0]
+        slopes[b, 0] = 2.0 * (z - y) if y * z < 1.0 else 0.0
+
+
+@njit(cache=True, error_model="numpy")
+def _squared_hinge_by_class(targets, scores, slopes):
+    """As if every class were another's; then the own class, one per row."""
+    for b in range(targets.size):
+        for k in range(slopes.shape[1]):
+            slopes[b, k] = 2.0 * (scores[b, k] + 1.0) if scores[b, k] > -1.0 else 0.0
+    for b in range(targets.size):
+        own = int(targets[b])
+        slopes[b, own] = 2.0 * (scores[b, own] - 1.0) if scores[b, own] < 1.0 else 0.0
+
+
+@njit(cache=True, error_model="numpy")
 def _softmax(y, scores, slopes):
     top = scores[0]
     for k in range(1, scores.size):
@@ -77,8 +112,15 @@ def write_slopes(code, threshold, targets, scores, scale, slopes, along_scale):
     elif code == LOGISTIC:
         _logistic(targets, scores, slopes)
     elif code == HINGE:
-        for b in range(n):
-            slopes[b, 0] = -targets[b] if targets[b] * scores[b, 0] < 1.0 else 0.0
+        if slopes.shape[1] == 1:
+            _hinge(targets, scores, slopes)
+        else:
+            _hinge_by_class(targets, scores, slopes)
+    elif code == SQUARED_HINGE:
+        if slopes.shape[1] == 1:
+            _squared_hinge(targets, scores, slopes)
+        else:
+            _squared_hinge_by_class(targets, scores, slopes)
     elif code == HUBER:
         for b in range(n):
             slope = min(max((scores[b, 0] - targets[b]) / scale, -threshold), threshold)

@@ -22,6 +22,7 @@ class Kind:
     estimator: str
     summary: str
     classifies: bool = False
+    probabilities: bool = False
     options: tuple[str, ...] = ()
 
 
@@ -34,7 +35,14 @@ MODELS = {
     ),
     "huber": Kind("HuberRegressor", "a number, when some rows are far off", options=("alpha",)),
     "logistic": Kind(
-        "LogisticRegression", "a class, such as yes or no, with probabilities", True, options=("C",)
+        "LogisticRegression",
+        "a class, such as yes or no, with probabilities",
+        classifies=True,
+        probabilities=True,
+        options=("C",),
+    ),
+    "svc": Kind(
+        "LinearSVC", "a class, by the widest margin", classifies=True, options=("C", "loss")
     ),
 }
 
@@ -57,7 +65,7 @@ def build(name: str, design: Design, own: Mapping[str, Any], **common: object) -
     if design.classes is not None and not kind.classifies:
         raise CommandError(
             f"--classes are labels, but --model {name} predicts a number; use "
-            "--model logistic, or leave them out"
+            "--model logistic or svc, or leave them out"
         )
     given = {key: value for key, value in own.items() if value is not None}
     for key in given:

@@ -125,7 +125,12 @@ def add_model(parser: argparse.ArgumentParser) -> None:
         help="elastic-net: share of the lasso's penalty, 0 to 1 (default: 0.5)",
     )
     group.add_argument(
-        "--C", type=positive, metavar="C", help="logistic: inverse weight of the penalty"
+        "--C", type=positive, metavar="C", help="logistic, svc: inverse weight of the penalty"
+    )
+    group.add_argument(
+        "--loss",
+        choices=("squared_hinge", "hinge"),
+        help="svc: price of a row within the margin (default: squared_hinge)",
     )
 
 
@@ -154,7 +159,7 @@ def add_facts(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--classes",
         metavar="NO,YES",
-        help="all labels of a logistic target (default: "
+        help="all labels of a target that holds labels (default: "
         "those in the file, which declares the set of labels public)",
     )
     group.add_argument(
@@ -169,13 +174,15 @@ def add_facts(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def own_options(args: argparse.Namespace) -> dict[str, float | None]:
+def own_options(args: argparse.Namespace) -> dict[str, float | str | None]:
     """What was given of the options that belong to some models only."""
-    return {"alpha": args.alpha, "l1_ratio": args.l1_ratio, "C": args.C}
+    return {"alpha": args.alpha, "l1_ratio": args.l1_ratio, "C": args.C, "loss": args.loss}
 
 
 def gather_facts(args: argparse.Namespace, default_target: str | None = None) -> Facts:
     """Facts from the file, overruled by those from the command line."""
+    from privlearn.cli.models import MODELS
+
     given = Facts(
         bounds=_once(map(parse_bounds, args.bounds), "--bounds"),
         categories=_once(map(parse_categories, args.categories), "--categories"),
@@ -186,8 +193,10 @@ def gather_facts(args: argparse.Namespace, default_target: str | None = None) ->
     )
     facts = read_facts(args.facts).updated(given) if args.facts else given
     if args.bounds_y is not None:
-        if args.model == "logistic":
-            raise CommandError("--bounds-y is for numbers; with --model logistic, use --classes")
+        if MODELS[args.model].classifies:
+            raise CommandError(
+                f"--bounds-y is for numbers; with --model {args.model}, use --classes"
+            )
         target = facts.target or default_target
         if target is None:
             raise CommandError("--bounds-y is the range of the target; add --target COLUMN")

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from privlearn.cli.encoding import Column, encode, invalid_columns
 from privlearn.cli.errors import CommandError, closest
 from privlearn.cli.model_file import SavedModel
+from privlearn.cli.models import MODELS
 from privlearn.cli.tables import Source
 
 __all__ = ["read_new_rows", "write_predictions"]
@@ -64,16 +65,28 @@ def _write(model: SavedModel, features: Array, file: TextIO) -> None:
         writer.writerow([f"predicted_{model.target}"])
         writer.writerows([_number(value)] for value in score[:, 0])
         return
-    header = [f"probability_{label}" for label in model.classes]
+    header, shown = _beside_labels(model, score)
     writer.writerow([f"predicted_{model.target}", *header])
-    for chances in _probabilities(score):
-        label = "" if np.isnan(chances[0]) else model.classes[int(np.argmax(chances))]
-        writer.writerow([label, *map(_number, chances)])
+    for best, numbers in zip(_by_class(score), shown, strict=True):
+        label = "" if np.isnan(best[-1]) else model.classes[int(np.argmax(best))]
+        writer.writerow([label, *map(_number, numbers)])
+
+
+def _beside_labels(model: SavedModel, score: Array) -> tuple[list[str], Array]:
+    """A probability per class, or the scores where a model has no probabilities."""
+    classes = model.classes or ()
+    if model.kind in MODELS and not MODELS[model.kind].probabilities:
+        return [f"score_{label}" for label in classes[-score.shape[1] :]], score
+    return [f"probability_{label}" for label in classes], _probabilities(score)
+
+
+def _by_class(score: Array) -> Array:
+    """One column per class; two classes share one score, which speaks for the second."""
+    return np.hstack([np.zeros_like(score), score]) if score.shape[1] == 1 else score
 
 
 def _probabilities(score: Array) -> Array:
-    """One column per class; two classes share one score, which speaks for the second."""
-    both = np.hstack([np.zeros_like(score), score]) if score.shape[1] == 1 else score
+    both = _by_class(score)
     weights = np.exp(both - both.max(axis=1, keepdims=True))
     shares: Array = weights / weights.sum(axis=1, keepdims=True)
     return shares

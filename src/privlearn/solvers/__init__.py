@@ -10,6 +10,7 @@ from privlearn.problem import Budget, Problem
 from privlearn.solvers.base import Solution, Solver, Support, check_supported
 from privlearn.solvers.choice import choose
 from privlearn.solvers.coordinate_descent import CoordinateDescent
+from privlearn.solvers.dual_coordinate_descent import DualCoordinateDescent
 from privlearn.solvers.sgd import SGD
 from privlearn.solvers.sufficient_statistics import SufficientStatistics
 
@@ -17,6 +18,7 @@ __all__ = [
     "SGD",
     "SOLVERS",
     "CoordinateDescent",
+    "DualCoordinateDescent",
     "Solution",
     "Solver",
     "SufficientStatistics",
@@ -26,7 +28,8 @@ __all__ = [
 ]
 
 SOLVERS: dict[str, type[Solver]] = {
-    solver.name: solver for solver in (CoordinateDescent, SGD, SufficientStatistics)
+    solver.name: solver
+    for solver in (CoordinateDescent, DualCoordinateDescent, SGD, SufficientStatistics)
 }
 
 
@@ -36,7 +39,7 @@ def resolve(solver: str | Solver, problem: Problem, budget: Budget) -> Solver:
     Examples
     --------
     >>> sorted(SOLVERS)
-    ['cd', 'moments', 'sgd']
+    ['cd', 'moments', 'scd', 'sgd']
     """
     if isinstance(solver, str):
         chosen = choose(SOLVERS, problem, budget) if solver == "auto" else _by_name(solver)

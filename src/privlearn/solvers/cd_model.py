@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from privlearn.problem import Problem
 from privlearn.solvers.cd_facts import Prepared
+from privlearn.solvers.descent import model_of
 
 if TYPE_CHECKING:
     from privlearn._loops.sgd import Model
@@ -15,13 +16,4 @@ __all__ = ["loss_model"]
 
 def loss_model(problem: Problem, prepared: Prepared) -> Model:
     """The loss with its coordinates; the clip is set once it is known."""
-    from privlearn._loops.sgd import Model
-
-    return Model(
-        loss=problem.loss.code,
-        threshold=problem.loss.threshold,
-        outputs=1,
-        width=prepared.coordinates.width,
-        unit=prepared.coordinates.unit,
-        clip=1.0,
-    )
+    return model_of(problem, prepared.coordinates, clip=1.0, scale_unit=1.0)

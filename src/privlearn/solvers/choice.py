@@ -2,8 +2,9 @@
 
 `python -m benchmarks choice/solvers` draws where each wins. In short: coordinate descent buys
 scales, curvature and clip, and wins almost everywhere; where the budget is too small to buy facts,
-or where declared facts already say as much, SGD spends all of it on gradients. Moments are hardly
-ever the most accurate choice for one model; they stay for many models from one release.
+or where declared facts already say as much, SGD spends all of it on gradients. Hinges, which
+coordinate descent does not know, go to dual coordinate descent. Moments are hardly ever the most
+accurate choice for one model; they stay for many models from one release.
 """
 
 from __future__ import annotations
@@ -43,8 +44,10 @@ def choose(solvers: Mapping[str, type[Solver]], problem: Problem, budget: Budget
     able = [name for name, solver in solvers.items() if not solver.support.missing(problem)]
     if not able:
         return next(iter(solvers.values()))()  # its refusal says what is missing
-    preferred = "sgd" if _little_to_buy(problem, budget) else "cd"
-    return solvers[preferred if preferred in able else able[0]]()
+    if "cd" not in able:
+        return solvers[able[0]]()
+    little = _little_to_buy(problem, budget) and "sgd" in able
+    return solvers["sgd" if little else "cd"]()
 
 
 def _little_to_buy(problem: Problem, budget: Budget) -> bool:

@@ -9,21 +9,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import ClassVar
 
 from privlearn.data import BoundedData
 from privlearn.exceptions import PlanViolation, UnsupportedCombination
 from privlearn.forecast import Forecast
-from privlearn.losses import HUBER, Target
+from privlearn.losses import Target
 from privlearn.penalties import PENALTIES
 from privlearn.plan import Plan, Release
 from privlearn.problem import Budget, Problem
 from privlearn.release import Releaser
 from privlearn.sampling import FULL, Poisson
-from privlearn.solvers import sgd_rule
+from privlearn.solvers import descent, sgd_rule
 from privlearn.solvers.ahead import Ahead
 from privlearn.solvers.base import Solution, Support, check_numbers
 from privlearn.solvers.coordinates import Coordinates
@@ -31,17 +28,9 @@ from privlearn.solvers.counting import count_release, rows_in_all
 from privlearn.solvers.sgd_rule import Settings
 from privlearn.solvers.signal import budget_mu
 
-if TYPE_CHECKING:
-    from privlearn._loops.sgd import Descent
-
 __all__ = ["SGD"]
 
-Array = NDArray[np.float64]
 GRADIENT = "clipped gradient"
-LEAST_MULTIPLIER = 0.3  # below it a sampled release may promise much and hide nothing
-CHUNK_NUMBERS = 2**18  # noise drawn at once
-CHUNK_ROWS = 2**20  # a sixteenth of the row numbers drawn at once
-SMALLEST_SCALE = 1e-3  # of Huber's errors, relative to half the range of y
 SCALE_UNIT = 0.3  # its steps are 0.09 of the others', relative to itself, and it takes little clip
 
 
@@ -83,7 +72,7 @@ class SGD:
 
     name: ClassVar[str] = "sgd"
     support: ClassVar[Support] = Support.of(
-        losses=["squared", "huber", "logistic", "hinge", "softmax"],
+        losses=["squared", "huber", "logistic", "hinge", "squared hinge", "softmax"],
         penalties=[penalty.name for penalty in PENALTIES],
     )
 
@@ -127,16 +116,17 @@ class SGD:
         """Steps releases of a clipped sum over a batch; the number of rows where it is private."""
         gradient = Release(
             name=GRADIENT,
-            shape=(_size(problem),),
+            shape=(descent.size_of(problem),),
             clip=settings.clip,
             sampling=FULL if settings.rate == 1.0 else Poisson(settings.rate),
             count=settings.steps,
         )
-        releases = (gradient,) if problem.n is not None else (_count(settings), gradient)
+        weight = descent.weight_beside(sgd_rule.COUNT_SHARE, settings.rate, settings.steps)
+        releases = (gradient,) if problem.n is not None else (count_release(weight), gradient)
         return Plan(
             releases=releases,
             neighbors=problem.neighbors,
-            scale=max(scale, LEAST_MULTIPLIER),
+            scale=max(scale, sgd_rule.LEAST_MULTIPLIER),
             rows=problem.n,
             assumptions=problem.assumptions(),
             paper="DP-SGD (Song et al. 2013; Abadi et al. 2016), Poisson batches, exact accounting",
@@ -156,94 +146,31 @@ class SGD:
             n,
             clip=settings.clip,
             count=settings.steps,
-            at_once=_at_once(problem, settings),
+            at_once=descent.at_once(problem, settings.rate),
         )
         coordinates = Coordinates.of(problem, sparse=data.sparse)
         rows = coordinates.stored(data)
-        descent = _start(problem, settings, coordinates, total)
-        model = _model(problem, settings, coordinates)
+        model = descent.model_of(problem, coordinates, settings.clip, SCALE_UNIT)
+        path = descent.start(
+            problem,
+            coordinates,
+            total,
+            scale_unit=SCALE_UNIT,
+            step_size=sgd_rule.step_size(problem, settings, total),
+            momentum=settings.momentum,
+            divisor=settings.rate * total,
+            first_averaged=settings.steps - math.ceil(settings.averaged * settings.steps),
+        )
         done = 0
         for steps in portions:
-            if not descend(rows, model, descent, steps, done):
+            if not descend(rows, model, path, steps, done):
                 raise PlanViolation("a gradient sum does not fit its grid: a solver bug")
             done += steps.taken
-        found = descent.average if settings.averaged > 0 else descent.weights
-        return coordinates.to_data_units(_by_output(problem, found))
+        found = path.average if settings.averaged > 0 else path.weights
+        return coordinates.to_data_units(descent.by_output(problem, found))
 
     def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
         """Noise on the weights for evenly spread, independent features and a quadratic loss."""
         from privlearn.solvers.sgd_forecast import outlook
 
         return outlook(problem, settings, plan, n)
-
-
-def _size(problem: Problem) -> int:
-    width = problem.n_features + int(problem.fit_intercept)
-    return problem.loss.outputs * width + int(problem.loss.code == HUBER)
-
-
-def _count(settings: Settings) -> Release:
-    """The number of rows, with `COUNT_SHARE` of what the gradients cost in mu^2."""
-    gradients = settings.rate * math.sqrt(settings.steps)
-    weight = 1.0 / (gradients * math.sqrt(sgd_rule.COUNT_SHARE))
-    return count_release(weight)
-
-
-def _model(problem: Problem, settings: Settings, coordinates: Coordinates) -> object:
-    from privlearn._loops.sgd import Model
-
-    return Model(
-        loss=problem.loss.code,
-        threshold=problem.loss.threshold,
-        outputs=problem.loss.outputs,
-        width=coordinates.width,
-        unit=coordinates.unit,
-        clip=settings.clip,
-        scale_unit=SCALE_UNIT,
-    )
-
-
-def _start(problem: Problem, settings: Settings, coordinates: Coordinates, rows: float) -> Descent:
-    """Weights at zero (Huber's scale at one half) and the penalty in these coordinates."""
-    from privlearn._loops.sgd import Descent
-
-    size = _size(problem)
-    weights = np.zeros(size)
-    l1, l2, low, high = (
-        np.zeros(size),
-        np.zeros(size),
-        np.full(size, -np.inf),
-        np.full(size, np.inf),
-    )
-    sides = coordinates.penalty(problem, rows)
-    for k in range(problem.loss.outputs):
-        own = slice(k * coordinates.width, k * coordinates.width + problem.n_features)
-        l1[own], l2[own], low[own], high[own] = sides
-    if problem.loss.code == HUBER:
-        weights[-1], low[-1], high[-1] = np.array([0.5, SMALLEST_SCALE, 1.0]) / SCALE_UNIT
-    weights = np.clip(weights, low, high)
-    return Descent(
-        weights=weights,
-        previous=weights.copy(),
-        average=np.zeros(size),
-        l1=l1,
-        l2=l2,
-        low=low,
-        high=high,
-        step_size=sgd_rule.step_size(problem, settings, rows),
-        momentum=settings.momentum,
-        divisor=settings.rate * rows,
-        first_averaged=settings.steps - math.ceil(settings.averaged * settings.steps),
-    )
-
-
-def _by_output(problem: Problem, weights: Array) -> Array:
-    width = problem.n_features + int(problem.fit_intercept)
-    return weights[: problem.loss.outputs * width].reshape(problem.loss.outputs, width)
-
-
-def _at_once(problem: Problem, settings: Settings) -> int:
-    """How many steps to draw noise and batches for at once: by public facts, to bound memory."""
-    rows = CHUNK_ROWS if problem.n is None else problem.n
-    batch = max(1, int(settings.rate * rows))
-    return max(1, min(256, CHUNK_NUMBERS // _size(problem), 16 * CHUNK_ROWS // batch))

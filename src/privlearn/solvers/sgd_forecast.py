@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn.forecast import Forecast
-from privlearn.losses import Target
+from privlearn.losses import LOGISTIC, SOFTMAX, Target
 from privlearn.plan import Plan
 from privlearn.problem import Problem
 from privlearn.solvers import sgd_rule
@@ -46,6 +46,7 @@ def outlook(problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecas
     coordinates = Coordinates.of(problem)
     step = sgd_rule.step_size(problem, settings, n)
     number = problem.loss.target is Target.NUMBER
+    odds = problem.loss.code in (LOGISTIC, SOFTMAX)
     bend = problem.loss.smoothness if math.isfinite(problem.loss.smoothness) else 1.0
     curvature = coordinates.spread * bend * (1.0 if number else 0.5)
     moved, kept = responses(settings, step, curvature)
@@ -59,5 +60,5 @@ def outlook(problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecas
         kept=min(kept, 1.0),
         n=n,
         assumes="features are independent and fill their bounds evenly"
-        + ("" if number else "; scores are log-odds"),
+        + ("; scores are log-odds" if odds else ""),
     )

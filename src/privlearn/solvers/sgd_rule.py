@@ -10,11 +10,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from privlearn.losses import HUBER
+import numpy as np
+
+from privlearn.losses import HUBER, Loss, Target
 from privlearn.problem import Problem
 from privlearn.solvers.signal import rows_of
 
-__all__ = ["Settings", "clip", "sampling_rate", "step_size", "steps"]
+__all__ = ["Settings", "clip", "sampling_rate", "slope", "step_size", "steps"]
 
 MOMENTUM = 0.9
 AVERAGED = 0.5
@@ -26,6 +28,7 @@ LARGEST_STEP = 2.0
 LARGEST_SCALED_STEP = 1.0
 EPOCHS = 10.0
 MULTIPLIER = 2.0
+LEAST_MULTIPLIER = 0.3  # below it a sampled release may promise much and hide nothing
 COUNT_SHARE = 0.02  # of the budget (in mu^2), for the number of rows where it is private
 
 
@@ -51,8 +54,7 @@ def clip(problem: Problem, mu: float) -> float:
     rows = rows_of(problem)
     weights = problem.loss.outputs * (problem.n_features + int(problem.fit_intercept))
     signal = mu * rows / math.sqrt(weights)
-    slope = problem.loss.lipschitz if math.isfinite(problem.loss.lipschitz) else 1.0
-    return slope * min(1.0, max(LEAST_CLIP, math.sqrt(signal / CLEAR)))
+    return slope(problem.loss) * min(1.0, max(LEAST_CLIP, math.sqrt(signal / CLEAR)))
 
 
 def steps(problem: Problem, mu: float, clip: float, momentum: float) -> int:
@@ -80,6 +82,15 @@ def step_size(problem: Problem, settings: Settings, rows: float) -> float:
         return settings.step_size
     wanted = _reach(settings.mu, settings.clip, rows) * (1.0 - settings.momentum) / settings.steps
     return min(wanted, _largest_step(problem))
+
+
+def slope(loss: Loss) -> float:
+    """The steepest slope; of a loss without one, the slope at prediction 0, where |y| is 1."""
+    if math.isfinite(loss.lipschitz):
+        return loss.lipschitz
+    truth = np.zeros(1) if loss.target is Target.CLASS else np.ones(1)
+    nothing = np.zeros((1, loss.outputs)) if loss.target is Target.CLASS else np.zeros(1)
+    return float(np.linalg.norm(loss.derivative(truth, nothing)))
 
 
 def _reach(mu: float, clip: float, rows: float) -> float:

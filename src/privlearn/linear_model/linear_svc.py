@@ -1,0 +1,88 @@
+"""Linear support vector classification with a privacy guarantee."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from privlearn.linear_model.boxes import in_a_box
+from privlearn.linear_model.classifier import PrivateLinearClassifier
+from privlearn.losses import Hinge, Loss, SquaredHinge
+from privlearn.penalties import Penalty
+
+__all__ = ["LinearSVC"]
+
+LOSS_CALLED = {"hinge": Hinge, "squared_hinge": SquaredHinge}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LinearSVC(PrivateLinearClassifier):
+    """Linear support vector classification for two or more classes.
+
+    The objective is |w|^2 / 2 plus C times the sum of losses, as in scikit-learn, except that the
+    intercept is not penalised; scikit-learn penalises it as if it were a coefficient. Two classes
+    have one row of coefficients, more have one per class, each against the rest. All classes are
+    learned in one fit: a release holds the gradients of all of them, shortened together, so that
+    epsilon is not split among classes.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Inverse weight of the penalty; infinity for none.
+    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+        The loss max(0, 1 - margin)^2, or max(0, 1 - margin).
+    coef_bounds : pair (low, high) or None, default=None
+        Limits of the coefficients: scalars, or arrays of shape (n_features,).
+    classes : array-like or "from_y", default="from_y"
+        The labels. "from_y" declares the set of labels in y public, and the certificate lists that
+        as an assumption.
+    epsilon, delta, neighbors, solver, data_norm, bounds_X, scale_X, fit_intercept, on_invalid, \
+ledger, dataset, random_state
+        As in `LinearRegression`; with ``on_invalid="drop"`` rows whose label is not in `classes`
+        count as empty.
+
+    Attributes
+    ----------
+    coef_ : array of shape (1, n_features) or (n_classes, n_features)
+    intercept_ : array of shape (1,) or (n_classes,)
+    classes_ : array of shape (n_classes,)
+    privacy_ : Certificate
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Only when X has column names.
+
+    Notes
+    -----
+    There is no `predict_proba`: a margin is no probability. `LogisticRegression` has one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privlearn import LinearSVC
+    >>> X = np.linspace(0, 1, 20_000)[:, None]
+    >>> y = np.where(X[:, 0] > 0.5, "yes", "no")
+    >>> model = LinearSVC(epsilon=1, bounds_X=(0, 1), classes=["no", "yes"]).fit(X, y)
+    >>> model.predict([[0.1], [0.9]])
+    array(['no', 'yes'], dtype='<U3')
+    """
+
+    C: float = 1.0
+    loss: str = "squared_hinge"
+    coef_bounds: Any = None  # a pair of array-likes
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **PrivateLinearClassifier._parameter_constraints,
+        "C": [Interval(Real, 0, None, closed="right")],
+        "loss": [StrOptions(set(LOSS_CALLED))],
+    }
+
+    def _loss(self, n_classes: int) -> Loss:
+        return LOSS_CALLED[self.loss](1 if n_classes == 2 else n_classes)
+
+    def _penalty(self, n_features: int) -> Penalty:
+        ridge = Penalty(l2=0.0 if np.isinf(self.C) else 1.0 / float(self.C))
+        return in_a_box(ridge, n_features, coef_bounds=self.coef_bounds)

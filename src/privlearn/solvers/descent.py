@@ -1,0 +1,110 @@
+"""What compiled loops that descend along sums over batches start from: all of it public."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn.losses import HUBER
+from privlearn.problem import Problem
+from privlearn.solvers.coordinates import Coordinates
+
+if TYPE_CHECKING:
+    from privlearn._loops.sgd import Descent, Model
+
+__all__ = ["at_once", "by_output", "model_of", "size_of", "start", "weight_beside"]
+
+Array = NDArray[np.float64]
+CHUNK_NUMBERS = 2**18  # noise drawn at once
+CHUNK_ROWS = 2**20  # a sixteenth of the row numbers drawn at once
+SMALLEST_SCALE = 1e-3  # of Huber's errors, relative to half the range of y
+FIRST_SCALE, LARGEST_SCALE = 0.5, 1.0
+
+
+def size_of(problem: Problem) -> int:
+    """Numbers in one release: a row of weights per output, and Huber's scale."""
+    width = problem.n_features + int(problem.fit_intercept)
+    return problem.loss.outputs * width + int(problem.loss.code == HUBER)
+
+
+def weight_beside(share: float, rate: float, steps: int) -> float:
+    """Noise multiplier, relative to the steps', of one release over all rows beside them.
+
+    It costs `share` of what `steps` sampled steps cost in mu^2, by their central limit.
+    """
+    return 1.0 / (rate * float(np.sqrt(steps * share)))
+
+
+def model_of(problem: Problem, coordinates: Coordinates, clip: float, scale_unit: float) -> Model:
+    """What turns a row into a gradient."""
+    from privlearn._loops.sgd import Model
+
+    return Model(
+        loss=problem.loss.code,
+        threshold=problem.loss.threshold,
+        outputs=problem.loss.outputs,
+        width=coordinates.width,
+        unit=coordinates.unit,
+        clip=clip,
+        scale_unit=scale_unit,
+    )
+
+
+def start(
+    problem: Problem,
+    coordinates: Coordinates,
+    rows: float,
+    *,
+    scale_unit: float,
+    step_size: float,
+    momentum: float,
+    divisor: float,
+    first_averaged: int,
+) -> Descent:
+    """Weights at zero (Huber's scale at one half) and the penalty in these coordinates."""
+    from privlearn._loops.sgd import Descent
+
+    size = size_of(problem)
+    weights = np.zeros(size)
+    l1, l2, low, high = (
+        np.zeros(size),
+        np.zeros(size),
+        np.full(size, -np.inf),
+        np.full(size, np.inf),
+    )
+    sides = coordinates.penalty(problem, rows)
+    for k in range(problem.loss.outputs):
+        own = slice(k * coordinates.width, k * coordinates.width + problem.n_features)
+        l1[own], l2[own], low[own], high[own] = sides
+    if problem.loss.code == HUBER:
+        limits = np.array([FIRST_SCALE, SMALLEST_SCALE, LARGEST_SCALE])
+        weights[-1], low[-1], high[-1] = limits / scale_unit
+    weights = np.clip(weights, low, high)
+    return Descent(
+        weights=weights,
+        previous=weights.copy(),
+        average=np.zeros(size),
+        l1=l1,
+        l2=l2,
+        low=low,
+        high=high,
+        step_size=step_size,
+        momentum=momentum,
+        divisor=divisor,
+        first_averaged=first_averaged,
+    )
+
+
+def by_output(problem: Problem, weights: Array) -> Array:
+    """One row of weights per output."""
+    width = problem.n_features + int(problem.fit_intercept)
+    return weights[: problem.loss.outputs * width].reshape(problem.loss.outputs, width)
+
+
+def at_once(problem: Problem, rate: float) -> int:
+    """How many steps to draw noise and batches for at once: by public facts, to bound memory."""
+    rows = CHUNK_ROWS if problem.n is None else problem.n
+    batch = max(1, int(rate * rows))
+    return max(1, min(256, CHUNK_NUMBERS // size_of(problem), 16 * CHUNK_ROWS // batch))
