@@ -21,15 +21,16 @@ ITERATIONS = 1_000
 
 
 def measure(options):
-    table = data.load("adult", fetch=options.fetch)
-    train, test = (_matrix(table.part(which)) for which in ("train", "test"))
+    train, test = train_and_test(options)
     epsilons = (1.0,) if options.quick else EPSILONS
     seeds = options.repeats(usual=10, quick=2)
     found = {
         "epsilons": list(epsilons),
         "curves": {
-            "privlearn (zero_out)": private_scores(train, test, epsilons, seeds, "zero_out"),
-            "privlearn (replace_one)": private_scores(train, test, epsilons, seeds, "replace_one"),
+            f"privlearn ({relation})": private_scores(
+                "LogisticRegression", train, test, epsilons, seeds, neighbors=relation
+            )
+            for relation in ("zero_out", "replace_one")
         },
         "references": without_privacy(train, test),
         "versions": {},
@@ -43,23 +44,26 @@ def measure(options):
     return found
 
 
-def _matrix(part):
-    return adult.features(part.features), adult.labels(part.target)
+def train_and_test(options):
+    """Features and labels of the two files."""
+    table = data.load("adult", fetch=options.fetch)
+    parts = [table.part(which) for which in ("train", "test")]
+    return [(adult.features(part.features), adult.labels(part.target)) for part in parts]
 
 
-def private_scores(train, test, epsilons, seeds, neighbors):
+def private_scores(estimator, train, test, epsilons, seeds, **parameters):
     """Test accuracy of privlearn's defaults, per epsilon and seed."""
     import privlearn
 
     return [
         [
-            privlearn.LogisticRegression(
+            getattr(privlearn, estimator)(
                 epsilon=epsilon,
                 delta=DELTA,
-                neighbors=neighbors,
                 bounds_X=adult.BOUNDS,
                 data_norm=adult.DATA_NORM,
                 random_state=seed,
+                **parameters,
             )
             .fit(*train)
             .score(*test)
