@@ -21,7 +21,7 @@ from privlearn.solvers import SGD, SOLVERS, choice, resolve
 from support import accepted, every_estimator, regression
 
 BOX = {"bounds_X": (-1.0, 1.0), "bounds_y": (-1.0, 1.0)}
-CHOSEN = {"cd": "DP-CD", "sgd": "DP-SGD"}
+CHOSEN = {"cd": "DP-CD", "scd": "DP-SCD", "sgd": "DP-SGD"}
 
 
 def chosen(model, n=20_000, n_features=5, n_classes=2):
@@ -51,19 +51,18 @@ def test_hinges_go_to_dual_coordinate_descent(loss, n, classes):
 
 
 @pytest.mark.parametrize("cls", [Ridge, Lasso, HuberRegressor])
-def test_little_signal_goes_to_sgd_and_hopelessly_little_does_not(cls):
+def test_little_signal_goes_to_the_dual(cls):
     model = cls(**BOX)
     assert chosen(model, rows_for(1.05 * choice.ENOUGH)) == "cd"
-    assert chosen(model, rows_for(0.95 * choice.ENOUGH)) == "sgd"
-    assert chosen(model, rows_for(1.05 * choice.HOPELESS)) == "sgd"
-    assert chosen(model, rows_for(0.9 * choice.HOPELESS)) == "cd"
+    assert chosen(model, rows_for(0.95 * choice.ENOUGH)) == "scd"
+    assert chosen(model, 1) == "scd"
 
 
 def test_budget_and_relation_count_as_rows_do():
     n = rows_for(1.5 * choice.ENOUGH)
     assert chosen(Ridge(**BOX), n) == "cd"
-    assert chosen(Ridge(epsilon=0.3, **BOX), n) == "sgd"
-    assert chosen(Ridge(neighbors="replace_one", **BOX), n) == "sgd"
+    assert chosen(Ridge(epsilon=0.3, **BOX), n) == "scd"
+    assert chosen(Ridge(neighbors="replace_one", **BOX), n) == "scd"
 
 
 def test_a_private_n_plays_no_part():
@@ -76,8 +75,8 @@ def test_a_private_n_plays_no_part():
 def test_rows_that_are_declared_short():
     """One-hot rows: the norm tells what would be bought, where the slope is bounded, too."""
     facts = {"bounds_X": (0.0, 1.0), "data_norm": 2.0}
-    assert chosen(LogisticRegression(**facts), n_features=50) == "sgd"
-    assert chosen(HuberRegressor(bounds_y=(0, 1), **facts), n_features=50) == "sgd"
+    assert chosen(LogisticRegression(**facts), n_features=50) == "scd"
+    assert chosen(HuberRegressor(bounds_y=(0, 1), **facts), n_features=50) == "scd"
     assert chosen(LinearRegression(bounds_y=(0, 1), **facts), n_features=50) == "cd"
     assert chosen(LogisticRegression(**facts), n_features=7) == "cd"
     assert chosen(LogisticRegression(data_norm=2.0), n_features=50) == "cd"

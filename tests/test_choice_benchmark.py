@@ -89,6 +89,7 @@ def test_each_cell_has_every_solver_that_can_and_every_seed():
     assert {solver: len(shares) for solver, shares in first["lost"].items()} == {
         "moments": 2,
         "cd": 2,
+        "scd": 2,
         "sgd": 2,
     }
     assert first["lost"] != second["lost"]
@@ -117,7 +118,7 @@ def test_tables_tell_how_good_auto_is_and_name_its_mistakes():
     )
     text = pages.tables(found)
     assert "(2 of 3)" in text
-    assert "| everything | 2 | 50 % | 10.0 | 55.0 | 10.0 | 60.0 |  |" in text
+    assert "| everything | 2 | 50 % | 10.0 | 55.0 | 10.0 |  | 60.0 |  |" in text
     assert "in 1 of 2 cells" in text
     assert "| 300 | 2 | 1 | sgd | 300.0 % | cd | 10.0 % |" in text
 
@@ -126,8 +127,8 @@ def test_the_figure_marks_the_best_what_auto_takes_and_where_it_is_wrong():
     pytest.importorskip("matplotlib")
     from matplotlib.colors import to_hex
 
-    wrong = solvers.figures(results(cell(auto="sgd", cd=0.1, sgd=0.9)))[""]
-    right = solvers.figures(results(cell(auto="cd", cd=0.1, sgd=0.9)))[""]
+    wrong = solvers.figures(results(cell(auto="scd", cd=0.1, scd=0.9)))[""]
+    right = solvers.figures(results(cell(auto="cd", cd=0.1, scd=0.9)))[""]
     (square, frame), (alone,) = wrong.axes[0].patches, right.axes[0].patches
     assert square.get_facecolor() == alone.get_facecolor()
     assert to_hex(square.get_facecolor()).upper() == "#0072B2"

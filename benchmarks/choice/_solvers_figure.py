@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["draw"]
 
-SOLVERS = ("cd", "sgd", "moments")
+SOLVERS = ("cd", "scd", "sgd", "moments")
 HOPELESS, TIED = "#bbbbbb", "#f3efdc"
 DARK = "#222222"
 

@@ -10,7 +10,10 @@ from benchmarks.choice._solvers_problems import Sample, draw
 
 __all__ = ["SOLVERS", "cells", "share_lost", "taken"]
 
-SOLVERS = {"least squares": ("moments", "cd", "sgd"), "logistic": ("cd", "sgd")}
+SOLVERS = {
+    "least squares": ("moments", "cd", "scd", "sgd"),
+    "logistic": ("cd", "scd", "sgd"),
+}
 
 
 def cells(

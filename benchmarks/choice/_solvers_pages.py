@@ -13,7 +13,7 @@ TIE = 0.005  # of the way: less cannot be told apart here
 WRONG = 3.0  # times what the best loses
 FREE = 1.0  # a constant loses the whole way, and nobody need use a model that loses more
 ALL = "everything"
-SOLVERS = ("cd", "sgd", "moments")
+SOLVERS = ("cd", "scd", "sgd", "moments")
 
 
 def lost(cell: dict) -> dict[str, float]:
@@ -66,7 +66,7 @@ def tables(results: dict) -> str:
 
 
 def _quality(cells: list[dict]) -> str:
-    header = ["problems", "cells", "auto is best", "best", "auto", "cd", "sgd", "moments"]
+    header = ["problems", "cells", "auto is best", "best", "auto", *SOLVERS]
     places = dict.fromkeys((cell["loss"], cell["kind"]) for cell in cells)
     groups = {
         f"{loss}; {kind}": [c for c in cells if (c["loss"], c["kind"]) == (loss, kind)]

@@ -20,14 +20,14 @@ good as without privacy, 1 no better than a constant. Medians over data sets and
    can be seen at all.
 2. Coordinate descent ("cd") buys scales, curvature and a clip, and then steps well in any units. It
    is the choice wherever neither of the next two holds.
-3. Where n mu is small, bought facts are mostly noise: "sgd" spends all on gradients. Where it is
-   smaller still, nothing can be learned, and "cd" shrinks to the zero model. The upper end of this
-   range was lowered after a first run on these problems, so they are no fresh test of it.
+3. Where n mu is below 100, scales are mostly noise, and its dual ("scd"), which buys lengths alone,
+   is better. The number was chosen on these problems, so they are no fresh test of it.
 4. Where rows are declared to be much shorter than their box's corner, as one-hot rows are, and the
-   loss has bounded slopes, the norm says what scales would: "sgd" again. On rows that mix
+   loss has bounded slopes, the norm says what scales would: "scd" again. On rows that mix
    indicators and numbers (`people` in `tools/derive_sgd.py`) that pays; on the pure indicators here
-   "cd" is often better.
-5. "moments" is not chosen: it serves those who want many models from one release.
+   "cd" is slightly better.
+5. "sgd" and "moments" are not chosen: the one serves several classes, which the others cannot, the
+   other serves those who want many models from one release.
 """
 
 import os

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from privlearn._loops.emit import emit
 from privlearn._loops.moves import write_moves
 from privlearn._loops.slopes import write_slopes
-from privlearn._loops.sums import add_block, add_rows, score_rows
+from privlearn._loops.sums import add_block, score_rows, sum_rows
 from privlearn.losses import HUBER
 
 __all__ = ["Descent", "Model", "batch_sum", "clipped_sum", "descend", "take_step"]
 
 # Rows that are worked on together, at most BLOCK_ROWS: few stay in the first cache between their
 # score and their sum; several outputs want matrices worth a product.
-FEW, MANY = 32, 256
+FEW, MANY = 64, 256
 BELOW_ONE = 1.0 - 2.0**-40  # far more than rounding can add to a norm
 
 
@@ -70,15 +70,88 @@ def _shorten(clip, norms, batch, slopes, along_scale):
         length = math.sqrt(squares * norm * norm + along_scale[b] * along_scale[b])
         factor = 1.0 if length <= limit else limit / length
         if norm == 0.0 or not length < math.inf:  # the empty row; or weights beyond all bounds
-            factor = 0.0
-            slopes[b] = 0.0
+            for k in range(slopes.shape[1]):
+                slopes[b, k] = 0.0
             along_scale[b] = 0.0
+            continue
         for k in range(slopes.shape[1]):
             slopes[b, k] *= factor
         along_scale[b] *= factor
 
 
 @njit(cache=True, error_model="numpy")
+def _clear(numbers):
+    for j in range(numbers.size):
+        numbers[j] = 0.0
+
+
+@njit(cache=True, error_model="numpy")
+def _split(weights, width, unit, inner, shift):
+    """Weights of features, and what the intercept adds to the scores."""
+    features = inner.shape[1]
+    for k in range(inner.shape[0]):
+        for j in range(features):
+            inner[k, j] = weights[k * width + j]
+        shift[k] = unit * weights[k * width + features] if unit != 0.0 else 0.0
+
+
+@njit(cache=True, error_model="numpy")
+def _shift_scores(shift, part, all_targets, scores, targets):
+    """Add the intercept's share to the scores, and read the targets that belong to them."""
+    for b in range(part.size):
+        targets[b] = all_targets[part[b]]
+        for k in range(shift.size):
+            scores[b, k] += shift[k]
+
+
+@njit(cache=True, error_model="numpy")
+def _recall(norms, part, held, stiffness, before, stiff):
+    """Read dual variables; a step's stiffness is per squared length of its row."""
+    for b in range(part.size):
+        norm = norms[part[b]]
+        stiff[b] = stiffness * norm * norm
+        for k in range(held.shape[1]):
+            before[b, k] = held[part[b], k]
+
+
+@njit(cache=True, error_model="numpy")
+def _bound_along_scale(slope, moves, size, along_scale):
+    """-a^2 / 2 is not linear in the step: it is shortened by a bound of its slope."""
+    for b in range(size):
+        along_scale[b] = slope * moves[b, 0]
+
+
+@njit(cache=True, error_model="numpy")
+def _take_moves(part, scale_unit, before, moves, held, along_scale):
+    """Let the dual variables take their steps, and write how -a^2 / 2 changes for Huber's scale."""
+    for b in range(part.size):
+        for k in range(moves.shape[1]):
+            held[part[b], k] = before[b, k] + moves[b, k]
+        middle = before[b, 0] + 0.5 * moves[b, 0]
+        along_scale[b] = -scale_unit * middle * moves[b, 0]
+
+
+@njit(cache=True, error_model="numpy")
+def _lay_out(sums, slopes, along_scale, size, width, unit, block):
+    """A part's sums in the order of the weights, the intercept's and Huber's scale among them."""
+    outputs, features = sums.shape
+    for k in range(outputs):
+        for j in range(features):
+            block[k * width + j] = sums[k, j]
+        if unit != 0.0:
+            total = 0.0
+            for b in range(size):
+                total += slopes[b, k]
+            block[k * width + features] = unit * total
+    if block.size > outputs * width:
+        total = 0.0
+        for b in range(size):
+            total += along_scale[b]
+        block[outputs * width] = total
+
+
+# Inlined: each function between a loop and its caller is compiled again with all that it calls.
+@njit(cache=True, error_model="numpy", inline="always")
 def clipped_sum(rows, batch, model, weights, statistic):
     """Sum over the batch of gradients, each shortened to at most `model.clip`."""
     batch_sum(rows, batch, model, model.clip, weights, np.empty((0, 1)), 0.0, statistic)
@@ -92,70 +165,41 @@ def batch_sum(rows, batch, model, clip, weights, held, stiffness, statistic):
     their gradients; dual variables take their steps, and `stiffness` is per squared length of a
     row. A part of the batch is scored, shortened and summed while it is near the processor.
     """
-    outputs, width, unit, huber = model.outputs, model.width, model.unit, model.loss == HUBER
+    loss, threshold, outputs, width, unit, _, scale_unit = model
+    norms, dual = rows.norms, held.shape[0] > 0
     features = width if unit == 0.0 else width - 1
-    by_output = weights[: outputs * width].reshape(outputs, width)
-    inner = np.ascontiguousarray(by_output[:, :features])
+    scale = weights[-1] * scale_unit if loss == HUBER else 1.0
     at_once = FEW if outputs == 1 else MANY
+    inner, shift = np.empty((outputs, features)), np.empty(outputs)
     gathered = np.empty((at_once if outputs > 1 and rows.columns.size == 0 else 0, features))
     scores, slopes = np.empty((at_once, outputs)), np.empty((at_once, outputs))
-    along_scale, sums = np.empty(at_once), np.zeros((outputs, features))
-    block, lost = np.zeros(statistic.size), np.zeros(statistic.size)
-    statistic[:] = 0.0
+    before, stiff = np.empty((at_once, outputs)), np.empty(at_once)
+    targets, along_scale = np.empty(at_once), np.empty(at_once)
+    sums, block = np.empty((outputs, features)), np.empty(statistic.size)
+    lost = np.zeros(statistic.size)
+    _split(weights, width, unit, inner, shift)
+    _clear(statistic)
     for start in range(0, batch.size, at_once):
         part = batch[start : start + at_once]
         score_rows(rows, part, inner, gathered, scores)
-        if unit != 0.0:
-            scores[: part.size] += unit * by_output[:, features]
-        scale = weights[-1] * model.scale_unit if huber else 1.0
-        if held.shape[0] == 0:
-            _slopes(rows, part, model, clip, scores, scale, slopes, along_scale)
+        _shift_scores(shift, part, rows.targets, scores, targets)
+        own = targets[: part.size]
+        if dual:
+            _recall(norms, part, held, stiffness, before, stiff)
+            write_moves(loss, threshold, own, scores, scale, before, stiff, slopes)
+            _bound_along_scale(scale_unit * threshold, slopes, own.size, along_scale)
+            _shorten(clip, norms, part, slopes, along_scale)
+            _take_moves(part, scale_unit, before, slopes, held, along_scale)
         else:
-            _moves(rows, part, model, clip, scores, scale, held, stiffness, slopes, along_scale)
-        sums[:] = 0.0
-        add_rows(rows, part, slopes, gathered, sums)
-        for k in range(outputs):
-            block[k * width : k * width + features] = sums[k]
-            if unit != 0.0:
-                block[k * width + features] = unit * slopes[: part.size, k].sum()
-        if huber:
-            block[-1] = along_scale[: part.size].sum()
+            write_slopes(loss, threshold, own, scores, scale, slopes, along_scale)
+            for b in range(own.size):
+                along_scale[b] *= scale_unit
+            _shorten(clip, norms, part, slopes, along_scale)
+        sum_rows(rows, part, slopes, gathered, sums)
+        _lay_out(sums, slopes, along_scale, own.size, width, unit, block)
         add_block(block, statistic, lost)
     for j in range(statistic.size):
         statistic[j] += lost[j]
-
-
-@njit(cache=True, error_model="numpy")
-def _slopes(rows, part, model, clip, scores, scale, slopes, along_scale):
-    """Derivatives of the losses, shortened."""
-    write_slopes(
-        model.loss, model.threshold, rows.targets[part], scores, scale, slopes, along_scale
-    )
-    along_scale *= model.scale_unit
-    _shorten(clip, rows.norms, part, slopes, along_scale)
-
-
-@njit(cache=True, error_model="numpy")
-def _moves(rows, part, model, clip, scores, scale, held, stiffness, moves, along_scale):
-    """Steps of the dual variables, shortened and taken; for Huber's loss also of -a^2 / 2.
-
-    The latter is shortened by a bound of its slope, the threshold, since it is not linear in the
-    step.
-    """
-    stiff, before = np.empty(part.size), held[part]
-    for b in range(part.size):
-        stiff[b] = stiffness * rows.norms[part[b]] * rows.norms[part[b]]
-    write_moves(
-        model.loss, model.threshold, rows.targets[part], scores, scale, before, stiff, moves
-    )
-    for b in range(part.size):
-        along_scale[b] = model.scale_unit * model.threshold * moves[b, 0]
-    _shorten(clip, rows.norms, part, moves, along_scale)
-    for b in range(part.size):
-        for k in range(moves.shape[1]):
-            held[part[b], k] = before[b, k] + moves[b, k]
-        middle = before[b, 0] + 0.5 * moves[b, 0]
-        along_scale[b] = -model.scale_unit * middle * moves[b, 0]
 
 
 @njit(cache=True, error_model="numpy")

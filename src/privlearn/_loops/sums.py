@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["StoredRows", "add_block", "add_rows", "score_rows", "store_rows"]
+__all__ = ["StoredRows", "add_block", "score_rows", "store_rows", "sum_rows"]
 
 # Sums over a block may run in any order (numerics.py), so they may use vector instructions; flags
 # that assume finite numbers stay off.
@@ -62,8 +62,10 @@ def _score_dense(values, batch, weights, scores):
 
 
 @njit(cache=True, fastmath=ANY_ORDER)
-def _add_dense(values, batch, shares, sums):
+def _sum_dense(values, batch, shares, sums):
     """Four rows at a time: each sum is read and written once."""
+    for j in range(sums.shape[1]):
+        sums[0, j] = 0.0
     whole = batch.size - batch.size % 4
     for b in range(0, whole, 4):
         i0, i1, i2, i3 = batch[b], batch[b + 1], batch[b + 2], batch[b + 3]
@@ -90,8 +92,11 @@ def _score_sparse(rows, batch, weights, scores):
 
 
 @njit(cache=True, fastmath=ANY_ORDER)
-def _add_sparse(rows, batch, shares, sums):
+def _sum_sparse(rows, batch, shares, sums):
     values, columns, starts = rows.values, rows.columns, rows.starts
+    for k in range(sums.shape[0]):
+        for j in range(sums.shape[1]):
+            sums[k, j] = 0.0
     for b in range(batch.size):
         i = batch[b]
         for k in range(sums.shape[0]):
@@ -100,35 +105,41 @@ def _add_sparse(rows, batch, shares, sums):
 
 
 @njit(cache=True)
+def _gather(values, batch, gathered):
+    for b in range(batch.size):
+        for j in range(values.shape[1]):
+            gathered[b, j] = values[batch[b], j]
+
+
+@njit(cache=True)
 def score_rows(rows, batch, weights, gathered, scores):
     """Scores of the batch's rows; `weights` has one row per output, and is contiguous.
 
-    With several outputs dense rows are gathered for a matrix product, and stay for `add_rows`.
+    With several outputs dense rows are gathered for a matrix product, and stay for `sum_rows`.
     """
     if rows.columns.size > 0:
         _score_sparse(rows, batch, weights, scores)
     elif weights.shape[0] == 1:
         _score_dense(rows.values, batch, weights, scores)
     else:
-        for b in range(batch.size):
-            gathered[b] = rows.values[batch[b]]
-        scores[: batch.size] = np.dot(gathered[: batch.size], weights.T)
+        _gather(rows.values, batch, gathered)
+        np.dot(gathered[: batch.size], weights.T, scores[: batch.size])
 
 
 @njit(cache=True)
-def add_rows(rows, batch, shares, gathered, sums):
-    """Add shares[b, k] times row b to sums[k]."""
+def sum_rows(rows, batch, shares, gathered, sums):
+    """Write the sum over b of shares[b, k] times row b to sums[k]."""
     if rows.columns.size > 0:
-        _add_sparse(rows, batch, shares, sums)
+        _sum_sparse(rows, batch, shares, sums)
     elif sums.shape[0] == 1:
-        _add_dense(rows.values, batch, shares, sums)
+        _sum_dense(rows.values, batch, shares, sums)
     else:
-        sums += np.dot(np.ascontiguousarray(shares[: batch.size].T), gathered[: batch.size])
+        np.dot(shares[: batch.size].T, gathered[: batch.size], sums)
 
 
 @njit(cache=True)
 def add_block(block, total, lost):
-    """Compensated total += block (Neumaier), and clear the block. No reordering here."""
+    """Compensated total += block (Neumaier). No reordering here."""
     for j in range(block.size):
         value = total[j] + block[j]
         if abs(total[j]) >= abs(block[j]):
@@ -136,4 +147,3 @@ def add_block(block, total, lost):
         else:
             lost[j] += (block[j] - value) + total[j]
         total[j] = value
-        block[j] = 0.0

@@ -1,10 +1,10 @@
 """Which solver "auto" takes: by public facts only, from what was seen on generated data.
 
 `python -m benchmarks choice/solvers` draws where each wins. In short: coordinate descent buys
-scales, curvature and clip, and wins almost everywhere; where the budget is too small to buy facts,
-or where declared facts already say as much, SGD spends all of it on gradients. Hinges, which
-coordinate descent does not know, go to dual coordinate descent. Moments are hardly ever the most
-accurate choice for one model; they stay for many models from one release.
+scales, curvature and clip, and wins where features differ in scale. Where the budget is too small
+to buy that much, where declared facts already say as much, and for hinges, which it does not know,
+its dual is better, which buys lengths alone. SGD is left with several classes. Moments are hardly
+ever the most accurate choice for one model; they stay for many models from one release.
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["choose"]
 
-# Rows times mu, mu the budget as one Gaussian release. A histogram of some bins is readable from
-# about ENOUGH on; below HOPELESS nothing is, and what shrinks to zero is the least wild.
-HOPELESS, ENOUGH = 25.0, 100.0
+# Rows times mu, mu the budget as one Gaussian release, from which on scales can be read.
+ENOUGH = 100.0
 SHORT = 0.5  # of the box's squared length, below which declared rows count as short
 
 
@@ -44,15 +43,13 @@ def choose(solvers: Mapping[str, type[Solver]], problem: Problem, budget: Budget
     able = [name for name, solver in solvers.items() if not solver.support.missing(problem)]
     if not able:
         return next(iter(solvers.values()))()  # its refusal says what is missing
-    if "cd" not in able:
-        return solvers[able[0]]()
-    little = _little_to_buy(problem, budget) and "sgd" in able
-    return solvers["sgd" if little else "cd"]()
+    preferred = "scd" if _little_to_buy(problem, budget) else "cd"
+    return solvers[preferred if preferred in able else able[0]]()
 
 
 def _little_to_buy(problem: Problem, budget: Budget) -> bool:
     """Whether bought facts would cost more than they bring."""
-    if HOPELESS <= budget_mu(problem, budget) * rows_of(problem) < ENOUGH:
+    if budget_mu(problem, budget) * rows_of(problem) < ENOUGH:
         return True
     return math.isfinite(problem.loss.lipschitz) and _rows_are_short(problem.bounds)
 

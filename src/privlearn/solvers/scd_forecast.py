@@ -26,9 +26,10 @@ def responses(
 ) -> tuple[Array, float]:
     """How far the result moves per unit of noise in each step, and the share of the optimum kept.
 
-    On curvature (w - w*)^2 / 2 a step is linear: v moves by rate / (1 + stiffness) of the way to
-    curvature (w* - w), and w by (v + lead x newest) / resistance. Noise at step t moves iterate s
-    as noise at step 0 moves iterate s - t, and the result averages the last iterates.
+    On curvature (w - w*)^2 / 2 a step is linear: v without its noise, of which rows know nothing,
+    moves by rate / (1 + stiffness) of the way to curvature (w* - w), and w by (v + lead x newest) /
+    resistance. Noise at step t moves iterate s as noise at step 0 moves iterate s - t, and the
+    result averages the last iterates.
     """
     T = settings.steps
     follow = settings.rate / (1.0 + stiffness)
@@ -37,7 +38,7 @@ def responses(
     for track, noise, aim in ((impulse, 1.0, 0.0), (path, 0.0, 1.0)):
         v = w = 0.0
         for k in range(T):
-            fresh = follow * (curvature * (aim - w) - v) + (noise if k == 0 else 0.0)
+            fresh = follow * (curvature * (aim - w) - (v - noise if k else v)) + noise * (k == 0)
             v += fresh
             w += (v + pace.lead * fresh) / pace.resistance
             track[k + 1] = w
