@@ -11,6 +11,7 @@ import pytest
 from scipy.special import expit
 
 import privlearn._loops.columns as column_loops
+import privlearn._loops.dual as dual_loops
 import privlearn._loops.octaves as octave_loops
 import privlearn._loops.sgd as loops
 from privlearn import audit
@@ -23,7 +24,14 @@ from privlearn.noise.stream import WordStream
 from privlearn.problem import Bounds, Neighbors
 from privlearn.release import Releaser
 from privlearn.sampling import Batches, Poisson
-from privlearn.solvers import cd_columns, cd_facts, cd_whole, frame, sufficient_statistics
+from privlearn.solvers import (
+    cd_columns,
+    cd_facts,
+    cd_whole,
+    frame,
+    scd_lengths,
+    sufficient_statistics,
+)
 from privlearn.solvers.coordinate_descent import CoordinateDescent
 from privlearn.solvers.frame import Frame
 from privlearn.solvers.sufficient_statistics import SufficientStatistics
@@ -33,15 +41,18 @@ MUTANTS = []
 
 
 def mutant(plant):
-    MUTANTS.append((plant, None))
+    MUTANTS.append((plant, None, ""))
     return plant
 
 
-def mutant_of(solver):
-    """A bug of one solver: the audits, which do not know it, are run where it can show."""
+def mutant_of(solver, where=""):
+    """A bug of one solver: the audits, which do not know it, are run where it can show.
+
+    `where` is part of the names of configurations, for what only some losses have.
+    """
 
     def planted(plant):
-        MUTANTS.append((plant, solver))
+        MUTANTS.append((plant, solver, where))
         return plant
 
     return planted
@@ -425,6 +436,128 @@ def empty_row_in_columns_as_if_present(patch):
         patch.setattr(f"privlearn.solvers.{module}.as_columns", all_present)
 
 
+def interpreted(patch, **replaced):
+    """Let the dual loop run as plain Python, with parts of it exchanged."""
+    patch.setattr(dual_loops, "batch_sum", loops.batch_sum.py_func)
+    for name, other in replaced.items():
+        patch.setattr(dual_loops if name == "batch_sum" else loops, name, other)
+    patch.setattr(dual_loops, "descend_dual", dual_loops.descend_dual.py_func)
+
+
+@mutant_of("scd")
+def dual_variables_remembered_from_fit_to_fit(patch):
+    loop, kept = dual_loops.descend_dual, {}
+
+    def remembering(rows, model, dual, path, steps, done):
+        if done == 0 and model.outputs in kept:
+            common = min(len(dual.held), len(kept[model.outputs]))
+            dual.held[:common] = kept[model.outputs][:common]
+        fits = loop(rows, model, dual, path, steps, done)
+        kept[model.outputs] = dual.held.copy()
+        return fits
+
+    patch.setattr(dual_loops, "descend_dual", remembering)
+
+
+@mutant_of("scd")
+def batches_of_fixed_size_accounted_as_poisson(patch):
+    def fixed(self, source, n, steps):
+        size = max(1, round(self.rate * n))
+        parts = [np.sort(source.permutation(n)[:size]) for _ in range(steps)]
+        return Batches(np.concatenate(parts), size * np.arange(steps + 1))
+
+    patch.setattr(Poisson, "draw_many", fixed)
+
+
+@mutant_of("scd")
+def sum_of_moves_clipped_instead_of_each(patch):
+    batch_sum = loops.batch_sum
+
+    def all_at_once(rows, batch, model, clip, weights, held, stiffness, statistic):
+        batch_sum(rows, batch, model, 1e9, weights, held, stiffness, statistic)
+        statistic *= min(1.0, clip / max(float(np.linalg.norm(statistic)), 1e-300))
+
+    interpreted(patch, batch_sum=all_at_once)
+
+
+@mutant_of("scd", "three classes")
+def classes_clipped_one_by_one(patch):
+    shorten = loops._shorten
+
+    def by_class(clip, norms, batch, slopes, along_scale):
+        for k in range(slopes.shape[1]):
+            own = slopes[:, k : k + 1].copy()
+            shorten(clip, norms, batch, own, np.zeros_like(along_scale))
+            slopes[:, k] = own[:, 0]
+
+    interpreted(patch, _shorten=by_class)
+
+
+@mutant_of("scd", "Huber")
+def scale_left_out_of_a_rows_length(patch):
+    shorten = loops._shorten
+
+    def without(clip, norms, batch, slopes, along_scale):
+        shorten(clip, norms, batch, slopes, np.zeros_like(along_scale))
+
+    interpreted(patch, _shorten=without)
+
+
+@mutant_of("scd")
+def one_length_in_two_bins(patch):
+    counted = scd_lengths._counted
+
+    def twice(lengths):
+        counts = counted(lengths)
+        counts[1:] += counts[:-1].copy()
+        return counts
+
+    patch.setattr(scd_lengths, "_counted", twice)
+
+
+@mutant_of("scd")
+def first_dual_step_released_without_noise(patch):
+    emit = dual_loops.emit
+
+    def bare_at_first(statistic, k, noise, grid, statistics, released, answers, out):
+        fits = emit(statistic, k, noise, grid, statistics, released, answers, out)
+        if k == 0 and not len(answers):
+            out[:] = statistic
+            released[:1] = statistic
+        return fits
+
+    patch.setattr(dual_loops, "emit", bare_at_first)
+    interpreted(patch)
+
+
+@mutant_of("scd")
+def moves_scored_with_weights_that_saw_no_noise(patch):
+    """Recorded and replayed as it should be; the weights go their own way."""
+    emit = dual_loops.emit
+
+    def deaf(statistic, k, noise, grid, statistics, released, answers, out):
+        fits = emit(statistic, k, noise, grid, statistics, released, answers, out)
+        out[:] = statistic
+        return fits
+
+    patch.setattr(dual_loops, "emit", deaf)
+    interpreted(patch)
+
+
+@mutant_of("scd")
+def lengths_read_off_the_data(patch):
+    """Bought and paid for, and then not used."""
+    counted, seen = scd_lengths._counted, []
+    patch.setattr(scd_lengths, "_counted", lambda lengths: seen.append(lengths) or counted(lengths))
+
+    def exact(counts, noise, rows):
+        lengths = seen[0]
+        seen.clear()
+        return float(np.sqrt(np.mean(lengths**2))) if lengths.any() else 0.5
+
+    patch.setattr(scd_lengths, "_typical", exact)
+
+
 def in_turns():
     """Every configuration, solvers, estimators, relations and bounds taking turns.
 
@@ -448,12 +581,14 @@ def solver_of(model):
     return model.solver if isinstance(model.solver, str) else model.solver.name
 
 
-@pytest.mark.parametrize(("plant", "solver"), MUTANTS, ids=[plant.__name__ for plant, _ in MUTANTS])
-def test_caught_by_the_generic_audits(plant, solver, monkeypatch):
+@pytest.mark.parametrize(
+    ("plant", "solver", "where"), MUTANTS, ids=[plant.__name__ for plant, _, _ in MUTANTS]
+)
+def test_caught_by_the_generic_audits(plant, solver, where, monkeypatch):
     plant(monkeypatch)
     caught = []
-    for _, model in CONFIGURED:
-        if solver not in (None, solver_of(model)):
+    for name, model in CONFIGURED:
+        if solver not in (None, solver_of(model)) or where not in name:
             continue
         for check in audit.CHECKS:
             try:

@@ -107,8 +107,9 @@ def _sum_sparse(rows, batch, shares, sums):
 @njit(cache=True)
 def _gather(values, batch, gathered):
     for b in range(batch.size):
-        for j in range(values.shape[1]):
-            gathered[b, j] = values[batch[b], j]
+        row, own = values[batch[b]], gathered[b]
+        for j in range(row.size):
+            own[j] = row[j]
 
 
 @njit(cache=True)
