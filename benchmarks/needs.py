@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter, process_time
 
-__all__ = ["Need", "Options", "dataset", "environment", "estimator", "package", "python_of"]
+__all__ = [
+    "Need",
+    "Options",
+    "dataset",
+    "environment",
+    "estimator",
+    "package",
+    "python_of",
+    "unless_quick",
+]
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -42,6 +51,11 @@ class Need:
 
     what: str
     missing: Callable[[Options], str | None]
+
+
+def unless_quick(need: Need) -> Need:
+    """A need of the full run only: a short one has generated rows."""
+    return Need(need.what, lambda options: None if options.quick else need.missing(options))
 
 
 def dataset(name: str) -> Need:

@@ -165,3 +165,33 @@ def regression(n=2_000, p=4, seed=0):
     coef = np.linspace(0.5, -0.3, p) / p
     y = np.clip(X @ coef + 0.1 + 0.05 * rng.standard_normal(n), -1, 1)
     return X, y
+
+
+NUMBERS = ("squared", "huber")
+
+
+def sloped(loss, n=150, seed=0):
+    """Features of different spread, somewhat correlated and away from zero."""
+    rng = np.random.default_rng(seed)
+    mix = np.eye(4) + 0.1 * rng.standard_normal((4, 4))
+    X = rng.uniform(-1, 1, (n, 4)) @ mix + [0.0, 0.2, -0.3, 0.0]
+    score = X @ [1.5, -1.0, 0.3, 0.0] + 0.4
+    if loss not in NUMBERS:
+        return X, np.where(rng.random(n) < 1 / (1 + np.exp(-2 * score)), 1, 0)
+    y = score + 0.3 * rng.standard_normal(n)
+    if loss == "huber":
+        y[::9] = 6.0
+    return X, y
+
+
+def facts(X, y, loss):
+    """Bounds that clip nothing; a test may look at its own data."""
+    known = {"bounds_X": (X.min(axis=0) - 0.1, X.max(axis=0) + 0.1)}
+    return known | ({"bounds_y": (y.min() - 1, y.max())} if loss in NUMBERS else {})
+
+
+def tilted(n=5_000, seed=3):
+    """Six features of spread 1, three of which matter."""
+    rng = np.random.default_rng(seed)
+    X = np.clip(rng.standard_normal((n, 6)), -4, 4)
+    return X, X @ [0.8, 0.0, -0.5, 0.0, 0.3, 0.0] + 0.5 * rng.standard_normal(n)

@@ -21,7 +21,7 @@ from privlearn.losses import Huber, Logistic, Squared
 from privlearn.penalties import PENALTIES
 from privlearn.release import Releaser, releasing_with
 from privlearn.solvers import CoordinateDescent
-from support import NoNoise, without_noise
+from support import NoNoise, facts, sloped, without_noise
 
 # Many steps and, without noise, no clipping: what is left is the optimiser.
 EXACT = {
@@ -42,27 +42,6 @@ ESTIMATORS = {
     "huber": HuberRegressor,
 }
 HEAVIER = 5.0  # times the penalties of the list, so that they matter to the rows below
-COEF = np.array([1.5, -1.0, 0.3, 0.0])
-
-
-def data(loss, n=150, seed=0):
-    """Features of different spread, somewhat correlated and away from zero."""
-    rng = np.random.default_rng(seed)
-    mix = np.eye(4) + 0.1 * rng.standard_normal((4, 4))
-    X = rng.uniform(-1, 1, (n, 4)) @ mix + [0.0, 0.2, -0.3, 0.0]
-    score = X @ COEF + 0.4
-    if loss == "logistic":
-        return X, np.where(rng.random(n) < 1 / (1 + np.exp(-2 * score)), 1, 0)
-    y = score + 0.3 * rng.standard_normal(n)
-    if loss == "huber":
-        y[::9] = 6.0
-    return X, y
-
-
-def facts(X, y, loss):
-    """Bounds that clip nothing; a test may look at its own data."""
-    known = {"bounds_X": (X.min(axis=0) - 0.1, X.max(axis=0) + 0.1)}
-    return known if loss == "logistic" else known | {"bounds_y": (y.min() - 1, y.max())}
 
 
 def penalised(loss, penalty, **parameters):
@@ -133,7 +112,7 @@ def by_scipy(loss, penalty, X, y, intercept=True):
 @pytest.mark.parametrize("penalty", PENALTIES, ids=lambda penalty: penalty.name)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_every_mode_reaches_the_optimum(loss, penalty, mode):
-    X, y = data(loss)
+    X, y = sloped(loss)
     penalty = replace(penalty, l1=HEAVIER * penalty.l1, l2=HEAVIER * penalty.l2)
     best, coef = by_scipy(loss, penalty, X, y)
     ours = exact(penalised(loss, penalty, solver=EXACT[mode], **facts(X, y, loss)), X, y)
@@ -147,7 +126,7 @@ def test_every_mode_reaches_the_optimum(loss, penalty, mode):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_every_relation_with_and_without_intercept(loss, mode, intercept, relation):
     """With a private number of rows the penalty meets a count that is released."""
-    X, y = data(loss)
+    X, y = sloped(loss)
     penalty = replace(PENALTIES[3], l1=HEAVIER, l2=HEAVIER)
     best, coef = by_scipy(loss, penalty, X, y, intercept)
     shared = {"fit_intercept": intercept, "neighbors": relation, **facts(X, y, loss)}
@@ -159,7 +138,7 @@ def test_every_relation_with_and_without_intercept(loss, mode, intercept, relati
 @pytest.mark.parametrize("mode", EXACT)
 def test_scikit_learns_lasso_logistic_and_huber(mode):
     """The same numbers mean the same as there; zeros are zeros."""
-    X, y = data("squared")
+    X, y = sloped("squared")
     ours = exact(Lasso(alpha=0.1, solver=EXACT[mode], **facts(X, y, "squared")), X, y)
     theirs = sk.Lasso(alpha=0.1, tol=1e-12).fit(X, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
@@ -167,11 +146,11 @@ def test_scikit_learns_lasso_logistic_and_huber(mode):
     assert (ours.coef_ == 0).any()
     net = exact(ElasticNet(alpha=0.2, solver=EXACT[mode], **facts(X, y, "squared")), X, y)
     np.testing.assert_allclose(net.coef_, sk.ElasticNet(alpha=0.2).fit(X, y).coef_, atol=1e-4)
-    X, y = data("logistic")
+    X, y = sloped("logistic")
     ours = exact(LogisticRegression(C=0.3, solver=EXACT[mode], **facts(X, y, "logistic")), X, y)
     theirs = sk.LogisticRegression(C=0.3, tol=1e-10).fit(X, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
-    X, y = data("huber")
+    X, y = sloped("huber")
     ours = exact(HuberRegressor(alpha=2.0, solver=EXACT[mode], **facts(X, y, "huber")), X, y)
     theirs = sk.HuberRegressor(alpha=2.0, tol=1e-9, max_iter=10_000).fit(X, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
@@ -181,7 +160,7 @@ def test_scikit_learns_lasso_logistic_and_huber(mode):
 @pytest.mark.parametrize("mode", EXACT)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_sparse_float32_and_order_give_the_same_model(loss, mode, kind):
-    X, y = data(loss)
+    X, y = sloped(loss)
     X[np.abs(X) < 0.5] = 0.0
     penalty = replace(PENALTIES[2], l2=HEAVIER)
     few = replace(EXACT[mode], passes=80, outer=4)
@@ -195,7 +174,7 @@ def test_sparse_float32_and_order_give_the_same_model(loss, mode, kind):
 @pytest.mark.parametrize("mode", EXACT)
 def test_boxes_that_exclude_zero(mode):
     """Of the features, which are then centred, and of the coefficients, which then start inside."""
-    X, y = data("squared")
+    X, y = sloped("squared")
     away = X + np.array([10.0, 0.0, -20.0, 0.0])
     shared = {"solver": EXACT[mode], "alpha": 3.0}
     near, far = (exact(Ridge(**shared, **facts(Z, y, "squared")), Z, y) for Z in (X, away))
@@ -213,7 +192,7 @@ def test_boxes_that_exclude_zero(mode):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_dropped_rows_leave_no_trace(loss, mode):
     """Where the box excludes zero, an empty row in the solver's coordinates is not zero."""
-    X, y = data(loss)
+    X, y = sloped(loss)
     X = X + 7.0
     holes = X.copy()
     holes[::5, 1] = np.nan
@@ -227,7 +206,7 @@ def test_dropped_rows_leave_no_trace(loss, mode):
 
 @pytest.mark.parametrize("mode", EXACT)
 def test_given_clip_and_smoothness_lead_to_the_same_optimum(mode):
-    X, y = data("squared")
+    X, y = sloped("squared")
     given = replace(EXACT[mode], clip=100.0, smoothness=np.mean(X**2, axis=0))
     known = {"alpha": 0.1, "epsilon": 1e4, **facts(X, y, "squared")}
     ours = exact(Lasso(solver=given, **known), X, y)
@@ -235,7 +214,7 @@ def test_given_clip_and_smoothness_lead_to_the_same_optimum(mode):
 
 
 def test_a_tight_clip_is_used():
-    X, y = data("squared")
+    X, y = sloped("squared")
     known = facts(X, y, "squared")
     wide, tight = (
         exact(Ridge(solver=replace(EXACT["whole"], clip=clip), **known), X, y).coef_

@@ -1,12 +1,6 @@
 """Dual coordinate descent without noise finds the optimum; its dual variables stay hidden."""
 
-import gc
-import pickle
-import sys
-import types
-import warnings
 from dataclasses import replace
-from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -16,14 +10,11 @@ from sklearn import linear_model as sk
 from sklearn.svm import SVC
 
 from privlearn import HuberRegressor, LinearRegression, LinearSVC, LogisticRegression, Ridge
-from privlearn._loops import dual
-from privlearn.audit.tape import record
-from privlearn.exceptions import PlanViolation
 from privlearn.losses import Hinge, Huber, Logistic, Squared, SquaredHinge
 from privlearn.penalties import PENALTIES
 from privlearn.release import Releaser, releasing_with
 from privlearn.solvers import DualCoordinateDescent, descent, scd_rule
-from support import NoNoise, modules, without_noise
+from support import NUMBERS, NoNoise, facts, sloped, tilted, without_noise
 
 # All rows in every step, no row shortened, and weights that resist no more than curvature asks for:
 # what is left is the optimiser.
@@ -38,28 +29,7 @@ LOSSES = {
     "hinge": Hinge(),
 }
 SMOOTH = [loss for loss in LOSSES if loss != "hinge"]
-NUMBERS = ("squared", "huber")
 HEAVIER = 5.0  # times the penalties of the list, so that they matter to the rows below
-
-
-def data(loss, n=150, seed=0):
-    """Features of different spread, somewhat correlated and away from zero."""
-    rng = np.random.default_rng(seed)
-    mix = np.eye(4) + 0.1 * rng.standard_normal((4, 4))
-    X = rng.uniform(-1, 1, (n, 4)) @ mix + [0.0, 0.2, -0.3, 0.0]
-    score = X @ [1.5, -1.0, 0.3, 0.0] + 0.4
-    if loss not in NUMBERS:
-        return X, np.where(rng.random(n) < 1 / (1 + np.exp(-2 * score)), 1, 0)
-    y = score + 0.3 * rng.standard_normal(n)
-    if loss == "huber":
-        y[::9] = 6.0
-    return X, y
-
-
-def facts(X, y, loss):
-    """Bounds that clip nothing; a test may look at its own data."""
-    known = {"bounds_X": (X.min(axis=0) - 0.1, X.max(axis=0) + 0.1)}
-    return known | ({"bounds_y": (y.min() - 1, y.max())} if loss in NUMBERS else {})
 
 
 def model_of(loss, penalty, **parameters):
@@ -164,7 +134,7 @@ def hinge_by_scipy(penalty, X, y, intercept):
 @pytest.mark.parametrize("penalty", PENALTIES, ids=lambda penalty: penalty.name)
 @pytest.mark.parametrize("loss", SMOOTH)
 def test_the_optimum_is_reached(loss, penalty, intercept):
-    X, y = data(loss)
+    X, y = sloped(loss)
     penalty = heavier(penalty)
     best, coef = by_scipy(loss, penalty, X, y, intercept)
     given = {"solver": EXACT, "fit_intercept": intercept, **MUCH, **facts(X, y, loss)}
@@ -176,7 +146,7 @@ def test_the_optimum_is_reached(loss, penalty, intercept):
 @pytest.mark.parametrize("intercept", [True, False], ids=["with 1", "no 1"])
 @pytest.mark.parametrize("penalty", PENALTIES, ids=lambda penalty: penalty.name)
 def test_the_optimum_of_the_hinge_is_reached(penalty, intercept):
-    X, y = data("hinge", n=60)
+    X, y = sloped("hinge", n=60)
     best = hinge_by_scipy(penalty, X, y, intercept)
     given = {"solver": LONGER, "fit_intercept": intercept, **MUCH, **facts(X, y, "hinge")}
     ours = exact(model_of("hinge", penalty, **given), X, y)
@@ -187,7 +157,7 @@ def test_the_optimum_of_the_hinge_is_reached(penalty, intercept):
 @pytest.mark.parametrize("loss", SMOOTH)
 def test_every_relation_reaches_it(loss, relation):
     """With a private number of rows the penalty meets a count, and the grid is for any number."""
-    X, y = data(loss)
+    X, y = sloped(loss)
     penalty = heavier(PENALTIES[3])
     best, _ = by_scipy(loss, penalty, X, y, True)
     solver = DualCoordinateDescent(epochs=2_000, clip=1.0)
@@ -199,7 +169,7 @@ def test_every_relation_reaches_it(loss, relation):
 @pytest.mark.parametrize("loss", SMOOTH)
 def test_batches_reach_it_too(loss):
     """Dual variables remember the rows that are not in the batch: nothing is left of sampling."""
-    X, y = data(loss)
+    X, y = sloped(loss)
     penalty = heavier(PENALTIES[2])
     best, _ = by_scipy(loss, penalty, X, y, True)
     solver = DualCoordinateDescent(epochs=1_000, batch_size=30, clip=1.0)
@@ -211,7 +181,7 @@ def test_batches_reach_it_too(loss):
 @pytest.mark.parametrize("loss", SMOOTH)
 def test_rows_that_are_shortened_follow_when_they_are_drawn_again(loss):
     """All steps together reach twice as far as the longest gradient, a single one hardly moves."""
-    X, y = data(loss)
+    X, y = sloped(loss)
     penalty = heavier(PENALTIES[2])
     best, _ = by_scipy(loss, penalty, X, y, True)
     given = {**MUCH, **facts(X, y, loss)}
@@ -224,7 +194,7 @@ def test_rows_that_are_shortened_follow_when_they_are_drawn_again(loss):
 
 @pytest.mark.parametrize("scale", [1.0, 1_000.0])
 def test_huber_and_its_scale_as_in_scikit_learn(scale, monkeypatch):
-    X, y = data("huber")
+    X, y = sloped("huber")
     y, alpha, seen = scale * y, 2.0 / scale, []
     by_output = descent.by_output
     monkeypatch.setattr(
@@ -241,7 +211,7 @@ def test_huber_and_its_scale_as_in_scikit_learn(scale, monkeypatch):
 
 
 def test_hinge_and_logistic_as_in_scikit_learn():
-    X, y = data("hinge")
+    X, y = sloped("hinge")
     known = {"solver": LONGER, **MUCH, **facts(X, y, "hinge")}
     ours = exact(LinearSVC(C=0.5, loss="hinge", **known), X, y)
     theirs = SVC(C=0.5, kernel="linear", tol=1e-10).fit(X, y)  # its intercept is not penalised
@@ -252,7 +222,7 @@ def test_hinge_and_logistic_as_in_scikit_learn():
 
 
 def three_classes(n=150):
-    X, _ = data("hinge", n)
+    X, _ = sloped("hinge", n)
     noise = np.random.default_rng(5).standard_normal(n)
     return X, np.digitize(X @ [1.5, -1.0, 0.3, 0.0] + 0.4 * noise, [-0.5, 0.5])
 
@@ -281,7 +251,7 @@ def numbers(model):
 @pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_matrix, np.float32, np.asfortranarray])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_sparse_float32_and_order_give_the_same_model(loss, kind, noisy):
-    X, y = data(loss)
+    X, y = sloped(loss)
     X[np.abs(X) < 0.6] = 0.0
     known = {"solver": DualCoordinateDescent(epochs=20), "data_norm": 3.0, "random_state": 0}
     known |= {"bounds_y": (-2, 7)} if loss in NUMBERS else {"classes": [0, 1]}
@@ -297,7 +267,7 @@ def test_sparse_float32_and_order_give_the_same_model(loss, kind, noisy):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_dropped_rows_leave_no_trace(loss, sparse):
     """Where the box excludes zero, an empty row in the solver's coordinates is not zero."""
-    X, y = data(loss)
+    X, y = sloped(loss)
     X = X + (0.0 if sparse else 7.0)
     solver = DualCoordinateDescent(epochs=1_000)
     known = {"solver": solver, "on_invalid": "drop", "neighbors": "add_remove"} | facts(X, y, loss)
@@ -310,7 +280,7 @@ def test_dropped_rows_leave_no_trace(loss, sparse):
 
 
 def test_rows_beyond_all_bounds_are_clipped():
-    X, y = data("squared")
+    X, y = sloped("squared")
     known = {"bounds_X": (-1, 1), "bounds_y": (-3, 3), "solver": "scd", "random_state": 1}
     X[3], y[3], X[5, 1] = 1e308, -1e308, -1e308
     inside = Ridge(**known).fit(np.clip(X, -1, 1), np.clip(y, -3, 3))
@@ -318,13 +288,6 @@ def test_rows_beyond_all_bounds_are_clipped():
 
 
 # Private fits
-
-
-def people(n=5_000, seed=3):
-    """Six features of spread 1, three of which matter."""
-    rng = np.random.default_rng(seed)
-    X = np.clip(rng.standard_normal((n, 6)), -4, 4)
-    return X, X @ [0.8, 0.0, -0.5, 0.0, 0.3, 0.0] + 0.5 * rng.standard_normal(n)
 
 
 def excess(model, X, y, seeds=5):
@@ -343,7 +306,7 @@ def excess(model, X, y, seeds=5):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_crude_bounds_cost_far_less_than_they_cost_gradients(loss):
     """Ten times too wide, of X and of y: bought lengths find that out, SGD's clip does not."""
-    X, y = people()
+    X, y = tilted()
     known = {"bounds_X": (-40, 40), "epsilon": 1.0}
     known |= {"bounds_y": (-50, 50)} if loss in NUMBERS else {"classes": [0, 1]}
     y = y if loss in NUMBERS else (y > 0).astype(int)
@@ -357,7 +320,7 @@ def test_crude_bounds_cost_far_less_than_they_cost_gradients(loss):
 
 def test_a_clip_of_the_wrong_size_loses_what_bought_lengths_win():
     """So that the lengths that were bought are used, and not only paid for."""
-    X, y = people()
+    X, y = tilted()
     known = {"bounds_X": (-40, 40), "bounds_y": (-50, 50), "alpha": 0.0}
     bought = excess(Ridge(solver="scd", **known), X, y)
     for clip in (1.0, 1e-7):
@@ -367,7 +330,7 @@ def test_a_clip_of_the_wrong_size_loses_what_bought_lengths_win():
 
 def test_the_second_fit_of_a_solver_is_as_the_first():
     """Nothing stays behind: not in the solver, not in the module, not in the model."""
-    X, y = people(1_009)
+    X, y = tilted(1_009)
     solver = DualCoordinateDescent(epochs=30)
     known = {"bounds_X": (-4, 4), "bounds_y": (-5, 5), "random_state": 4}
     first = numbers(Ridge(solver=solver, **known).fit(X, y))
@@ -378,136 +341,3 @@ def test_the_second_fit_of_a_solver_is_as_the_first():
         np.testing.assert_array_equal(numbers(model.fit(X, y)), first)
     np.testing.assert_array_equal(numbers(fresh), first)
     assert vars(solver) == vars(DualCoordinateDescent(epochs=30))
-
-
-# Secrets
-
-N = 1_009  # a prime, so that no public number of anything is a multiple
-
-
-def within(start):
-    """Everything that can be reached, without going through modules that are not in `start`."""
-    scopes = {id(vars(module)) for module in sys.modules.values() if module is not None}
-    scopes -= {id(one) for one in start}
-    seen, waiting = {}, list(start)
-    while waiting:
-        one = waiting.pop()
-        skipped = isinstance(one, types.ModuleType | types.FrameType) or id(one) in scopes
-        compiler = str(type(one).__module__).startswith(("numba", "llvmlite"))
-        if id(one) in seen or skipped or compiler:
-            continue
-        seen[id(one)] = one
-        waiting += gc.get_referents(one)
-        if isinstance(one, np.ndarray) and one.base is not None:
-            waiting.append(one.base)
-    return list(seen.values())
-
-
-def betrayed(start, tape):
-    """Arrays, lists and bytes with something for each row, batches, and sums without noise."""
-    series = [item.steps for item in tape.made if hasattr(item, "steps")]
-    secrets = [batch for steps in series for batch in np.split(*_parts(steps.batches))]
-    secrets += [steps.batches.rows for steps in series]
-    secrets += [entry.statistic.ravel() for entry in tape.entries]
-    known = {secret.tobytes() for secret in secrets if secret.size > 1}
-    found = []
-    for one in within(start):
-        if isinstance(one, np.ndarray):
-            alike = one.dtype != object and one.tobytes() in known
-            found += [one] if alike or _per_row(one.size) else []
-        elif isinstance(one, bytes | bytearray):
-            found += [one] if _per_row(len(one) / 8) else []
-        elif isinstance(one, list | tuple | dict | set):
-            found += [one] if _per_row(len(one)) else []
-    return found
-
-
-def _parts(batches):
-    return batches.rows, batches.starts[1:-1]
-
-
-def _per_row(size):
-    return size > 0 and size % N == 0
-
-
-def package():
-    return [vars(module) for module in modules() if module.__name__.startswith(HELD_BY)]
-
-
-HELD_BY = ("privlearn.solvers", "privlearn._loops", "privlearn.release", "privlearn.plan")
-SECRETIVE = {"squared": Ridge, "huber": HuberRegressor, "hinge": LinearSVC}
-
-
-def recorded(loss, relation="zero_out"):
-    X, y = people(N)
-    solver = DualCoordinateDescent(epochs=6)
-    known = {"solver": solver, "neighbors": relation, "random_state": 0, "bounds_X": (-4, 4)}
-    known |= {"bounds_y": (-5, 5)} if loss in NUMBERS else {"classes": [0, 1]}
-    y = y if loss in NUMBERS else (y > 0).astype(int)
-    model = SECRETIVE[loss](**known)
-    return model, record(model, X, y)
-
-
-@pytest.mark.parametrize("relation", ["zero_out", "add_remove"])
-@pytest.mark.parametrize("loss", SECRETIVE)
-def test_no_fitted_object_and_no_module_holds_anything_of_a_row(loss, relation):
-    model, tape = recorded(loss, relation)
-    again = pickle.loads(pickle.dumps(model))
-    start = [model, again, model.privacy_, model.solver, *package()]
-    assert len(within(start)) > 5_000
-    assert betrayed(start, tape) == []
-
-
-PLANTS = ["attribute", "closure", "view", "list", "batch", "sum", "module", "cache", "class"]
-
-
-@pytest.mark.parametrize("place", PLANTS)
-def test_the_search_finds_what_is_planted(place, monkeypatch):
-    model, tape = recorded("squared")
-    held = np.zeros((N, 1))
-    steps = next(item.steps for item in tape.made if hasattr(item, "steps"))
-    if place in ("attribute", "view"):
-        model.privacy_.__dict__["_held"] = held if place == "attribute" else held.ravel()[:7]
-    elif place == "closure":
-        model.callback_ = lambda: held
-    elif place == "list":
-        model.trace_ = {"a": [held[:, 0].tolist()]}
-    elif place == "batch":
-        model.trace_ = [steps.batches.rows[: steps.batches.starts[1]].copy()]
-    elif place == "sum":
-        model.trace_ = (steps.statistics[5].copy(),)
-    elif place == "module":
-        monkeypatch.setattr(scd_rule, "_LAST", {"held": held}, raising=False)
-    elif place == "cache":
-        remembered = lru_cache(lambda _: held)
-        remembered(1)
-        monkeypatch.setattr(scd_rule, "_remembered", remembered, raising=False)
-    else:
-        monkeypatch.setattr(DualCoordinateDescent, "held", held, raising=False)
-    assert betrayed([model, model.solver, *package()], tape)
-
-
-def test_nothing_is_said_while_fitting(caplog, capfd):
-    caplog.set_level(0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        recorded("huber", "add_remove")
-    assert caplog.records == []
-    assert capfd.readouterr() == ("", "")
-
-
-def test_an_error_inside_the_loop_tells_nothing(monkeypatch):
-    """The loop stops where a sum would not fit its grid; the error holds words alone."""
-    loop = dual.descend_dual
-
-    def stopping(rows, model, own, path, steps, done):
-        loop(rows, model, own, path, steps, done)
-        return False
-
-    monkeypatch.setattr(dual, "descend_dual", stopping)
-    with pytest.raises(PlanViolation) as caught:
-        recorded("squared")
-    assert caught.value.args == ("a sum of dual steps does not fit its grid: a solver bug",)
-    assert not any(letter.isdigit() for letter in str(caught.value))
-    assert caught.value.__cause__ is None
-    assert caught.value.__context__ is None

@@ -54,20 +54,15 @@ Figures: the paper's Figure 1 (score over epsilon), Figure 2 (objective over epo
 Figure 3 (score over L for several C). Shaded: quartiles.
 """
 
-from benchmarks.needs import Need, dataset, estimator
+from benchmarks.needs import dataset, estimator, unless_quick
 
 __all__ = ["NEEDS", "figures", "measure", "tables"]
 
 
-def _unless_quick(need):
-    """A need of the full run only: a short one has generated rows."""
-    return Need(need.what, lambda options: None if options.quick else need.missing(options))
-
-
 NEEDS = (
-    _unless_quick(dataset("sgemm_gpu_kernel_performance")),
-    _unless_quick(dataset("phishing_libsvm")),
-    _unless_quick(dataset("adult")),
+    unless_quick(dataset("sgemm_gpu_kernel_performance")),
+    unless_quick(dataset("phishing_libsvm")),
+    unless_quick(dataset("adult")),
     estimator("LinearSVC"),
     estimator("solvers.DualCoordinateDescent"),
 )

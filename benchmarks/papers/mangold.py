@@ -49,19 +49,14 @@ before the descent count as passes. Open marks are the paper's Table 2, tuned at
 passes.
 """
 
-from benchmarks.needs import Need, dataset, estimator
+from benchmarks.needs import dataset, estimator, unless_quick
 
 __all__ = ["NEEDS", "figures", "measure", "tables"]
 
 
-def _unless_quick(need):
-    """A need of the full run only: a short one has generated rows."""
-    return Need(need.what, lambda options: None if options.quick else need.missing(options))
-
-
 NEEDS = (
-    _unless_quick(dataset("electricity")),
-    _unless_quick(dataset("california_housing")),
+    unless_quick(dataset("electricity")),
+    unless_quick(dataset("california_housing")),
     estimator("Lasso"),
     estimator("solvers.CoordinateDescent"),
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn.exceptions import UnsupportedCombination
 from privlearn.losses import HUBER
 from privlearn.problem import Problem
 from privlearn.solvers.coordinates import Coordinates
@@ -14,7 +15,7 @@ from privlearn.solvers.coordinates import Coordinates
 if TYPE_CHECKING:
     from privlearn._loops.sgd import Descent, Model
 
-__all__ = ["at_once", "by_output", "model_of", "size_of", "start", "weight_beside"]
+__all__ = ["at_once", "batch_rate", "by_output", "model_of", "size_of", "start", "weight_beside"]
 
 Array = NDArray[np.float64]
 CHUNK_NUMBERS = 2**18  # noise drawn at once
@@ -35,6 +36,16 @@ def weight_beside(share: float, rate: float, steps: int) -> float:
     It costs `share` of what `steps` sampled steps cost in mu^2, by their central limit.
     """
     return 1.0 / (rate * float(np.sqrt(steps * share)))
+
+
+def batch_rate(problem: Problem, batch_size: int) -> float:
+    """The sampling rate that makes batches of this expected size, or a refusal."""
+    if problem.n is None:
+        raise UnsupportedCombination(
+            f"batch_size={batch_size} needs a public number of rows, and with "
+            f"neighbors={problem.neighbors.value!r} it is private; leave batch_size out"
+        )
+    return min(1.0, batch_size / problem.n)
 
 
 def model_of(problem: Problem, coordinates: Coordinates, clip: float, scale_unit: float) -> Model:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn.data import BoundedData
-from privlearn.exceptions import PlanViolation, UnsupportedCombination
+from privlearn.exceptions import PlanViolation
 from privlearn.forecast import Forecast
 from privlearn.losses import Target
 from privlearn.penalties import PENALTIES
@@ -82,13 +82,9 @@ class DualCoordinateDescent:
         problem.bounds.need_features(self.name)
         if problem.loss.target is Target.NUMBER:
             problem.bounds.need_target(self.name)
-        if self.batch_size is not None and problem.n is None:
-            raise UnsupportedCombination(
-                f"batch_size={self.batch_size} needs a public number of rows, and with "
-                f"neighbors={problem.neighbors.value!r} it is private; leave batch_size out"
-            )
         mu = budget_mu(problem, budget)
-        steps, rate = scd_rule.timetable(mu, problem.n, self.epochs, self.batch_size)
+        given = None if self.batch_size is None else descent.batch_rate(problem, self.batch_size)
+        steps, rate = scd_rule.timetable(mu, self.epochs, given)
         return Settings(steps=steps, rate=rate, clip=self.clip, mu=mu)
 
     def plan(self, problem: Problem, settings: Settings, scale: float) -> Plan:

@@ -56,13 +56,9 @@ class Pace:
     stiffness: float
 
 
-def timetable(
-    mu: float, n: int | None, epochs: int | None, batch_size: int | None
-) -> tuple[int, float]:
+def timetable(mu: float, epochs: int | None, rate: float | None) -> tuple[int, float]:
     """Steps and sampling rate: what is given, and as for SGD what is not."""
-    if batch_size is not None:
-        assert n is not None
-        rate = min(1.0, batch_size / n)
+    if rate is not None:
         wanted = epochs or sampling_rate(STEPS, mu) * STEPS
         return max(1, math.ceil(wanted / rate)), rate
     if epochs is not None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from privlearn.data import BoundedData
-from privlearn.exceptions import PlanViolation, UnsupportedCombination
+from privlearn.exceptions import PlanViolation
 from privlearn.forecast import Forecast
 from privlearn.losses import Target
 from privlearn.penalties import PENALTIES
@@ -92,25 +92,18 @@ class SGD:
         clip = self.clip or sgd_rule.clip(problem, mu)
         momentum = sgd_rule.MOMENTUM if self.momentum is None else self.momentum
         steps = self.steps or sgd_rule.steps(problem, mu, clip, momentum)
+        rate = sgd_rule.sampling_rate(steps, mu)
+        if self.batch_size is not None:
+            rate = descent.batch_rate(problem, self.batch_size)
         return Settings(
             steps=steps,
-            rate=self._rate(problem, steps, mu),
+            rate=rate,
             clip=clip,
             momentum=momentum,
             averaged=sgd_rule.AVERAGED if self.average is None else self.average,
             step_size=self.step_size,
             mu=mu,
         )
-
-    def _rate(self, problem: Problem, steps: int, mu: float) -> float:
-        if self.batch_size is None:
-            return sgd_rule.sampling_rate(steps, mu)
-        if problem.n is None:
-            raise UnsupportedCombination(
-                f"batch_size={self.batch_size} needs a public number of rows, and with "
-                f"neighbors={problem.neighbors.value!r} it is private; leave batch_size out"
-            )
-        return min(1.0, self.batch_size / problem.n)
 
     def plan(self, problem: Problem, settings: Settings, scale: float) -> Plan:
         """Steps releases of a clipped sum over a batch; the number of rows where it is private."""
