@@ -109,7 +109,7 @@ def test_show(ledger, capsys):
     shown = capsys.readouterr().out
     assert f"spent      epsilon = {ledger.spent('others'):.4g}" in shown
     assert f"remaining  epsilon = {ledger.remaining('others'):.4g}" in shown
-    assert "clipped gradient: 30 x Gaussian" in shown
+    assert "dual step: 1000 x Gaussian" in shown
     assert "people\n" not in shown
     assert main(["ledger", "people.ledger", "--dataset", "other"]) == 1
     assert "did you mean 'others'?" in capsys.readouterr().err
