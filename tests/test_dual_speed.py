@@ -15,11 +15,12 @@ CODES = {"ridge": SQUARED, "hinge": HINGE, "logistic": LOGISTIC}
 def test_rows_take_the_compiled_loops_steps(name):
     rng = np.random.default_rng(0)
     n, p, clip, stiffness, step_size = 300, 5, 0.3, 0.7, 0.02
-    X = rng.uniform(-0.6, 0.6, (n, p))
+    stored = rng.uniform(-0.6, 0.6, (n, p)).astype(np.float32)  # as solvers store rows
+    X = stored.astype(np.float64)
     y = np.clip(X[:, 0] + X[:, 1], -1, 1) if name == "ridge" else rng.choice([-1.0, 1.0], n)
     batches = [np.flatnonzero(rng.random(n) < 0.4) for _ in range(8)]
     none = np.empty(0, np.int64)
-    rows = StoredRows(X, none, none, y, np.linalg.norm(X, axis=1))
+    rows = StoredRows(stored, none, none, y, np.linalg.norm(X, axis=1))
     model = Model(CODES[name], 0.0, 1, p, 0.0, clip)
     held, w, total, found = np.zeros((n, 1)), np.zeros(p), np.zeros(p), np.empty(p)
     for batch in batches:

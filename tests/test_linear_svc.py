@@ -151,14 +151,15 @@ def test_clipped_sums_of_several_classes(loss, sparse):
 
     rng = np.random.default_rng(0)
     n, p, unit = 700, 3, 0.4
-    X, y = rng.uniform(-1, 1, (n, p)), rng.integers(3, size=n).astype(float)
+    kept = rng.uniform(-1, 1, (n, p)).astype(np.float32)  # as solvers store rows
+    X, y = kept.astype(np.float64), rng.integers(3, size=n).astype(float)
     rows = np.column_stack([X, np.full(n, unit)])
     norms = np.linalg.norm(rows, axis=1)
     none = np.empty(0, np.int64)
-    stored = StoredRows(X, none, none, y, norms)
+    stored = StoredRows(kept, none, none, y, norms)
     if sparse:
         places = np.tile(np.arange(p), n)
-        stored = StoredRows(X.reshape(1, -1), places, p * np.arange(n + 1), y, norms)
+        stored = StoredRows(kept.reshape(1, -1), places, p * np.arange(n + 1), y, norms)
     weights, found = rng.standard_normal((3, p + 1)), np.empty(3 * (p + 1))
     batch = np.flatnonzero(rng.random(n) < 0.7)
     slopes = loss.derivative(y, rows @ weights.T)

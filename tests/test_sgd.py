@@ -179,14 +179,15 @@ def test_clipped_sums_are_sums_of_clipped_gradients(sparse):
 
     rng = np.random.default_rng(0)
     n, p, unit, clip = 2_500, 3, 0.4, 0.3
-    X, y = rng.uniform(-1, 1, (n, p)), rng.choice([-1.0, 1.0], n)
+    kept = rng.uniform(-1, 1, (n, p)).astype(np.float32)  # as solvers store rows
+    X, y = kept.astype(np.float64), rng.choice([-1.0, 1.0], n)
     norms = np.sqrt((X**2).sum(axis=1) + unit**2)
     norms[7] = 0.0  # an empty row
     none = np.empty(0, np.int64)
-    stored = StoredRows(X, none, none, y, norms)
+    stored = StoredRows(kept, none, none, y, norms)
     if sparse:
         places = np.tile(np.arange(p), n)
-        stored = StoredRows(X.reshape(1, -1), places, p * np.arange(n + 1), y, norms)
+        stored = StoredRows(kept.reshape(1, -1), places, p * np.arange(n + 1), y, norms)
     weights, found = rng.standard_normal(p + 1), np.empty(p + 1)
     batch = np.flatnonzero(rng.random(n) < 0.7)
     clipped_sum(stored, batch, Model(2, 0.0, 1, p + 1, unit, clip), weights, found)
@@ -203,7 +204,7 @@ def test_weights_beyond_all_bounds_contribute_nothing():
     from privlearn._loops.sums import StoredRows
 
     none = np.empty(0, np.int64)
-    rows = StoredRows(np.ones((3, 2)), none, none, np.zeros(3), np.full(3, 1.5))
+    rows = StoredRows(np.ones((3, 2), np.float32), none, none, np.zeros(3), np.full(3, 1.5))
     found = np.empty(2)
     clipped_sum(rows, np.arange(3), Model(0, 0.0, 1, 2, 0.0, 1.0), np.full(2, 1e308), found)
     np.testing.assert_array_equal(found, 0.0)
