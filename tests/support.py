@@ -195,3 +195,19 @@ def tilted(n=5_000, seed=3):
     rng = np.random.default_rng(seed)
     X = np.clip(rng.standard_normal((n, 6)), -4, 4)
     return X, X @ [0.8, 0.0, -0.5, 0.0, 0.3, 0.0] + 0.5 * rng.standard_normal(n)
+
+
+def with_penalty(estimator_class, penalty, **parameters):
+    """An estimator of that class with any penalty."""
+
+    class One(estimator_class):
+        def _penalty(self, n_features):
+            return penalty
+
+    return One(**parameters)
+
+
+def exact(model, X, y):
+    """The model, fitted without noise."""
+    with without_noise():
+        return model.fit(X, y)

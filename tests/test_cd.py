@@ -21,7 +21,7 @@ from privlearn.losses import Huber, Logistic, Squared
 from privlearn.penalties import PENALTIES
 from privlearn.release import Releaser, releasing_with
 from privlearn.solvers import CoordinateDescent
-from support import NoNoise, facts, sloped, without_noise
+from support import NoNoise, exact, facts, sloped, with_penalty
 
 # Many steps and, without noise, no clipping: what is left is the optimiser.
 EXACT = {
@@ -46,17 +46,7 @@ HEAVIER = 5.0  # times the penalties of the list, so that they matter to the row
 
 def penalised(loss, penalty, **parameters):
     """An estimator with that loss and any penalty of the list."""
-
-    class One(ESTIMATORS[loss]):
-        def _penalty(self, n_features):
-            return penalty
-
-    return One(**parameters)
-
-
-def exact(model, X, y):
-    with without_noise():
-        return model.fit(X, y)
+    return with_penalty(ESTIMATORS[loss], penalty, **parameters)
 
 
 def losses_at(loss, y, z, scale=1.0):

@@ -14,7 +14,7 @@ from privlearn.losses import Hinge, Huber, Logistic, Squared, SquaredHinge
 from privlearn.penalties import PENALTIES
 from privlearn.release import Releaser, releasing_with
 from privlearn.solvers import DualCoordinateDescent, descent, scd_rule
-from support import NUMBERS, NoNoise, facts, sloped, tilted, without_noise
+from support import NUMBERS, NoNoise, exact, facts, sloped, tilted, with_penalty
 
 # All rows in every step, no row shortened, and weights that resist no more than curvature asks for:
 # what is left is the optimiser.
@@ -37,17 +37,7 @@ def model_of(loss, penalty, **parameters):
     base = {"squared": LinearRegression, "huber": HuberRegressor, "logistic": LogisticRegression}
     if "hinge" in loss:
         parameters["loss"] = loss.replace(" ", "_")
-
-    class One(base.get(loss, LinearSVC)):
-        def _penalty(self, n_features):
-            return penalty
-
-    return One(**parameters)
-
-
-def exact(model, X, y):
-    with without_noise():
-        return model.fit(X, y)
+    return with_penalty(base.get(loss, LinearSVC), penalty, **parameters)
 
 
 def heavier(penalty):

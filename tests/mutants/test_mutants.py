@@ -271,18 +271,23 @@ def rewritten(function, right, wrong):
     return scope[function.__name__]
 
 
+def moved_slope(values, targets, scores, how, before, change):
+    """Bring the scores up to date, as the compiled sums do, and give the losses' slopes."""
+    loss, _, threshold, scale = how
+    scores += change * values[before]
+    if loss == LOGISTIC:
+        return -targets * expit(-targets * scores)
+    if loss == HUBER:
+        return np.clip(scores / scale, -threshold, threshold)
+    return scores
+
+
 @mutant_of("cd")
 def slope_clipped_instead_of_the_derivative(patch):
     """So that a coordinate moves by the limit times the row's entry, which may be above 1."""
 
     def by_slope(values, targets, present, scores, how, j, before, change):
-        loss, limit, threshold, scale = how
-        scores += change * values[before]
-        slope = scores
-        if loss == LOGISTIC:
-            slope = -targets * expit(-targets * scores)
-        elif loss == HUBER:
-            slope = np.clip(scores / scale, -threshold, threshold)
+        slope, limit = moved_slope(values, targets, scores, how, before, change), how[1]
         if j == len(values):
             return present @ (0.5 - 0.5 * slope**2)
         return values[j] @ np.clip(slope, -limit, limit)
@@ -297,13 +302,7 @@ def row_norm_clipped_instead_of_the_coordinate(patch):
     """A row's gradient is as long as all limits together; one coordinate may be all of it."""
 
     def by_norm(values, targets, present, scores, how, j, before, change):
-        loss, limit, threshold, scale = how
-        scores += change * values[before]
-        slope = scores
-        if loss == LOGISTIC:
-            slope = -targets * expit(-targets * scores)
-        elif loss == HUBER:
-            slope = np.clip(scores / scale, -threshold, threshold)
+        slope, limit = moved_slope(values, targets, scores, how, before, change), how[1]
         if j == len(values):
             return present @ (0.5 - 0.5 * slope**2)
         length = np.abs(slope) * np.sqrt(np.sum(values.astype(np.float64) ** 2, axis=0))
