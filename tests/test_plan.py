@@ -3,6 +3,7 @@
 import copy
 import math
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from privlearn.numerics import BlockSum, summation_error
 from privlearn.plan import L1, L2, LINF, OUTER, UNIT_BOX, Plan, Release, calibrate
 from privlearn.problem import Budget, Neighbors
 from privlearn.release import Releaser, spend
-from privlearn.sampling import Poisson
+from privlearn.sampling import Disjoint, Permuted, Poisson, WithReplacement
 from support import regression
 
 NORMS = {"Gaussian": L2, "Laplace": L1, "spherical": L2, "Gumbel": LINF}
@@ -127,19 +128,67 @@ def test_no_release_too_many_and_a_failed_one_counts():
         failed("sum", np.zeros(4), clip=3.0)
 
 
-def test_sampled_releases_need_a_fresh_batch_each():
-    release = Releaser(plan_of(one(sampling=Poisson(0.5), count=2)), BUDGET)
-    with pytest.raises(PlanViolation, match="needs a fresh batch"):
+def test_sampled_releases_get_their_rows_with_their_noise():
+    release = Releaser(plan_of(one(sampling=Poisson(0.5), count=3)), BUDGET)
+    with pytest.raises(PlanViolation, match="of drawn rows"):
         release("sum", np.zeros(4), clip=3.0)
-    release = Releaser(plan_of(one(sampling=Poisson(0.5), count=2)), BUDGET)
-    assert 300 < len(release.batch("sum", 1_000)) < 700
-    release("sum", np.zeros(4), clip=3.0)
-    with pytest.raises(PlanViolation, match="needs a fresh batch"):
-        release("sum", np.zeros(4), clip=3.0)
-    release = Releaser(plan_of(one(sampling=Poisson(0.5), count=2)), BUDGET)
-    release.batch("sum", 10)
-    with pytest.raises(PlanViolation, match="never used"):
-        release.batch("sum", 10)
+    release = Releaser(plan_of(one(sampling=Poisson(0.5), count=3)), BUDGET)
+    steps = release.steps("sum", 1_000, clip=3.0, at_most=2)
+    assert steps.taken == 2
+    assert 300 < len(steps.rows(0)) < 700
+    assert not np.array_equal(steps.rows(0), steps.rows(1))
+    assert release.steps("sum", 1_000, clip=3.0, at_most=2).taken == 1
+    with pytest.raises(PlanViolation, match="planned 3 times"):
+        release.steps("sum", 1_000, clip=3.0, at_most=2)
+
+
+def test_releases_that_share_a_draw_are_handed_out_together_and_charged_once():
+    shared = one(SPHERICAL, sampling=Disjoint(5), count=5)
+    plan = plan_of(shared)
+    assert Releaser(plan, BUDGET).steps("sum", 100, clip=3.0, at_most=2).taken == 5
+    assert plan.epsilon(0.0) == plan_of(one(SPHERICAL)).epsilon(0.0)
+    again = plan_of(one(SPHERICAL, count=5))
+    assert again.epsilon(0.0) == pytest.approx(5 * plan.epsilon(0.0))
+
+
+@pytest.mark.parametrize(
+    "sampling", [Permuted(3, blocks=2), WithReplacement(3, population=1_000, blocks=2)]
+)
+def test_visits_multiply_what_one_row_moves(sampling):
+    plan = plan_of(one(sampling=sampling), scale=20.0)
+    once = plan_of(one(), scale=20.0)
+    certain = isinstance(sampling, Permuted)
+    if certain:
+        assert plan.epsilon(1e-6) == pytest.approx(plan_of(one(), scale=20.0 / 3).epsilon(1e-6))
+    else:
+        mixed = sum(
+            weight * plan_of(one(), scale=20.0 / k).delta(1.0) for k, weight in sampling.visits if k
+        )
+        assert mixed <= plan.delta(1.0) <= 1.001 * mixed
+    assert plan.epsilon(1e-6) > once.epsilon(1e-6)
+
+
+def level(epsilon, weight, **options):
+    return Release(f"sum at {epsilon}", (4,), 3.0, L2, SPHERICAL, level=epsilon, weight=weight)
+
+
+def test_levels_are_charged_by_the_largest_and_told_apart():
+    plan = plan_of(level(0.1, 10.0), level(1.0, 1.0), scale=1.0)
+    assert plan.levels == (0.1, 1.0)
+    assert plan.epsilon(0.0) == pytest.approx(1.0, rel=1e-5)
+    assert plan.epsilon_at_level(0.1, 0.0) == pytest.approx(0.1, rel=1e-5)
+    assert len(plan.pairs()) == 1
+    common = Release("count", (1,), 1.0, L2, SPHERICAL, weight=10.0)
+    both = plan_of(common, level(0.1, 10.0), level(1.0, 1.0), scale=1.0)
+    assert both.epsilon_at_level(0.1, 0.0) == pytest.approx(0.2, rel=1e-5)
+    assert both.epsilon(0.0) == pytest.approx(1.1, rel=1e-5)
+
+
+def test_levels_that_do_not_order_are_refused():
+    with pytest.raises(ValueError, match="less for more"):
+        plan_of(level(0.1, 1.0), level(1.0, 10.0))
+    with pytest.raises(ValueError, match="noise alone"):
+        plan_of(level(0.1, 10.0), replace(level(1.0, 1.0), clip=4.0))
 
 
 def test_selection_releases_an_index_that_follows_the_scores():

@@ -77,6 +77,14 @@ class Certificate:
             for release in self.plan.releases
         )
 
+    @property
+    def levels(self) -> dict[float, float]:
+        """What people of each level were promised, with the epsilon that holds for them at `delta`.
+
+        Empty when everybody was promised the same; `epsilon` is the largest level.
+        """
+        return {a: self.plan.epsilon_at_level(a, self.delta) for a in self.plan.levels}
+
     def spent(self, delta: float | None = None) -> float:
         """What the plan really costs at `delta` (default: the promised one)."""
         return self.epsilon_at(self.delta if delta is None else delta)
@@ -105,6 +113,7 @@ class Certificate:
             "epsilon": self.epsilon,
             "delta": self.delta,
             "spent_epsilon": self.spent(),
+            "levels": [{"promised": a, "spent_epsilon": b} for a, b in self.levels.items()],
             "neighbors": self.neighbors,
             "unit": self.unit,
             "private": self.private,
@@ -122,6 +131,10 @@ class Certificate:
         return [
             ("promised", f"epsilon = {self.epsilon:g}, delta = {self.delta:g}"),
             ("spent", f"epsilon = {self.spent():.6g} at delta = {self.delta:g}"),
+            *(
+                ("level", f"people promised {a:g}: epsilon = {b:.6g} at delta = {self.delta:g}")
+                for a, b in self.levels.items()
+            ),
             ("neighbours", f"{self.neighbors}: {self.plan.neighbors.sentence}"),
             ("unit", f"one {self.unit} is one person"),
             *(("release", line) for line in self.plan.describe()),

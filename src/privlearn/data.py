@@ -40,12 +40,14 @@ Array = NDArray[np.float64]
 class Table:
     """Features and target as numeric arrays of equal length; nothing is bounded yet.
 
-    `finite` says that no row holds NaN or infinity, because such data were refused.
+    `finite` says that no row holds NaN or infinity, because such data were refused. `level` is the
+    place of each row's promise among the problem's levels, where people have different ones.
     """
 
     X: NDArray[np.floating] | csr_array
     y: Array
     finite: bool = False
+    level: NDArray[np.int64] | None = None
 
     @property
     def n(self) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn.sampling import FULL, Sampling
+from privlearn.sampling import Sampling
 
 if TYPE_CHECKING:
     from privlearn.accounting import Pair
@@ -30,7 +30,7 @@ class Shift:
     Attributes
     ----------
     sensitivity : float
-        Largest distance between the statistics of two neighbouring data sets.
+        Largest distance between the statistics of two neighbouring data sets, per visit of the row.
     contribution : float
         Largest distance that one present row makes against its absence.
     replaces : bool
@@ -67,9 +67,11 @@ class Mechanism(Protocol):
         """The dominating pair of one such release."""
 
 
-def _need_full(sampling: Sampling, name: str) -> None:
-    if sampling != FULL:
+def _certain_visits(sampling: Sampling, name: str) -> int:
+    """How often a row meets one charge, where that is certain."""
+    if sampling.visits is None or len(sampling.visits) > 1:
         raise NotImplementedError(f"{name} noise has no proof here for {sampling.name}; use FULL")
+    return sampling.visits[0][0]
 
 
 @dataclass(frozen=True)
@@ -86,11 +88,14 @@ class GaussianNoise:
 
     def pair(self, shift: Shift, noise_scale: float, sampling: Sampling) -> Pair:
         """The dominating pair of one such release."""
-        from privlearn.accounting import Gaussian, SampledGaussian
+        from privlearn.accounting import Gaussian, GaussianMixture, SampledGaussian
 
-        if sampling == FULL:
-            return Gaussian(shift.sensitivity / noise_scale)
-        return SampledGaussian(sampling.rate, noise_scale / shift.contribution, shift.replaces)
+        if sampling.visits is None:
+            return SampledGaussian(sampling.rate, noise_scale / shift.contribution, shift.replaces)
+        mus = tuple(visits * shift.sensitivity / noise_scale for visits, _ in sampling.visits)
+        if len(mus) == 1:
+            return Gaussian(mus[0])
+        return GaussianMixture(mus, tuple(weight for _, weight in sampling.visits))
 
 
 @dataclass(frozen=True)
@@ -109,8 +114,7 @@ class LaplaceNoise:
         """The Laplace pair for one number; for several only the pure guarantee is claimed."""
         from privlearn.accounting import Laplace, PureLoss
 
-        _need_full(sampling, self.name)
-        epsilon = shift.sensitivity / noise_scale
+        epsilon = _certain_visits(sampling, self.name) * shift.sensitivity / noise_scale
         return Laplace(epsilon) if shift.dimension == 1 else PureLoss(epsilon)
 
 
@@ -130,8 +134,8 @@ class SphericalNoise:
         """The worst pair of a pure guarantee."""
         from privlearn.accounting import PureLoss
 
-        _need_full(sampling, self.name)
-        return PureLoss(shift.sensitivity / noise_scale)
+        visits = _certain_visits(sampling, self.name)
+        return PureLoss(visits * shift.sensitivity / noise_scale)
 
 
 @dataclass(frozen=True)
@@ -150,8 +154,8 @@ class GumbelNoise:
         """Bounded range: each score moves by at most the sensitivity, up or down."""
         from privlearn.accounting import BoundedRange
 
-        _need_full(sampling, self.name)
-        return BoundedRange(2.0 * shift.sensitivity / noise_scale)
+        visits = _certain_visits(sampling, self.name)
+        return BoundedRange(2.0 * visits * shift.sensitivity / noise_scale)
 
 
 GAUSSIAN = GaussianNoise()

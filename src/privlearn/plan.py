@@ -93,6 +93,8 @@ class Release:
         How often it is released.
     weight : float
         Its noise multiplier, relative to the plan's scale.
+    level : float or None
+        None: everybody may contribute. Otherwise only people whose own promise is this epsilon do.
     """
 
     name: str
@@ -103,6 +105,7 @@ class Release:
     sampling: Sampling = FULL
     count: int = 1
     weight: float = 1.0
+    level: float | None = None
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.clip) and self.clip > 0):
@@ -143,6 +146,19 @@ class Plan:
             raise ValueError("two releases of a plan have one name; use count, or other names")
         if self.rows is not None and not 0 < self.rows <= MAX_ROWS:
             raise ValueError(f"rows={self.rows}, but between 1 and {MAX_ROWS} are supported")
+        self._check_levels()
+
+    def _check_levels(self) -> None:
+        """Levels may differ in noise alone, and more epsilon must mean less of it everywhere."""
+        kinds: dict[object, dict[float, float]] = {}
+        for r in self.releases:
+            if r.level is not None:
+                kind = (r.mechanism, r.norm, r.shape, r.clip, r.count, r.sampling)
+                kinds.setdefault(kind, {})[r.level] = r.weight
+        for weights in kinds.values():
+            ordered = [weights.get(level, math.inf) for level in self.levels]
+            if ordered != sorted(ordered, reverse=True) or math.inf in ordered:
+                raise ValueError("levels of a plan must differ in noise alone, less for more")
 
     def noise_multiplier(self, release: Release) -> float:
         """Noise scale over clip."""
@@ -167,10 +183,18 @@ class Plan:
         steps = 2.0 if release.mechanism.selects else release.norm.of_ones(release.size)
         return steps * self._finest_grid(release) + 2.0 * summation_error(rows) * release.clip
 
-    def sensitivity(self, release: Release) -> float:
-        """Largest distance between the statistics of two neighbours, as computed."""
+    def sensitivity(self, release: Release, visits: int = 1) -> float:
+        """Largest distance between the statistics of two neighbours, as computed.
+
+        Parameters
+        ----------
+        release : Release
+            Of this plan.
+        visits : int, default=1
+            How often the row comes, where a sampler lets it come several times.
+        """
         diameter = release.norm.diameter if self.neighbors.replaces else 1.0
-        return diameter * release.clip + self._rounding(release)
+        return visits * (diameter * release.clip + self._rounding(release))
 
     def pair(self, release: Release) -> Pair:
         """The dominating pair of one draw of `release`."""
@@ -182,15 +206,38 @@ class Plan:
         )
         return release.mechanism.pair(shift, self.noise_scale(release), release.sampling)
 
-    def pairs(self) -> list[tuple[Pair, int]]:
-        """What the accountant composes."""
-        return [(self.pair(release), release.count) for release in self.releases]
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """Promises that only some people were given, increasing; empty when all have the same."""
+        return tuple(sorted({r.level for r in self.releases if r.level is not None}))
+
+    def pairs(self, level: float | None = None) -> list[tuple[Pair, int]]:
+        """What the accountant composes: all that one person's row can enter.
+
+        Parameters
+        ----------
+        level : float or None, default=None
+            One of `levels`. None stands for the largest, whose people are protected least: levels
+            differ in noise alone, so it dominates the others.
+        """
+        level = max(self.levels, default=None) if level is None else level
+        return [
+            (self.pair(release), 1 if release.sampling.at_once else release.count)
+            for release in self.releases
+            if release.level in (None, level)
+        ]
 
     @cached_property
     def _composition(self) -> Composition:
         from privlearn.accounting import compose
 
         return compose(self.pairs())
+
+    def epsilon_at_level(self, level: float, delta: float) -> float:
+        """Smallest epsilon that holds at `delta` for people of one of the `levels`."""
+        from privlearn.accounting import compose
+
+        return compose(self.pairs(level)).epsilon(delta)
 
     def epsilon(self, delta: float) -> float:
         """Smallest epsilon that this plan guarantees at `delta`."""
@@ -264,5 +311,6 @@ def _refuse_gaussian_without_delta(plan: Plan) -> None:
     for release in plan.releases:
         if release.mechanism == GAUSSIAN:
             raise InvalidBudget(
-                "delta=0, but Gaussian noise needs delta > 0; set delta, for example delta=1e-6"
+                "delta=0, but Gaussian noise needs delta > 0; set delta, for example delta=1e-6, "
+                "or use solver='one-pass', which needs none"
             )

@@ -18,7 +18,7 @@ from privlearn.exceptions import InvalidBudget, MissingFact
 from privlearn.losses import Loss
 from privlearn.penalties import Penalty
 
-__all__ = ["Bounds", "Budget", "Neighbors", "Problem"]
+__all__ = ["Bounds", "Budget", "Level", "Neighbors", "Problem"]
 
 
 class Neighbors(StrEnum):
@@ -217,6 +217,14 @@ def _check_norm(data_norm: float, fit_intercept: bool) -> None:
         )
 
 
+@dataclass(frozen=True)
+class Level:
+    """People who were promised the same epsilon, and how many they are where that is public."""
+
+    epsilon: float
+    people: int | None
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """Everything public about a fit. It holds no data, and `n` is None when n is private."""
@@ -230,9 +238,12 @@ class Problem:
     fit_intercept: bool = True
     rows_may_be_empty: bool = False
     assumed: tuple[str, ...] = ()
+    levels: tuple[Level, ...] = ()  # increasing; empty when everybody is promised the same
 
     def assumptions(self) -> tuple[str, ...]:
         """What the guarantee takes for granted, for plans and certificates."""
         declared = f"{self.bounds.named()} chosen without looking at the data"
         counted = () if self.n is None else ("the number of rows is public",)
-        return (declared, *counted, *self.assumed)
+        chosen = "every person's sample_epsilon was chosen without looking at the data"
+        own = (f"{chosen}, and the list of levels is public",) if self.levels else ()
+        return (declared, *counted, *own, *self.assumed)

@@ -21,7 +21,7 @@ from privlearn.certificate import Certificate
 from privlearn.exceptions import PlanViolation
 from privlearn.plan import Plan, Release
 from privlearn.problem import Budget
-from privlearn.sampling import Batches
+from privlearn.sampling import FULL, Batches
 
 if TYPE_CHECKING:
     from privlearn.noise import NoiseSource
@@ -51,6 +51,20 @@ class Steps(NamedTuple):
         """Number of releases."""
         return len(self.noise)
 
+    def rows(self, k: int) -> NDArray[np.int64]:
+        """Rows of batch `k`."""
+        return self.batches.rows[self.batches.starts[k] : self.batches.starts[k + 1]]
+
+    def emit(self, k: int, statistic: Array) -> Array:
+        """Release number `k`, for loops that are not compiled."""
+        from privlearn._loops.emit import emit
+
+        out = np.empty(statistic.size)
+        record = (self.statistics, self.released, self.answers)
+        if not emit(statistic, k, self.noise, self.grid, *record, out):
+            raise PlanViolation("a statistic does not fit its grid: a solver bug")
+        return out
+
 
 class Releaser:
     """Adds the planned noise to what a solver releases.
@@ -72,7 +86,6 @@ class Releaser:
         self._seed = seed
         self._planned = {release.name: release for release in plan.releases}
         self._made: Counter[str] = Counter()
-        self._batches: Counter[str] = Counter()
         self._source: NoiseSource | None = None
 
     def __call__(self, name: str, statistic: ArrayLike, *, clip: float) -> Array:
@@ -80,6 +93,8 @@ class Releaser:
         release = self._take(name, np.shape(statistic), clip)
         if release.mechanism.selects:
             raise PlanViolation(f"release {name!r} is a selection; use select, not a plain release")
+        if release.sampling != FULL:
+            raise PlanViolation(f"release {name!r} is of drawn rows; call steps({name!r}, n, ...)")
         return self._emit(release, np.asarray(statistic, dtype=np.float64))
 
     def select(self, name: str, scores: ArrayLike, *, clip: float) -> int:
@@ -88,12 +103,6 @@ class Releaser:
         if not release.mechanism.selects:
             raise PlanViolation(f"release {name!r} is planned with {release.mechanism.name} noise")
         return int(np.argmax(self._emit(release, np.asarray(scores, dtype=np.float64))))
-
-    def batch(self, name: str, n: int) -> NDArray[np.int64]:
-        """Rows for the next release of `name`, drawn as its plan declares."""
-        release = self._find(name)
-        self._count_batches(name, 1)
-        return self._draw_batch(release, n)
 
     def steps(self, name: str, n: int, *, clip: float, at_most: int) -> Steps:
         """Batches and noise for the next releases of `name`, for a compiled loop.
@@ -107,11 +116,12 @@ class Releaser:
         clip : float
             What every row's contribution was clipped to.
         at_most : int
-            How many steps to hand out; fewer when the plan has fewer left.
+            How many steps to hand out; fewer when the plan has fewer left, all of them where they
+            share one draw of rows.
         """
         release = self._find(name)
-        count = max(1, min(at_most, release.count - self._made[name]))
-        self._count_batches(name, count)
+        wanted = release.count if release.sampling.at_once else at_most
+        count = max(1, min(wanted, release.count - self._made[name]))
         self._take(name, release.shape, clip, count)
         return self._hand_out(release, n, count)
 
@@ -132,11 +142,6 @@ class Releaser:
             )
         return self._planned[name]
 
-    def _count_batches(self, name: str, count: int) -> None:
-        if self._batches[name] != self._made[name]:
-            raise PlanViolation(f"a batch of release {name!r} was drawn and never used")
-        self._batches[name] += count
-
     def _take(self, name: str, shape: tuple[int, ...], clip: float, count: int = 1) -> Release:
         """Check some releases against the plan and count them, before anything is drawn."""
         release = self._find(name)
@@ -150,8 +155,6 @@ class Releaser:
             )
         self._made[name] += count
         self._report()
-        if release.sampling.rate < 1.0 and self._batches[name] != self._made[name]:
-            raise PlanViolation(f"release {name!r} needs a fresh batch; call batch({name!r}, n)")
         return release
 
     def _noise(self) -> NoiseSource:
@@ -160,9 +163,6 @@ class Releaser:
 
             self._source = NoiseSource(self._seed)
         return self._source
-
-    def _draw_batch(self, release: Release, n: int) -> NDArray[np.int64]:
-        return release.sampling.draw(self._noise(), n)
 
     def _draw_noise(self, release: Release, count: int) -> NDArray[np.int64]:
         """Noise of `count` releases, in units of the grid."""

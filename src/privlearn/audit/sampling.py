@@ -1,4 +1,4 @@
-"""Are rows drawn as declared: each by a coin of its own, afresh for every release?"""
+"""Are rows drawn as declared: by coins of their own, once, once per epoch, or with replacement?"""
 
 from __future__ import annotations
 
@@ -13,25 +13,31 @@ from scipy import stats
 from privlearn.audit.adversary import audited, base_data
 from privlearn.audit.failure import AuditFailure
 from privlearn.audit.tape import Series, Tape, record
+from privlearn.sampling import Disjoint, Permuted, Sampling, WithReplacement
 
-__all__ = ["check_sampling", "coins_agree"]
+__all__ = ["check_sampling", "coins_agree", "drawn_as_declared"]
 
 SIGNIFICANCE = 1e-6  # false alarms of one comparison
+Counts = NDArray[np.int64]
 
 
-def _members(tape: Tape, n: int) -> dict[str, NDArray[np.bool_]]:
-    """For each sampled release, which rows (columns) were in which batch (rows)."""
-    found: dict[str, list[NDArray[np.bool_]]] = defaultdict(list)
+def _members(tape: Tape, n: int) -> dict[str, Counts]:
+    """For each sampled release, how often each row (column) was in each batch (row).
+
+    A release of some people only counts those; where rows are drawn at once, all of them come.
+    """
+    found: dict[str, list[Counts]] = defaultdict(list)
     for item in tape.made:
         if not isinstance(item, Series):
             continue
         rows, starts = item.steps.batches
+        width = n if item.release.level is None else int(rows.max(initial=-1)) + 1
         for first, last in pairwise(starts):
-            found[item.release.name].append(np.isin(np.arange(n), rows[first:last]))
+            found[item.release.name].append(np.bincount(rows[first:last], minlength=width))
     return {name: np.array(members) for name, members in found.items()}
 
 
-def coins_agree(members: NDArray[np.bool_], rate: float) -> bool:
+def coins_agree(members: Counts, rate: float) -> bool:
     """Whether batch sizes and the rows' numbers of visits vary as independent coins would.
 
     Both sums of squared standard scores are nearly chi-squared; shuffled epochs make both far too
@@ -40,12 +46,35 @@ def coins_agree(members: NDArray[np.bool_], rate: float) -> bool:
     steps, n = members.shape
     spread = rate * (1.0 - rate)
     sizes, visits = members.sum(axis=1), members.sum(axis=0)
-    scores = (
-        (np.sum((sizes - n * rate) ** 2) / (n * spread), steps),
-        (np.sum((visits - steps * rate) ** 2) / (steps * spread), n),
+    return _in_the_middle(np.sum((sizes - n * rate) ** 2) / (n * spread), steps) and _in_the_middle(
+        np.sum((visits - steps * rate) ** 2) / (steps * spread), n
     )
-    tails = [min(stats.chi2.cdf(x, k), stats.chi2.sf(x, k)) for x, k in scores]
-    return bool(min(tails) > SIGNIFICANCE)
+
+
+def _in_the_middle(squares: float, freedom: int) -> bool:
+    tail = min(stats.chi2.cdf(squares, freedom), stats.chi2.sf(squares, freedom))
+    return bool(tail > SIGNIFICANCE)
+
+
+def _drawn_with_replacement(members: Counts, sampling: WithReplacement) -> bool:
+    """Whether every draw was made, and rows came as unevenly as independent draws let them."""
+    visits = members.sum(axis=0)
+    if members.sum() != sampling.epochs * sampling.population:
+        return False
+    expected = members.sum() / len(visits)
+    return _in_the_middle(float(np.sum((visits - expected) ** 2) / expected), len(visits) - 1)
+
+
+def drawn_as_declared(members: Counts, sampling: Sampling) -> bool:
+    """Whether batches (rows of `members`) hold rows of data (columns) as the sampler declares."""
+    if isinstance(sampling, WithReplacement):
+        return _drawn_with_replacement(members, sampling)
+    if isinstance(sampling, Permuted):
+        epochs = members.reshape(sampling.epochs, sampling.blocks, -1).sum(axis=1)
+        return bool((epochs == 1).all())
+    if isinstance(sampling, Disjoint):
+        return bool((members.sum(axis=0) == 1).all()) and len(members) == sampling.batches
+    return coins_agree(members, sampling.rate)
 
 
 def check_sampling(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # noqa: ANN401
@@ -56,7 +85,7 @@ def check_sampling(estimator: Any, *, n_features: int, seed: int = 0) -> None:  
     assert tape.plan is not None
     members = _members(tape, len(data.y))
     for release in tape.plan.releases:
-        if release.sampling.rate == 1.0:
+        if release.sampling.rate == 1.0 and not release.sampling.at_once:
             continue
-        if not coins_agree(members[release.name], release.sampling.rate):
+        if not drawn_as_declared(members[release.name], release.sampling):
             raise AuditFailure(f"batches of {release.name!r} are not drawn as they are accounted")

@@ -25,6 +25,7 @@ class Entry:
     release: Release
     statistic: Array
     released: Array
+    last_row_came: int = 1  # how often the last row did, where a sampler lets rows come often
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,18 +37,18 @@ class Series:
 
     def entries(self) -> list[Entry]:
         """One entry per release."""
-        shape = self.release.shape
+        shape, rows = self.release.shape, self.steps.batches.rows
+        came = int(np.sum(rows == rows.max(initial=0))) if len(self.steps.statistics) == 1 else 1
         pairs = zip(self.steps.statistics, self.steps.released, strict=True)
-        return [Entry(self.release, a.reshape(shape), b.reshape(shape)) for a, b in pairs]
+        return [Entry(self.release, a.reshape(shape), b.reshape(shape), came) for a, b in pairs]
 
 
 @dataclass(eq=False)
 class Tape:
-    """Everything that one fit released, in order, with its plan, its batches and its model."""
+    """Everything that one fit released, in order, with its plan and its model."""
 
     plan: Plan | None = None
     made: list[Entry | Series] = field(default_factory=list)
-    batches: list[NDArray[np.int64]] = field(default_factory=list)
     published: dict[str, NDArray[Any]] = field(default_factory=dict)
 
     @property
@@ -88,10 +89,6 @@ def record(estimator: Any, X: Any, y: Any) -> Tape:  # noqa: ANN401
             super().__init__(plan, budget, seed)
             tape.plan = plan
 
-        def _draw_batch(self, release: Release, n: int) -> NDArray[np.int64]:
-            tape.batches.append(super()._draw_batch(release, n))
-            return tape.batches[-1]
-
         def _emit(self, release: Release, statistic: Array) -> Array:
             released = super()._emit(release, statistic)
             tape.made.append(Entry(release, statistic.copy(), released.copy()))
@@ -116,11 +113,6 @@ def replay_on(tape: Tape, estimator: Any, X: Any, y: Any) -> Tape:  # noqa: ANN4
         def __init__(self, plan: Plan, budget: Budget, seed: int | None = None) -> None:
             super().__init__(plan, budget, seed)
             again.plan = plan
-
-        def _draw_batch(self, release: Release, n: int) -> NDArray[np.int64]:
-            batch = tape.batches[len(again.batches)]
-            again.batches.append(batch[batch < n])
-            return again.batches[-1]
 
         def _emit(self, release: Release, statistic: Array) -> Array:
             recorded = tape.made[len(again.made)]

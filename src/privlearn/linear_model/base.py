@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from privlearn.certificate import Certificate
 from privlearn.data import Table, bound, read_features, refuse_not_finite
 from privlearn.exceptions import DeltaWarning, InvalidBudget, UnsupportedCombination
+from privlearn.levels import Levels, read_levels
 from privlearn.losses import Loss
 from privlearn.penalties import Penalty
 from privlearn.plan import Plan, calibrate
@@ -27,7 +28,7 @@ from privlearn.problem import Bounds, Budget, Neighbors, Problem
 from privlearn.release import spend
 from privlearn.solvers import Solution, Solver, resolve
 
-__all__ = ["PrivateEstimator"]
+__all__ = ["PrivateEstimator", "budget_of"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -72,8 +73,8 @@ class PrivateEstimator(BaseEstimator):
         """Penalty on the coefficients."""
 
     @abstractmethod
-    def _read(self, X: Any, y: Any) -> Table:  # noqa: ANN401
-        """X and y as numbers, or a refusal."""
+    def _read(self, X: Any, y: Any, labels: Any = None) -> Table:  # noqa: ANN401
+        """X and y as numbers, or a refusal; `labels` are declared where they are given."""
 
     @abstractmethod
     def _publish(self, solution: Solution) -> None:
@@ -83,7 +84,13 @@ class PrivateEstimator(BaseEstimator):
         """Assumptions beyond those of every problem."""
         return ()
 
-    def plan(self, n: int | None = None, *, n_features: int) -> Plan:
+    def plan(
+        self,
+        n: int | None = None,
+        *,
+        n_features: int,
+        sample_epsilon: Any = None,  # noqa: ANN401
+    ) -> Plan:
         """What a fit would release and cost, before any data.
 
         Parameters
@@ -92,17 +99,26 @@ class PrivateEstimator(BaseEstimator):
             Number of rows. With ``neighbors="add_remove"`` it only serves the forecast.
         n_features : int
             Number of columns of X.
+        sample_epsilon : array-like of shape (n,) or None, default=None
+            Everybody's own privacy level, as in `fit`.
 
         Returns
         -------
         Plan
             `str()` it, or ask `.epsilon(delta)`, `.releases`, `.forecast()`.
         """
-        return self._planned(n, n_features, n_classes=0)
+        return self._planned(n, n_features, 0, sample_epsilon)
 
-    def _planned(self, n: int | None, n_features: int, n_classes: int) -> Plan:
+    def _planned(
+        self,
+        n: int | None,
+        n_features: int,
+        n_classes: int,
+        sample_epsilon: Any,  # noqa: ANN401
+    ) -> Plan:
         self._validate_params()
-        problem, budget, solver = self._set_up(n, n_features, n_classes)
+        levels = self._levels(sample_epsilon, n)
+        problem, budget, solver = self._set_up(n, n_features, n_classes, levels)
         settings, plan = self._calibrated(problem, budget, solver)
         if n is None:
             return plan
@@ -117,8 +133,9 @@ class PrivateEstimator(BaseEstimator):
             One row per person.
         y : array-like of shape (n_samples,)
             Target.
-        sample_epsilon : None
-            A privacy level per person; no solver offers it yet.
+        sample_epsilon : array-like of shape (n_samples,) or None, default=None
+            A privacy level per person, at most `epsilon`: public, and chosen without looking at the
+            data. It needs solver "one-pass", which "auto" then takes.
         **unsupported
             `sample_weight` and the like are refused: there is no proof for them.
 
@@ -127,12 +144,15 @@ class PrivateEstimator(BaseEstimator):
         self
             Fitted, with `coef_`, `intercept_` and `privacy_`.
         """
-        _refuse(sample_epsilon=sample_epsilon, **unsupported)
+        _refuse(**unsupported)
+        self.__dict__.pop("_stream", None)
         self._validate_params()
         table = self._read(X, y)
         n_classes = len(getattr(self, "classes_", ()))
         n, n_features = table.X.shape
-        problem, budget, solver = self._set_up(n, n_features, n_classes)
+        levels = self._levels(sample_epsilon, n)
+        table = replace(table, level=None if levels is None else levels.of_row)
+        problem, budget, solver = self._set_up(n, n_features, n_classes, levels)
         settings, plan = self._calibrated(problem, budget, solver)
         charged = {"ledger": self.ledger, "dataset": self.dataset}
         with spend(plan, budget, random_state=self.random_state, **charged) as release:
@@ -148,12 +168,25 @@ class PrivateEstimator(BaseEstimator):
         refuse_not_finite("X", features, "for a prediction needs every feature")
         return np.asarray(safe_sparse_dot(features, self.coef_.T)) + self.intercept_
 
+    def _levels(self, sample_epsilon: Any, n: int | None) -> Levels | None:  # noqa: ANN401
+        """Everybody's own promise, where people have one."""
+        if sample_epsilon is None:
+            return None
+        promised = budget_of(self.epsilon, self.delta).epsilon
+        return read_levels(sample_epsilon, promised, n if self._n_is_public() else None)
+
+    def _n_is_public(self) -> bool:
+        return Neighbors(self.neighbors).n_is_public
+
     def _set_up(
-        self, n: int | None, n_features: int, n_classes: int
+        self, n: int | None, n_features: int, n_classes: int, levels: Levels | None = None
     ) -> tuple[Problem, Budget, Solver]:
         """Public facts, budget and solver; everything that can be refused is refused here."""
-        budget = _budget(self.epsilon, self.delta)
+        budget = budget_of(self.epsilon, self.delta)
         problem = self._problem(n, n_features, n_classes)
+        if levels is not None and levels.epsilons:
+            problem = replace(problem, levels=levels.public(self._n_is_public()))
+            budget = replace(budget, epsilon=max(levels.epsilons))
         if problem.n is not None and budget.delta > 1.0 / problem.n:
             warnings.warn(
                 f"delta={budget.delta:g} is above 1/n = {1 / problem.n:.2g}: publishing one random "
@@ -195,7 +228,8 @@ class PrivateEstimator(BaseEstimator):
         return tags
 
 
-def _budget(epsilon: object, delta: object) -> Budget:
+def budget_of(epsilon: object, delta: object) -> Budget:
+    """The promise, or a refusal that says what is wrong with it."""
     for name, value in (("epsilon", epsilon), ("delta", delta)):
         if not isinstance(value, Real) or isinstance(value, bool):
             raise InvalidBudget(f"{name} is a {type(value).__name__}, but a number is needed")

@@ -27,7 +27,14 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
 
     classes_: NDArray[Any] = field(init=False)
 
-    def plan(self, n: int | None = None, *, n_features: int, n_classes: int = 2) -> Plan:
+    def plan(
+        self,
+        n: int | None = None,
+        *,
+        n_features: int,
+        n_classes: int = 2,
+        sample_epsilon: Any = None,  # noqa: ANN401
+    ) -> Plan:
         """What a fit would release and cost, before any data.
 
         Parameters
@@ -38,6 +45,8 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
             Number of columns of X.
         n_classes : int, default=2
             Number of labels, where `classes` does not declare them.
+        sample_epsilon : array-like of shape (n,) or None, default=None
+            Everybody's own privacy level, as in `fit`.
 
         Returns
         -------
@@ -45,7 +54,8 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
             `str()` it, or ask `.epsilon(delta)`, `.releases`, `.forecast()`.
         """
         declared = self.classes if not isinstance(self.classes, str) else np.arange(n_classes)
-        return self._planned(n, n_features, n_classes=len(declared_classes(declared, None)))
+        labels = declared_classes(declared, None)
+        return self._planned(n, n_features, len(labels), sample_epsilon)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
         """Scores: one per row for two classes, one per row and class for more.
@@ -70,9 +80,9 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
         best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[best])
 
-    def _read(self, X: Any, y: Any) -> Table:  # noqa: ANN401
+    def _read(self, X: Any, y: Any, labels: Any = None) -> Table:  # noqa: ANN401
         if y is not None:
-            self.classes_ = declared_classes(self.classes, y)
+            self.classes_ = declared_classes(self.classes if labels is None else labels, y)
         public = Neighbors(self.neighbors).n_is_public
         return validate(
             self, X, y, n_is_public=public, on_invalid=self.on_invalid, encode=self._encode

@@ -10,6 +10,7 @@ from sklearn.utils._param_validation import Interval
 
 from privlearn.linear_model.boxes import in_a_box
 from privlearn.linear_model.regressor import PrivateLinearRegressor
+from privlearn.linear_model.streaming import StreamingMixin
 from privlearn.losses import Huber, Loss
 from privlearn.penalties import Penalty
 
@@ -17,7 +18,7 @@ __all__ = ["HuberRegressor"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class HuberRegressor(PrivateLinearRegressor):
+class HuberRegressor(StreamingMixin, PrivateLinearRegressor):
     """Linear regression that outliers in y cannot carry away, as in scikit-learn.
 
     Errors up to `epsilon_huber` times a scale count by their square, larger ones by their size; the

@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from privlearn.linear_model.boxes import in_a_box
 from privlearn.linear_model.classifier import PrivateLinearClassifier
+from privlearn.linear_model.streaming import StreamingMixin
 from privlearn.losses import Hinge, Loss, SquaredHinge
 from privlearn.penalties import Penalty
 
@@ -20,7 +21,7 @@ LOSS_CALLED = {"hinge": Hinge, "squared_hinge": SquaredHinge}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LinearSVC(PrivateLinearClassifier):
+class LinearSVC(StreamingMixin, PrivateLinearClassifier):
     """Linear support vector classification for two or more classes.
 
     The objective is |w|^2 / 2 plus C times the sum of losses, as in scikit-learn, except that the

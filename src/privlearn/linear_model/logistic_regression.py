@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval
 
 from privlearn.linear_model.boxes import in_a_box
 from privlearn.linear_model.classifier import PrivateLinearClassifier
+from privlearn.linear_model.streaming import StreamingMixin
 from privlearn.losses import Logistic, Loss, Softmax
 from privlearn.penalties import Penalty
 
@@ -20,7 +21,7 @@ __all__ = ["LogisticRegression"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LogisticRegression(PrivateLinearClassifier):
+class LogisticRegression(StreamingMixin, PrivateLinearClassifier):
     """Logistic regression for two or more classes, as in scikit-learn.
 
     The objective is C times the sum of losses plus (1 - l1_ratio) / 2 |w|^2 + l1_ratio |w|_1. Two

@@ -33,7 +33,7 @@ class PrivateLinearRegressor(RegressorMixin, PrivateEstimator):
         """
         return self._scores(X)
 
-    def _read(self, X: Any, y: Any) -> Table:  # noqa: ANN401
+    def _read(self, X: Any, y: Any, labels: Any = None) -> Table:  # noqa: ANN401
         public = Neighbors(self.neighbors).n_is_public
         return validate(self, X, y, n_is_public=public, on_invalid=self.on_invalid)
 

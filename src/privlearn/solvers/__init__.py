@@ -11,6 +11,8 @@ from privlearn.solvers.base import Solution, Solver, Support, check_supported
 from privlearn.solvers.choice import choose
 from privlearn.solvers.coordinate_descent import CoordinateDescent
 from privlearn.solvers.dual_coordinate_descent import DualCoordinateDescent
+from privlearn.solvers.one_pass import OnePassSGD
+from privlearn.solvers.output_perturbation import OutputPerturbation
 from privlearn.solvers.sgd import SGD
 from privlearn.solvers.sufficient_statistics import SufficientStatistics
 
@@ -19,6 +21,8 @@ __all__ = [
     "SOLVERS",
     "CoordinateDescent",
     "DualCoordinateDescent",
+    "OnePassSGD",
+    "OutputPerturbation",
     "Solution",
     "Solver",
     "SufficientStatistics",
@@ -29,7 +33,14 @@ __all__ = [
 
 SOLVERS: dict[str, type[Solver]] = {
     solver.name: solver
-    for solver in (CoordinateDescent, DualCoordinateDescent, SGD, SufficientStatistics)
+    for solver in (
+        CoordinateDescent,
+        DualCoordinateDescent,
+        SGD,
+        SufficientStatistics,
+        OnePassSGD,
+        OutputPerturbation,
+    )
 }
 
 
@@ -39,7 +50,7 @@ def resolve(solver: str | Solver, problem: Problem, budget: Budget) -> Solver:
     Examples
     --------
     >>> sorted(SOLVERS)
-    ['cd', 'moments', 'scd', 'sgd']
+    ['cd', 'moments', 'one-pass', 'output', 'scd', 'sgd']
     """
     if isinstance(solver, str):
         chosen = choose(SOLVERS, problem, budget) if solver == "auto" else _by_name(solver)

@@ -35,6 +35,7 @@ class Support:
     losses: frozenset[str]
     penalties: frozenset[str]
     neighbors: frozenset[Neighbors]
+    levels: bool = False  # whether people may have different promises
 
     @classmethod
     def of(
@@ -42,9 +43,11 @@ class Support:
         losses: Iterable[str],
         penalties: Iterable[str],
         neighbors: Iterable[Neighbors] = tuple(Neighbors),
+        *,
+        levels: bool = False,
     ) -> Support:
         """Build from plain lists; every relation unless said otherwise."""
-        return cls(frozenset(losses), frozenset(penalties), frozenset(neighbors))
+        return cls(frozenset(losses), frozenset(penalties), frozenset(neighbors), levels)
 
     def missing(self, problem: Problem) -> list[str]:
         """What the problem asks that is not there, in words."""
@@ -52,6 +55,7 @@ class Support:
             (f"loss {problem.loss.name!r}", problem.loss.name in self.losses),
             (f"penalty {problem.penalty.name!r}", problem.penalty.name in self.penalties),
             (f"neighbors={problem.neighbors.value!r}", problem.neighbors in self.neighbors),
+            ("sample_epsilon (use solver='one-pass')", self.levels or not problem.levels),
         ]
         return [words for words, there in wanted if not there]
 

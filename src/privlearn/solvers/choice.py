@@ -4,7 +4,8 @@
 scales, curvature and clip, and wins where features differ in scale. Where the budget is too small
 to buy that much, where declared facts already say as much, and for hinges, which it does not know,
 its dual is better, which buys lengths alone. SGD is left with several classes. Moments are hardly
-ever the most accurate choice for one model; they stay for many models from one release.
+ever the most accurate choice for one model; they stay for many models from one release. Without a
+delta, or with a level per person, one pass over disjoint batches is what there is.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ def choose(solvers: Mapping[str, type[Solver]], problem: Problem, budget: Budget
     able = [name for name, solver in solvers.items() if not solver.support.missing(problem)]
     if not able:
         return next(iter(solvers.values()))()  # its refusal says what is missing
+    if budget.delta == 0 and "one-pass" in able:
+        return solvers["one-pass"]()
     preferred = "scd" if _little_to_buy(problem, budget) else "cd"
     return solvers[preferred if preferred in able else able[0]]()
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from privlearn.data import BoundedData
+from privlearn.mechanisms import GAUSSIAN, Mechanism
 from privlearn.plan import Release
 from privlearn.problem import Problem
 from privlearn.release import Releaser
 
-__all__ = ["count_release", "rows_in_all"]
+__all__ = ["COUNT", "count_release", "rows_in_all"]
 
 COUNT = "number of rows"
 
 
-def count_release(weight: float) -> Release:
+def count_release(weight: float, mechanism: Mechanism = GAUSSIAN) -> Release:
     """The planned release, with its noise multiplier relative to the plan's scale."""
-    return Release(name=COUNT, shape=(1,), clip=1.0, weight=weight)
+    return Release(name=COUNT, shape=(1,), clip=1.0, weight=weight, mechanism=mechanism)
 
 
 def rows_in_all(problem: Problem, data: BoundedData, release: Releaser) -> float:

@@ -15,7 +15,16 @@ from privlearn.solvers.coordinates import Coordinates
 if TYPE_CHECKING:
     from privlearn._loops.sgd import Descent, Model
 
-__all__ = ["at_once", "batch_rate", "by_output", "model_of", "size_of", "start", "weight_beside"]
+__all__ = [
+    "at_once",
+    "batch_rate",
+    "by_output",
+    "model_of",
+    "penalty_of",
+    "size_of",
+    "start",
+    "weight_beside",
+]
 
 Array = NDArray[np.float64]
 CHUNK_NUMBERS = 2**18  # noise drawn at once
@@ -63,6 +72,20 @@ def model_of(problem: Problem, coordinates: Coordinates, clip: float, scale_unit
     )
 
 
+def penalty_of(
+    problem: Problem, coordinates: Coordinates, rows: float
+) -> tuple[Array, Array, Array, Array]:
+    """Weights l1 and l2 and limits of every number, per row of the losses' mean."""
+    size = size_of(problem)
+    l1, l2 = np.zeros(size), np.zeros(size)
+    low, high = np.full(size, -np.inf), np.full(size, np.inf)
+    sides = coordinates.penalty(problem, rows)
+    for k in range(problem.loss.outputs):
+        own = slice(k * coordinates.width, k * coordinates.width + problem.n_features)
+        l1[own], l2[own], low[own], high[own] = sides
+    return l1, l2, low, high
+
+
 def start(
     problem: Problem,
     coordinates: Coordinates,
@@ -79,16 +102,7 @@ def start(
 
     size = size_of(problem)
     weights = np.zeros(size)
-    l1, l2, low, high = (
-        np.zeros(size),
-        np.zeros(size),
-        np.full(size, -np.inf),
-        np.full(size, np.inf),
-    )
-    sides = coordinates.penalty(problem, rows)
-    for k in range(problem.loss.outputs):
-        own = slice(k * coordinates.width, k * coordinates.width + problem.n_features)
-        l1[own], l2[own], low[own], high[own] = sides
+    l1, l2, low, high = penalty_of(problem, coordinates, rows)
     if problem.loss.code == HUBER:
         limits = np.array([FIRST_SCALE, SMALLEST_SCALE, LARGEST_SCALE])
         weights[-1], low[-1], high[-1] = limits / scale_unit

@@ -1,7 +1,8 @@
 """How `DualCoordinateDescent` chooses batch, epochs, clip and step from public facts.
 
-The numbers were chosen with tools/derive_scd.py on generated data (dual_coordinate_descent.md, "The
-rule"). Rows have length at most 1 and y lies in [-1, 1]; typical lengths are bought.
+The numbers were chosen with tools/derive_descent.py on generated data (see "The rule" in
+dual_coordinate_descent.md). Rows have length at most 1 and y lies in [-1, 1]; typical lengths are
+bought.
 """
 
 from __future__ import annotations

@@ -15,26 +15,26 @@ from privlearn.solvers import sgd_rule
 from privlearn.solvers.coordinates import Coordinates
 from privlearn.solvers.sgd_rule import Settings
 
-__all__ = ["outlook", "responses"]
+__all__ = ["outlook", "outlook_of_steps", "responses"]
 
 Array = NDArray[np.float64]
 
 
-def responses(settings: Settings, step: float, curvature: float) -> tuple[Array, float]:
+def responses(
+    steps: int, momentum: float, averaged: float, step: float, curvature: float
+) -> tuple[Array, float]:
     """How far the result moves per unit of noise in each step, and the share of the optimum kept.
 
     Heavy ball on curvature (w - w*)^2 / 2 is linear: noise in step t adds -step h(s - t - 1) to
     iterate s, h the impulse response, and the result averages the last iterates.
     """
-    T = settings.steps
+    T = steps
     impulse = np.zeros(T + 1)
     impulse[0] = 1.0
     for k in range(T):
         before = impulse[k - 1] if k else 0.0
-        impulse[k + 1] = (1 + settings.momentum - step * curvature) * impulse[
-            k
-        ] - settings.momentum * before
-    tail = max(1, math.ceil(settings.averaged * T))
+        impulse[k + 1] = (1 + momentum - step * curvature) * impulse[k] - momentum * before
+    tail = max(1, math.ceil(averaged * T))
     reached = np.concatenate([[0.0], np.cumsum(impulse)])
     ends = T - np.arange(T)  # how many iterates feel the noise of step t
     moved = step * (reached[ends] - reached[np.maximum(ends - tail, 0)]) / tail
@@ -42,15 +42,35 @@ def responses(settings: Settings, step: float, curvature: float) -> tuple[Array,
 
 
 def outlook(problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
-    """Noise for evenly spread, independent features."""
+    """Noise of `SGD` for evenly spread, independent features."""
+    return outlook_of_steps(
+        problem,
+        n,
+        noise=plan.noise_scale(plan.releases[-1]) / (settings.rate * n),
+        step=sgd_rule.step_size(problem, settings, n),
+        steps=settings.steps,
+        momentum=settings.momentum,
+        averaged=settings.averaged,
+    )
+
+
+def outlook_of_steps(
+    problem: Problem,
+    n: int,
+    *,
+    noise: float,
+    step: float,
+    steps: int,
+    momentum: float,
+    averaged: float,
+) -> Forecast:
+    """The same for any steps along gradients with `noise` on each number of their mean."""
     coordinates = Coordinates.of(problem)
-    step = sgd_rule.step_size(problem, settings, n)
     number = problem.loss.target is Target.NUMBER
     odds = problem.loss.code in (LOGISTIC, SOFTMAX)
     bend = problem.loss.smoothness if math.isfinite(problem.loss.smoothness) else 1.0
     curvature = coordinates.spread * bend * (1.0 if number else 0.5)
-    moved, kept = responses(settings, step, curvature)
-    noise = plan.noise_scale(plan.releases[-1]) / (settings.rate * n)
+    moved, kept = responses(steps, momentum, averaged, step, curvature)
     deviation = noise * float(np.linalg.norm(moved))
     movable = np.count_nonzero(coordinates.inverse_scale)
     prediction = deviation * math.sqrt(movable * coordinates.spread + coordinates.unit**2)

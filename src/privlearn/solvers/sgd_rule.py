@@ -16,7 +16,7 @@ from privlearn.losses import HUBER, Loss, Target
 from privlearn.problem import Problem
 from privlearn.solvers.signal import rows_of
 
-__all__ = ["Settings", "clip", "sampling_rate", "slope", "step_size", "steps"]
+__all__ = ["Settings", "clip", "largest_step", "sampling_rate", "slope", "step_size", "steps"]
 
 MOMENTUM = 0.9
 AVERAGED = 0.5
@@ -61,7 +61,7 @@ def steps(problem: Problem, mu: float, clip: float, momentum: float) -> int:
     """As many as it takes to cover the reach with the largest step, within limits."""
     if problem.n is None:
         return STEPS_IF_N_IS_PRIVATE
-    wanted = _reach(mu, clip, problem.n) * (1.0 - momentum) / _largest_step(problem)
+    wanted = _reach(mu, clip, problem.n) * (1.0 - momentum) / largest_step(problem)
     return int(min(max(wanted, LEAST_STEPS), MOST_STEPS))
 
 
@@ -81,7 +81,7 @@ def step_size(problem: Problem, settings: Settings, rows: float) -> float:
     if settings.step_size is not None:
         return settings.step_size
     wanted = _reach(settings.mu, settings.clip, rows) * (1.0 - settings.momentum) / settings.steps
-    return min(wanted, _largest_step(problem))
+    return min(wanted, largest_step(problem))
 
 
 def slope(loss: Loss) -> float:
@@ -98,7 +98,7 @@ def _reach(mu: float, clip: float, rows: float) -> float:
     return REACH * mu * rows / clip
 
 
-def _largest_step(problem: Problem) -> float:
+def largest_step(problem: Problem) -> float:
     """With rows of length at most 1 the mean loss is at most as curved as the loss itself.
 
     Huber's steps are in units of a scale that the same steps move, which bears less.

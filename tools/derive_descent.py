@@ -1,9 +1,10 @@
 # ruff: noqa: ANN001, ANN201, ANN202
-"""Compare numbers of `DualCoordinateDescent`'s rule on generated data, never on a benchmark's.
+"""Compare numbers of a solver's rule on generated data, never on a benchmark's.
 
-    python tools/derive_scd.py [--seeds K] [--only PART] [--also SOLVER ...] [NAME=VALUE ...]
+    python tools/derive_descent.py [--solver NAME] [--delta D] [--seeds K] [--only PART]
+                                   [--also SOLVER ...] [NAME=VALUE ...]
 
-Each NAME is a constant of `privlearn.solvers.scd_rule`. For every problem it prints what a private
+Each NAME is a constant of the solver's module of rules. For every problem it prints what a private
 fit loses of the way from the zero model to the optimum of its objective (median over seeds), by the
 rule as it is; then, for each change alone and for other solvers, the geometric mean of the ratio to
 that, and the ratio for each problem. Below 1 is better.
@@ -20,7 +21,7 @@ from scipy.optimize import minimize
 from privlearn import HuberRegressor, LinearSVC, LogisticRegression, Ridge
 from privlearn.exceptions import UnsupportedCombination
 from privlearn.losses import Hinge, Logistic, Squared, SquaredHinge
-from privlearn.solvers import scd_rule
+from privlearn.solvers import one_pass_rule, output_rule, scd_rule, sgd_rule
 
 # features, loss, rows, features' number, penalty per row, epsilon, bounds over the largest entry
 PROBLEMS = [
@@ -42,6 +43,7 @@ PROBLEMS = [
     ("box", "squared hinge", 20_000, 20, 1e-4, 0.3, 5),
 ]
 LOSSES = {loss.name: loss for loss in (Squared(), Logistic(), Hinge(), SquaredHinge())}
+RULES = {"scd": scd_rule, "one-pass": one_pass_rule, "output": output_rule, "sgd": sgd_rule}
 SMOOTHING = 1e-3  # of the hinge, for its optimum
 
 
@@ -110,7 +112,7 @@ def optimum(loss, penalty, X, y, intercept):
     return objective(loss, penalty, X, y, found.x[:-1], found.x[-1])
 
 
-def lost(settings, solvers, seeds):
+def lost(settings, solvers, seeds, rule, delta):
     """Share of the way to the optimum that is lost, (problems, solvers)."""
     found = np.empty((len(settings), len(solvers)))
     for k, setting in enumerate(settings):
@@ -121,16 +123,18 @@ def lost(settings, solvers, seeds):
             least = optimum(loss, penalty, X, y, model.fit_intercept)
             way = objective(loss, penalty, X, y, np.zeros(X.shape[1]), 0.0) - least
             for s, (solver, change) in enumerate(solvers):
-                before = {name: getattr(scd_rule, name) for name in change}
-                vars(scd_rule).update(change)
+                before = {name: getattr(rule, name) for name in change}
+                vars(rule).update(change)
                 model.set_params(solver=solver, random_state=seed)
+                if delta is not None:
+                    model.set_params(delta=delta)
                 try:
                     model.fit(X, y)
                 except UnsupportedCombination:
                     shares[seed, s] = np.nan
                     continue
                 finally:
-                    vars(scd_rule).update(before)
+                    vars(rule).update(before)
                 coef, level = np.ravel(model.coef_), float(np.ravel(model.intercept_)[0])
                 shares[seed, s] = (objective(loss, penalty, X, y, coef, level) - least) / way
         found[k] = np.median(shares, axis=0)
@@ -142,18 +146,21 @@ def main():
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("changes", nargs="*")
+    parser.add_argument("--solver", choices=sorted(RULES), default="scd")
+    parser.add_argument("--delta", type=float, default=None)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--only", default="")
     parser.add_argument("--also", nargs="*", default=[])
     given = parser.parse_args()
-    solvers = {"as it is": ("scd", {})}
+    solvers = {"as it is": (given.solver, {})}
     for change in given.changes:
         pairs = (part.split("=") for part in change.split(","))
-        solvers[change] = ("scd", {name: float(value) for name, value in pairs})
+        solvers[change] = (given.solver, {name: float(value) for name, value in pairs})
     solvers |= {name: (name, {}) for name in given.also}
     settings = [s for s in PROBLEMS if given.only in " ".join(map(str, s))]
     print("columns:", ", ".join(solvers))
-    found = lost(settings, list(solvers.values()), given.seeds)
+    rule = RULES[given.solver]
+    found = lost(settings, list(solvers.values()), given.seeds, rule, given.delta)
     for name, column in zip(solvers, found.T, strict=True):
         ratios = (column + 1e-5) / (found[:, 0] + 1e-5)
         mean = math.exp(float(np.nanmean(np.log(ratios))))

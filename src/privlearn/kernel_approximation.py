@@ -1,0 +1,397 @@
+"""Feature maps that look at no data: random Fourier features and random projections.
+
+A map that is drawn without the data costs no privacy: it may be seeded, published and used again.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import KW_ONLY, dataclass, field
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import check_is_fitted
+
+from privlearn.data import read_features, refuse_not_finite
+
+__all__ = ["FourierMap", "RandomFourierFeatures", "RandomProjection", "Room"]
+
+Array = NDArray[np.float64]
+SingleArray = NDArray[np.float32]
+
+AT_ONCE = 256  # rows that are mapped together
+BELOW_ONE = 1.0 - 2.0**-18  # _loops/waves.py: far more than rounding can add to a length
+
+# Degrees of freedom of the multivariate t law that is the spectral law of a Matern kernel, twice
+# its smoothness (Rasmussen and Williams 2006, eq. 4.15); a Gaussian kernel has infinitely many.
+DEGREES_OF_FREEDOM = {"gaussian": math.inf, "matern12": 1.0, "matern32": 3.0, "matern52": 5.0}
+
+
+class _DataFreeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """A transformer whose `fit` reads the width and the names of X and nothing else."""
+
+    n_components: int
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components
+
+    def _draw(self, n_features: int) -> None:
+        """Set the fitted attributes."""
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: object = None) -> Self:  # noqa: ANN401
+        """Draw the map; of X only the number and the names of its columns are read.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            Anything with the right columns; it may have no rows.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+            Fitted.
+        """
+        self._validate_params()
+        self._draw(read_features(self, X, reset=True, n_is_public=False).shape[1])
+        return self
+
+    def _read(self, X: Any) -> Any:  # noqa: ANN401
+        """X as a float array or a CSR array, or a refusal."""
+        check_is_fitted(self)
+        features = read_features(self, X, reset=False, n_is_public=False)
+        refuse_not_finite("X", features, "for a map needs every feature")
+        return features
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+@dataclass(eq=False, repr=False)
+class RandomFourierFeatures(_DataFreeMap):
+    """Features whose inner products approximate a kernel (Rahimi and Recht 2007).
+
+    With M / 2 random frequencies w, the features of a row x are sqrt(2 / M) times the cosines and
+    then the sines of w'x. They have length 1 (`data_norm=1` loses nothing, nor does 2**0.5 with an
+    intercept), and their inner products are off by about 1 / sqrt(M).
+
+    The map does not depend on the data, so its `random_state` is harmless: unlike that of an
+    estimator, it takes nothing from the privacy. Choose the bandwidth without the data, too.
+
+    Parameters
+    ----------
+    n_components : int, default=1000
+        Number M of features; even, because each frequency gives a cosine and a sine.
+    kernel : {"gaussian", "laplacian", "matern12", "matern32", "matern52"}, default="gaussian"
+        With h the bandwidth and d the difference of two rows: exp(-|d|^2 / (2 h^2));
+        exp(-|d|_1 / h) with the sum of absolute differences; or the Matern kernel of smoothness
+        1/2, 3/2 or 5/2 and length h, of which the first is exp(-|d| / h).
+    bandwidth : float or array-like of shape (n_features,), default=1.0
+        The length h, or one for each feature.
+    orthogonal : bool, default=False
+        Draw frequencies in groups of n_features orthogonal directions (Yu et al. 2016), with the
+        same law for each: a smaller error for most pairs of rows. Not for "laplacian", whose law
+        has no such symmetry.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the frequencies. Setting it takes nothing from the privacy.
+
+    Attributes
+    ----------
+    frequencies_ : ndarray of shape (n_features, n_components // 2)
+        Frequencies in radians per unit of X.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, when X has names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privlearn.kernel_approximation import RandomFourierFeatures
+    >>> X = np.array([[0.0, 0.0], [1.0, 0.5]])
+    >>> phi = RandomFourierFeatures(20_000, random_state=0).fit_transform(X)
+    >>> bool(abs(phi[0] @ phi[1] - np.exp(-1.25 / 2)) < 0.02)
+    True
+    """
+
+    n_components: int = 1000
+    _: KW_ONLY
+    kernel: str = "gaussian"
+    bandwidth: Any = 1.0  # a number or an array-like
+    orthogonal: bool = False
+    random_state: Any = None  # as in scikit-learn
+
+    frequencies_: Array = field(init=False)
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [Interval(Integral, 2, None, closed="left")],
+        "kernel": [StrOptions({"laplacian", *DEGREES_OF_FREEDOM})],
+        "bandwidth": [Real, "array-like"],
+        "orthogonal": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    def _draw(self, n_features: int) -> None:
+        if self.n_components % 2:
+            raise ValueError(
+                f"n_components={self.n_components} is odd, but each frequency gives a cosine and a "
+                f"sine; use {self.n_components - 1} or {self.n_components + 1}"
+            )
+        if self.orthogonal and self.kernel == "laplacian":
+            raise ValueError(
+                "orthogonal=True needs a kernel of the Euclidean distance, but kernel='laplacian' "
+                "is not one; use kernel='matern12', or orthogonal=False"
+            )
+        lengths = _lengths(self.bandwidth, n_features)
+        shape = (n_features, self.n_components // 2)
+        random = check_random_state(self.random_state)
+        if self.kernel == "laplacian":
+            frequencies = random.standard_cauchy(shape)  # the spectral law of exp(-|d_j|), each
+        else:
+            directions = (
+                _orthogonal(random, *shape) if self.orthogonal else random.normal(size=shape)
+            )
+            frequencies = directions * _radial_factor(random, self.kernel, shape[1])
+        self.frequencies_ = frequencies / lengths[:, None]
+
+    def transform(self, X: Any) -> NDArray[np.floating]:  # noqa: ANN401
+        """Features of each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            Rows without NaN or infinity.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            In double precision, or in single precision where X is: then of length at most 1.
+        """
+        features = self._read(X)
+        if features.dtype == np.float32:
+            return _single_features(FourierMap(self.frequencies_, by_row=True), features)
+        half = self.frequencies_.shape[1]
+        out = np.empty((features.shape[0], 2 * half))
+        out[:, :half] = safe_sparse_dot(features, self.frequencies_)
+        np.sin(out[:, :half], out=out[:, half:])
+        np.cos(out[:, :half], out=out[:, :half])
+        out *= math.sqrt(1.0 / half)
+        return out
+
+
+@dataclass(eq=False, repr=False)
+class RandomProjection(_DataFreeMap):
+    """Project rows on a few random directions (Johnson and Lindenstrauss 1984).
+
+    Entries of the projection are independent normal with variance 1 / n_components, so squared
+    lengths and inner products keep their expectation. A row's length may grow, whatever it was
+    before: bound rows after the projection, by the `data_norm` of the estimator that comes next,
+    and not before. The projection does not depend on the data, so its `random_state` is harmless.
+
+    Parameters
+    ----------
+    n_components : int
+        Number of directions.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the directions. Setting it takes nothing from the privacy.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The directions.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, when X has names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from privlearn import LogisticRegression
+    >>> from privlearn.kernel_approximation import RandomProjection
+    >>> X = np.sin(np.arange(40_000.0)).reshape(1000, 40)
+    >>> y = X[:, 0] > 0
+    >>> project = RandomProjection(5, random_state=0)
+    >>> model = make_pipeline(project, LogisticRegression(data_norm=6.0))
+    >>> model.fit(X, y)[-1].coef_.shape
+    (1, 5)
+    """
+
+    n_components: int
+    _: KW_ONLY
+    random_state: Any = None  # as in scikit-learn
+
+    components_: Array = field(init=False)
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def _draw(self, n_features: int) -> None:
+        random = check_random_state(self.random_state)
+        normal = random.normal(size=(self.n_components, n_features))
+        self.components_ = normal / math.sqrt(self.n_components)
+
+    def transform(self, X: Any) -> NDArray[np.floating]:  # noqa: ANN401
+        """Projections of each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            Rows without NaN or infinity.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            In the precision of X.
+        """
+        features = self._read(X)
+        return np.asarray(safe_sparse_dot(features, self.components_.T.astype(features.dtype)))
+
+
+class Room(NamedTuple):
+    """Where `FourierMap.write` keeps what it needs on the way."""
+
+    single: SingleArray  # rows in single precision
+    lengths: Array  # of rows
+
+
+@dataclass(frozen=True, eq=False)
+class FourierMap:
+    """Random Fourier features in single precision, block by block, for solvers.
+
+    A row's features have a length of at most 1, whatever the row holds: NaN, infinity and 1e308
+    included (proof in _loops/waves.py). A feature times sqrt(M / 2) is off by 2^-21, and by the
+    error of its phase: with L the row's length times the frequency's, in turns, that is at most
+    16 (n_features + 3) 2^-24 turns in the worst case for L <= 16, and (n_features + 3) 2^-53 L
+    beyond, where the phase is computed in double precision.
+
+    Parameters
+    ----------
+    frequencies : ndarray of shape (n_features, M / 2)
+        In radians per unit of X, as in `RandomFourierFeatures.frequencies_`.
+    by_row : bool, default=False
+        False multiplies by BLAS: a row's last bits may depend on its place in the block and on the
+        block's size, which is harmless as long as no neighbouring data set moves a row to another
+        place. True multiplies row by row, so that features are a function of the row alone, as is
+        needed where the number of rows is private; slower by half or so for hundreds of features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privlearn.kernel_approximation import FourierMap
+    >>> to_features = FourierMap(np.array([[0.5, 3.0]]))
+    >>> X, out = np.array([[0.0], [1.0]]), np.empty((2, 4), dtype=np.float32)
+    >>> to_features.write(X, out, to_features.room(2))
+    >>> cosines, sines = np.sqrt(2) * out[1, :2], np.sqrt(2) * out[1, 2:]
+    >>> np.allclose(cosines, np.cos([0.5, 3.0])), np.allclose(sines, np.sin([0.5, 3.0]))
+    (True, True)
+    """
+
+    frequencies: NDArray[np.floating]
+    by_row: bool = False
+
+    _single: SingleArray = field(init=False, repr=False)  # turns, (n_features, M / 2)
+    _double: Array = field(init=False, repr=False)  # turns, (M / 2, n_features)
+    _order: NDArray[np.int64] = field(init=False, repr=False)
+    _longest_first: Array = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        turns = np.asarray(self.frequencies, dtype=np.float64) / (2.0 * math.pi)
+        lengths = np.linalg.norm(turns, axis=0)
+        order = np.argsort(-lengths, kind="stable").astype(np.int64)
+        put = object.__setattr__  # the class is frozen
+        put(self, "_single", np.ascontiguousarray(turns, dtype=np.float32))
+        put(self, "_double", np.ascontiguousarray(turns.T))
+        put(self, "_order", order)
+        put(self, "_longest_first", lengths[order])
+
+    @property
+    def n_components(self) -> int:
+        """Number M of features."""
+        return 2 * self._order.size
+
+    def room(self, rows: int) -> Room:
+        """Memory for blocks of up to `rows` rows."""
+        return Room(np.empty((rows, len(self._single)), dtype=np.float32), np.empty(rows))
+
+    def write(self, X: NDArray[np.floating], out: SingleArray, room: Room) -> None:
+        """Write features of a block of rows to `out`; nothing is allocated but in `room`.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_features)
+            Float32 or float64.
+        out : ndarray of shape (n_rows, n_components), float32, C-contiguous
+            Cosines, then sines.
+        room : Room
+            From `room(rows)` with rows >= n_rows.
+        """
+        from privlearn._loops.waves import multiply_rows, narrow_rows, write_waves
+
+        half = self._order.size
+        single, lengths = room.single[: len(X)], room.lengths[: len(X)]
+        narrow_rows(X, single, lengths)
+        if self.by_row:
+            multiply_rows(single, self._single, out)
+        else:
+            np.matmul(single, self._single, out=out[:, :half])
+        amplitude = np.float32(BELOW_ONE / math.sqrt(half))
+        write_waves(X, lengths, self._double, self._order, self._longest_first, amplitude, out)
+
+
+def _single_features(to_features: FourierMap, X: Any) -> SingleArray:  # noqa: ANN401
+    """Features of dense or sparse rows."""
+    out = np.empty((X.shape[0], to_features.n_components), dtype=np.float32)
+    room = to_features.room(min(AT_ONCE, X.shape[0]))
+    for start in range(0, X.shape[0], AT_ONCE):
+        rows = X[start : start + AT_ONCE]
+        dense = rows if isinstance(rows, np.ndarray) else rows.toarray()
+        to_features.write(dense, out[start : start + AT_ONCE], room)
+    return out
+
+
+def _lengths(bandwidth: Any, n_features: int) -> Array:  # noqa: ANN401
+    """One bandwidth for each feature."""
+    lengths = np.asarray(bandwidth, dtype=np.float64)
+    if lengths.ndim > 0 and lengths.shape != (n_features,):
+        raise ValueError(
+            f"bandwidth has shape {lengths.shape}, but X has {n_features} features; give one "
+            f"number, or an array of shape ({n_features},)"
+        )
+    if not (np.isfinite(lengths).all() and (lengths > 0).all()):
+        raise ValueError(f"bandwidth={bandwidth!r}, but every length must be finite and above 0")
+    return np.broadcast_to(lengths, (n_features,))
+
+
+def _radial_factor(random: np.random.RandomState, kernel: str, count: int) -> Array:
+    """What turns `count` normal vectors into draws from a kernel's spectral law."""
+    degrees = DEGREES_OF_FREEDOM[kernel]
+    if math.isinf(degrees):
+        return np.ones(count)
+    return np.sqrt(degrees / random.chisquare(degrees, size=count))
+
+
+def _orthogonal(random: np.random.RandomState, n_features: int, count: int) -> Array:
+    """Normal vectors as columns, orthogonal within groups of n_features (Yu et al. 2016)."""
+    groups = -(-count // n_features)
+    directions, upper = np.linalg.qr(random.normal(size=(groups, n_features, n_features)))
+    # With the signs of the diagonal the rotation is uniform (Mezzadri 2007).
+    signs = np.where(np.diagonal(upper, axis1=1, axis2=2) < 0, -1.0, 1.0)
+    lengths = np.sqrt(random.chisquare(n_features, size=(groups, n_features)))
+    directions *= (signs * lengths)[:, None, :]
+    return np.hstack(directions)[:, :count]

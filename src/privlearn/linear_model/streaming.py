@@ -1,0 +1,155 @@
+"""`partial_fit`: rows that arrive once are used once, and every batch is released as it comes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+
+from privlearn.data import Table, bound, read_features
+from privlearn.exceptions import MissingFact, UnsupportedCombination
+from privlearn.linear_model.base import PrivateEstimator, budget_of
+from privlearn.plan import calibrate
+from privlearn.problem import Budget
+from privlearn.release import spend
+from privlearn.solvers import OnePassSGD, check_supported
+from privlearn.solvers.coordinates import Coordinates
+from privlearn.solvers.one_pass_stream import Stream
+
+__all__ = ["StreamingMixin"]
+
+SEEDS_APART = 2**32
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class StreamingMixin(PrivateEstimator):
+    """Adds `partial_fit` to an estimator; it always uses the solver "one-pass"."""
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:  # noqa: ANN401
+        """Learn from the next rows of a stream, and forget them.
+
+        The first call plans and charges for the whole stream: nobody may come twice in it, so all
+        batches together cost what one costs. The certificate lists that as an assumption.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            Rows that have not come before. More than a batch are cut into several.
+        y : array-like of shape (n_samples,)
+            Their targets.
+        classes : array-like or None, default=None
+            Classifiers: all labels of the stream, at the first call, unless the parameter `classes`
+            declares them.
+
+        Returns
+        -------
+        self
+            With `coef_`, `intercept_` and `privacy_` as of now.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from privlearn import LogisticRegression
+        >>> model = LogisticRegression(epsilon=1, delta=0, bounds_X=(0, 1), classes=[0, 1])
+        >>> for k in range(20):
+        ...     X = np.random.default_rng(k).uniform(0, 1, (2_000, 1))
+        ...     model = model.partial_fit(X, (X[:, 0] > 0.5).astype(int))
+        >>> model.predict([[0.1], [0.9]])
+        array([0, 1])
+        """
+        self._validate_params()
+        solver = self._streaming_solver()
+        before: Stream | None = getattr(self, "_stream", None)
+        if before is not None:
+            read_features(self, X, reset=False, n_is_public=self._n_is_public())
+        table = self._read(X, y, self._labels_of_stream(classes, before))
+        stream, budget = self._planned_stream(solver, table, before)
+        if before is None:
+            with spend(stream.plan, budget, ledger=self.ledger, dataset=self.dataset):
+                self._stream = stream
+        for rows in self._batches(table, stream):
+            with spend(stream.plan, budget, random_state=self._seed_of(stream)) as release:
+                stream.advance(bound(rows, stream.problem), release)
+            self.privacy_ = release.certificate()
+        self._publish(stream.solution())
+        return self
+
+    def _streaming_solver(self) -> OnePassSGD:
+        solver = OnePassSGD() if self.solver in ("auto", OnePassSGD.name) else self.solver
+        if not isinstance(solver, OnePassSGD):
+            raise UnsupportedCombination(
+                "partial_fit uses rows once, as they come, which solver='one-pass' does and others "
+                "do not; set solver='one-pass', or collect the rows and call fit"
+            )
+        return solver
+
+    def _labels_of_stream(self, classes: Any, before: Stream | None) -> Any:  # noqa: ANN401
+        """The labels of the whole stream, declared: a batch may lack some."""
+        own = getattr(self, "classes", None)
+        if own is None:
+            return None
+        if before is not None:
+            return self.classes_
+        declared = own if classes is None else classes
+        if isinstance(declared, str):
+            raise MissingFact(
+                "classes is missing, but a batch of a stream may lack some labels; declare all of "
+                "them, as in LogisticRegression(classes=[0, 1])"
+            )
+        return declared
+
+    def _planned_stream(
+        self, solver: OnePassSGD, table: Table, before: Stream | None
+    ) -> tuple[Stream, Budget]:
+        """The stream so far, or a new one; nothing may change on the way."""
+        n, n_features = table.X.shape
+        size = before.problem.n if before is not None else self._size_of_batch(solver, n)
+        problem = self._problem(n, n_features, len(getattr(self, "classes_", ())))
+        problem = replace(problem, n=size)
+        budget = budget_of(self.epsilon, self.delta)
+        check_supported(solver, problem)
+        settings = Stream.configured(solver, problem, budget)
+        plan = calibrate(partial(Stream.planned, problem, settings), budget)
+        if before is None:
+            sparse = not isinstance(table.X, np.ndarray)
+            return Stream(problem, settings, plan, Coordinates.of(problem, sparse=sparse)), budget
+        if before.plan != plan or before.settings != settings:
+            raise ValueError(
+                "parameters were changed in the middle of a stream, whose plan was charged as a "
+                "whole; set them back, or start another stream with a clone"
+            )
+        return before, budget
+
+    def _size_of_batch(self, solver: OnePassSGD, n: int) -> int:
+        """What a batch's sum is divided by: given, or the rows of the first call."""
+        if solver.batch_size is not None:
+            return int(solver.batch_size)
+        if not self._n_is_public():
+            raise MissingFact(
+                f"batch_size is missing, but with neighbors={self.neighbors!r} the number of rows "
+                "of a batch is private; pass solver=OnePassSGD(batch_size=...), about what will "
+                "come in a call"
+            )
+        return n
+
+    def _batches(self, table: Table, stream: Stream) -> Iterator[Table]:
+        """Rows in the order of their arrival, at most a batch at a time.
+
+        Where their number is private all are one batch: how many there are would tell.
+        """
+        n, size = table.n, stream.problem.n or 1
+        parts = -(-n // size) if self._n_is_public() else 1
+        cuts = [k * n // parts for k in range(parts + 1)]
+        for first, last in pairwise(cuts):
+            yield replace(table, X=table.X[first:last], y=table.y[first:last])
+
+    def _seed_of(self, stream: Stream) -> Any:  # noqa: ANN401
+        """A seed of its own for every batch, where a run is to be reproducible."""
+        taken = 0 if stream.walk is None else stream.walk.taken
+        if isinstance(self.random_state, int | np.integer):
+            return int(self.random_state) * SEEDS_APART + taken
+        return self.random_state

@@ -1,0 +1,83 @@
+"""`OnePassSGD` on a stream: every batch is released as it comes, and none is kept.
+
+A batch costs what the whole stream costs, because nobody is in two of them (one_pass.md, section
+5). What goes on from batch to batch is a function of released numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from privlearn.data import BoundedData
+from privlearn.plan import Plan
+from privlearn.problem import Budget, Problem
+from privlearn.release import Releaser
+from privlearn.sampling import Arriving
+from privlearn.solvers import descent
+from privlearn.solvers.base import Solution
+from privlearn.solvers.coordinates import Coordinates
+from privlearn.solvers.one_pass import GRADIENT, GradientSums, OnePassSGD, deviation_of
+from privlearn.solvers.one_pass_rule import Settings
+from privlearn.solvers.one_pass_walk import Walk
+
+__all__ = ["Stream"]
+
+BATCHES = 100  # of a stream whose length nobody knows: the clip is chosen as for so many
+ONCE = "nobody's row comes twice in the stream"
+
+
+@dataclass(eq=False)
+class Stream:
+    """A model on its way. `problem.n` is the public size of a batch, which sums are divided by."""
+
+    problem: Problem
+    settings: Settings
+    plan: Plan
+    coordinates: Coordinates
+    walk: Walk | None = None
+
+    @staticmethod
+    def configured(solver: OnePassSGD, problem: Problem, budget: Budget) -> Settings:
+        """Settings of a batch; the clip as if `BATCHES` of them came."""
+        assert problem.n is not None
+        whole = replace(problem, n=BATCHES * problem.n)
+        return replace(solver.configure(whole, budget), batches=1)
+
+    @staticmethod
+    def planned(problem: Problem, settings: Settings, scale: float) -> Plan:
+        """What every batch releases; the whole stream costs no more."""
+        whole = OnePassSGD().plan(problem, settings, scale)
+        (gradient,) = whole.releases
+        each = replace(gradient, sampling=Arriving(), count=1)
+        return replace(whole, releases=(each,), assumptions=(*whole.assumptions, ONCE))
+
+    def advance(self, data: BoundedData, release: Releaser) -> None:
+        """One step along the released gradient of a batch of at most `problem.n` rows."""
+        assert self.problem.n is not None
+        coordinates, size = self.coordinates, float(self.problem.n)
+        if self.walk is None:
+            noise = deviation_of(self.problem, self.settings, self.plan, GRADIENT) / size
+            self.walk = Walk.begin(
+                self.problem, self.settings, coordinates, rows=size, noise=noise, ends=None
+            )
+        steps = release.steps(GRADIENT, data.table.n, clip=self.settings.clip, at_most=1)
+        sums = GradientSums(self.problem, self.settings, coordinates, data)
+        everyone = np.arange(data.table.n, dtype=np.int64)
+        released = sums.released(self.walk.path.weights, everyone, steps, 0)
+        self._weigh_penalty(size * (self.walk.taken + 1))
+        self.walk.take(released / size)
+
+    def _weigh_penalty(self, rows: float) -> None:
+        """The penalty stands beside the losses of all rows that have come."""
+        assert self.walk is not None
+        l1, l2, _, _ = descent.penalty_of(self.problem, self.coordinates, rows)
+        self.walk.path.l1[:] = l1
+        self.walk.path.l2[:] = l2
+
+    def solution(self) -> Solution:
+        """The model so far."""
+        assert self.walk is not None
+        weights = descent.by_output(self.problem, self.walk.found())
+        return self.coordinates.to_data_units(weights)
