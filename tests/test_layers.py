@@ -21,6 +21,7 @@ FLOORS = [
     {"data", "sparse", "labels", "levels", "kernel_approximation"},
     {"solvers"},
     {"linear_model"},
+    {"kernel_model"},
     {"audit", "datasets", "_show_versions"},
     {"cli"},
     {"__main__"},

@@ -13,6 +13,8 @@ from privlearn._version import __version__
 __all__ = [
     "ElasticNet",
     "HuberRegressor",
+    "KernelClassifier",
+    "KernelRegressor",
     "Lasso",
     "Ledger",
     "LinearRegression",
@@ -31,6 +33,8 @@ __all__ = [
 _HOMES = {
     "ElasticNet": "privlearn.linear_model",
     "HuberRegressor": "privlearn.linear_model",
+    "KernelClassifier": "privlearn.kernel_model",
+    "KernelRegressor": "privlearn.kernel_model",
     "Lasso": "privlearn.linear_model",
     "Ledger": "privlearn.ledger",
     "LinearRegression": "privlearn.linear_model",
@@ -39,7 +43,7 @@ _HOMES = {
     "Ridge": "privlearn.linear_model",
     "show_versions": "privlearn._show_versions",
 }
-_MODULES = {"audit", "datasets", "exceptions", "linear_model", "solvers"}
+_MODULES = {"audit", "datasets", "exceptions", "kernel_approximation", "linear_model", "solvers"}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 (PEP 562)

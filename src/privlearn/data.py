@@ -67,7 +67,7 @@ class Table:
 class Rows:
     """A block of bounded rows. Where `present` is False the row is the empty row, all zeros."""
 
-    X: Array
+    X: NDArray[np.floating]
     y: Array
     present: NDArray[np.bool_]
 
@@ -84,6 +84,22 @@ class BoundedData:
     def sparse(self) -> bool:
         """Whether X is a sparse matrix: a fact about its container, not about a row."""
         return not isinstance(self.table.X, np.ndarray)
+
+    @property
+    def longest(self) -> float | None:
+        """Largest length of a row, where rows are computed when they are asked for; else None."""
+        return None
+
+    def take(self, rows: NDArray[np.int64]) -> BoundedData:
+        """Some of the rows, in the order given."""
+        table = self.table
+        level = None if table.level is None else table.level[rows]
+        some = Table(table.X[rows], table.y[rows], table.finite, level)
+        return BoundedData(some, self.bounds, self.fit_intercept)
+
+    def single_blocks(self) -> Iterator[Rows]:
+        """All rows in order in single precision, where `longest` is known."""
+        raise NotImplementedError
 
     def present(self) -> NDArray[np.bool_]:
         """Which rows are not the empty row: those without NaN, infinity or an unknown label."""

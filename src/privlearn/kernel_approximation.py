@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from privlearn.data import read_features, refuse_not_finite
 
-__all__ = ["FourierMap", "RandomFourierFeatures", "RandomProjection", "Room"]
+__all__ = ["KERNELS", "FourierMap", "RandomFourierFeatures", "RandomProjection", "Room"]
 
 Array = NDArray[np.float64]
 SingleArray = NDArray[np.float32]
@@ -31,6 +31,7 @@ BELOW_ONE = 1.0 - 2.0**-18  # _loops/waves.py: far more than rounding can add to
 # Degrees of freedom of the multivariate t law that is the spectral law of a Matern kernel, twice
 # its smoothness (Rasmussen and Williams 2006, eq. 4.15); a Gaussian kernel has infinitely many.
 DEGREES_OF_FREEDOM = {"gaussian": math.inf, "matern12": 1.0, "matern32": 3.0, "matern52": 5.0}
+KERNELS = ("laplacian", *DEGREES_OF_FREEDOM)
 
 
 class _DataFreeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -137,7 +138,7 @@ class RandomFourierFeatures(_DataFreeMap):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 2, None, closed="left")],
-        "kernel": [StrOptions({"laplacian", *DEGREES_OF_FREEDOM})],
+        "kernel": [StrOptions(set(KERNELS))],
         "bandwidth": [Real, "array-like"],
         "orthogonal": ["boolean"],
         "random_state": ["random_state"],
@@ -288,7 +289,8 @@ class FourierMap:
         False multiplies by BLAS: a row's last bits may depend on its place in the block and on the
         block's size, which is harmless as long as no neighbouring data set moves a row to another
         place. True multiplies row by row, so that features are a function of the row alone, as is
-        needed where the number of rows is private; slower by half or so for hundreds of features.
+        needed where the number of rows is private. That takes 1.2 times as long for 20 features
+        and 4 times as long for 800.
 
     Examples
     --------
@@ -394,4 +396,4 @@ def _orthogonal(random: np.random.RandomState, n_features: int, count: int) -> A
     signs = np.where(np.diagonal(upper, axis1=1, axis2=2) < 0, -1.0, 1.0)
     lengths = np.sqrt(random.chisquare(n_features, size=(groups, n_features)))
     directions *= (signs * lengths)[:, None, :]
-    return np.hstack(directions)[:, :count]
+    return directions.transpose(1, 0, 2).reshape(n_features, -1)[:, :count]

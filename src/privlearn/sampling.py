@@ -245,7 +245,10 @@ class WithReplacement:
         from scipy.stats import binom
 
         law = binom(self.epochs * self.population, 1.0 / self.population)
-        counts = np.arange(int(law.isf(_NEVER)) + 1)
+        most = self.epochs
+        while law.sf(most) > _NEVER:  # its own inverse gives up below 1e-16
+            most += 1
+        counts = np.arange(most + 1)
         return tuple(zip(counts.tolist(), law.pmf(counts).tolist(), strict=True))
 
     def draw_many(self, source: NoiseSource, n: int, steps: int) -> Batches:

@@ -24,6 +24,8 @@ import math
 import numpy as np
 from numba import njit
 
+from privlearn._loops.sums import ANY_ORDER
+
 __all__ = ["multiply_rows", "narrow_rows", "write_waves"]
 
 LONG = 16.0  # turns; longer phases are computed in double precision
@@ -38,7 +40,7 @@ QUARTER, HALF = np.float32(0.25), np.float32(0.5)
 TWO, FOUR = np.float32(2.0), np.float32(4.0)
 
 
-@njit(cache=True, fastmath={"reassoc", "contract", "nsz"}, error_model="numpy", nogil=True)
+@njit(cache=True, fastmath=ANY_ORDER, error_model="numpy", nogil=True)
 def narrow_rows(X, single, lengths):
     """Write rows in single precision and their lengths, which may be infinite or NaN."""
     for i in range(X.shape[0]):
@@ -74,7 +76,7 @@ def multiply_rows(single, turns, out):
                 own[k] += x0 * w0[k]
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, fastmath=ANY_ORDER, error_model="numpy")
 def _mend_long_phases(row, length, double, order, longest_first, phases):
     """Compute phases that may be long in double precision; whole turns come off before rounding."""
     for r in range(order.size):

@@ -18,6 +18,7 @@ from privlearn.audit.contract import check_empty_rows, check_grid, check_plan, c
 from privlearn.audit.failure import AuditFailure
 from privlearn.audit.fork import check_fork
 from privlearn.audit.law import check_noise_law
+from privlearn.audit.levels import check_levels
 from privlearn.audit.replay import check_replay
 from privlearn.audit.sampling import check_sampling
 
@@ -29,6 +30,7 @@ __all__ = [
     "check_fork",
     "check_grid",
     "check_ledger",
+    "check_levels",
     "check_noise_law",
     "check_plan",
     "check_price",
@@ -44,6 +46,7 @@ CHECKS: tuple[Callable[..., None], ...] = (
     check_sampling,
     check_fork,
     check_replay,
+    check_levels,
     check_noise_law,
     check_grid,
 )

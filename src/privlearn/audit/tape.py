@@ -80,7 +80,13 @@ def _published(estimator: Any) -> dict[str, NDArray[Any]]:  # noqa: ANN401
     return {name: np.array(value) for name, value in fitted.items() if name != "privacy_"}
 
 
-def record(estimator: Any, X: Any, y: Any) -> Tape:  # noqa: ANN401
+def _fit(estimator: Any, X: Any, y: Any, sample_epsilon: Array | None) -> None:  # noqa: ANN401
+    """Fit, with a level per person where they are given; not every estimator takes them."""
+    levels = {} if sample_epsilon is None else {"sample_epsilon": sample_epsilon}
+    estimator.fit(X, y, **levels)
+
+
+def record(estimator: Any, X: Any, y: Any, *, sample_epsilon: Array | None = None) -> Tape:  # noqa: ANN401
     """Fit for real, and keep the statistics without noise beside what was released."""
     tape = Tape()
 
@@ -100,12 +106,19 @@ def record(estimator: Any, X: Any, y: Any) -> Tape:  # noqa: ANN401
             return series.steps
 
     with releasing_with(Recorder):
-        estimator.fit(X, y)
+        _fit(estimator, X, y, sample_epsilon)
     tape.published = _published(estimator)
     return tape
 
 
-def replay_on(tape: Tape, estimator: Any, X: Any, y: Any) -> Tape:  # noqa: ANN401
+def replay_on(
+    tape: Tape,
+    estimator: Any,  # noqa: ANN401
+    X: Any,  # noqa: ANN401
+    y: Any,  # noqa: ANN401
+    *,
+    sample_epsilon: Array | None = None,
+) -> Tape:
     """Fit to other data while every release answers what `tape` holds, with the same batches."""
     again = Tape()
 
@@ -130,6 +143,6 @@ def replay_on(tape: Tape, estimator: Any, X: Any, y: Any) -> Tape:  # noqa: ANN4
             return steps
 
     with releasing_with(Replayer):
-        estimator.fit(X, y)
+        _fit(estimator, X, y, sample_epsilon)
     again.published = _published(estimator)
     return again

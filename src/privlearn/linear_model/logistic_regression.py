@@ -7,12 +7,11 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.utils._param_validation import Interval
 
 from privlearn.linear_model.boxes import in_a_box
 from privlearn.linear_model.classifier import PrivateLinearClassifier
+from privlearn.linear_model.probabilities import ProbabilityMixin
 from privlearn.linear_model.streaming import StreamingMixin
 from privlearn.losses import Logistic, Loss, Softmax
 from privlearn.penalties import Penalty
@@ -21,7 +20,7 @@ __all__ = ["LogisticRegression"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LogisticRegression(StreamingMixin, PrivateLinearClassifier):
+class LogisticRegression(StreamingMixin, ProbabilityMixin, PrivateLinearClassifier):
     """Logistic regression for two or more classes, as in scikit-learn.
 
     The objective is C times the sum of losses plus (1 - l1_ratio) / 2 |w|^2 + l1_ratio |w|_1. Two
@@ -73,32 +72,6 @@ ledger, dataset, random_state
         "C": [Interval(Real, 0, None, closed="right")],
         "l1_ratio": [Interval(Real, 0, 1, closed="both")],
     }
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
-        """Probability of each class.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            Rows to predict; they are not clipped.
-        """
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return np.column_stack([expit(-scores), expit(scores)])
-        return np.asarray(softmax(scores, axis=1))
-
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
-        """Logarithm of the probability of each class.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            Rows to predict; they are not clipped.
-        """
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return np.column_stack([log_expit(-scores), log_expit(scores)])
-        return np.asarray(log_softmax(scores, axis=1))
 
     def _loss(self, n_classes: int) -> Loss:
         return Logistic() if n_classes == 2 else Softmax(n_classes)

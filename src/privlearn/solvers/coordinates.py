@@ -119,9 +119,30 @@ class Coordinates:
         In single precision: half the memory and traffic, and what is stored *is* the row, so
         nothing else changes. Sums are taken in double precision (numerics.py).
         """
-        if not isinstance(data.table.X, np.ndarray) and not self.center.any():
+        if data.longest is not None:
+            return self._stored_single(data, data.longest)
+        if data.sparse and not self.center.any():
             return self._stored_sparse(data)
         return self._stored_dense(data)
+
+    def _stored_single(self, data: BoundedData, longest: float) -> StoredRows:
+        """Rows that come in single precision and no longer than `longest`."""
+        from privlearn._loops.sums import StoredRows
+
+        assert not self.center.any()
+        n, scale = data.table.n, self.inverse_scale.astype(np.float32)
+        values, targets = np.empty((n, len(scale)), np.float32), np.empty(n)
+        # Rounding a product is off by 2^-24 of it, and `_norms` adds far less than this factor.
+        square = (longest * float(np.max(scale, initial=0.0)) * (1.0 + 2.0**-20)) ** 2
+        norms, start = np.empty(n), 0
+        for rows in data.single_blocks():
+            own = slice(start, start + len(rows.y))
+            np.multiply(rows.X, scale, out=values[own])
+            norms[own] = self._norms(np.full(len(rows.y), square), rows.present)
+            targets[own] = self._targets(rows.y)
+            start = own.stop
+        none = np.empty(0, np.int64)
+        return StoredRows(values, none, none, targets, norms)
 
     def _stored_dense(self, data: BoundedData) -> StoredRows:
         from privlearn._loops.sums import StoredRows, store_rows

@@ -29,6 +29,7 @@ from privlearn.solvers.coordinates import Coordinates
 from privlearn.solvers.counting import COUNT, count_release
 from privlearn.solvers.one_pass_rule import Settings
 from privlearn.solvers.one_pass_walk import SCALE_UNIT, Walk
+from privlearn.solvers.portions import gradient_sum, rows_in_turn
 
 __all__ = ["GRADIENT", "GradientSums", "OnePassSGD", "deviation_of"]
 
@@ -191,18 +192,12 @@ class GradientSums:
     def __init__(
         self, problem: Problem, settings: Settings, coordinates: Coordinates, data: BoundedData
     ) -> None:
-        self._rows = coordinates.stored(data)
+        self._rows = rows_in_turn(coordinates, data)
         self._model = descent.model_of(problem, coordinates, settings.clip, SCALE_UNIT)
-        self._none = np.empty((0, 1))
 
     def released(self, weights: Array, own: NDArray[np.int64], steps: Steps, t: int) -> Array:
         """The sum over batch `t` of the rows `own`, as it leaves."""
-        from privlearn._loops.sgd import batch_sum
-
-        statistic, clip = np.empty(weights.size), self._model.clip
-        batch = own[steps.rows(t)]
-        batch_sum(self._rows, batch, self._model, clip, weights, self._none, 0.0, statistic)
-        return steps.emit(t, statistic)
+        return steps.emit(t, gradient_sum(self._rows, own[steps.rows(t)], self._model, weights))
 
 
 def _weight_of_count(settings: Settings) -> float:

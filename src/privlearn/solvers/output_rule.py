@@ -67,7 +67,7 @@ def steepest(loss: Loss, cut: float) -> float:
 def growth(step: float, visits: float) -> float:
     """Slope of the squared loss after some visits when nothing is cut, for |y| <= 1.
 
-    |w_t| <= sqrt(step t / (2 - step)), which corrects Wang and Guo 2024, Lemma 3.1's condition.
+    |w_t| <= sqrt(step t / (2 - step)), where Wang and Guo 2024 (proof of Theorem 2) need step <= 1.
     """
     return 1.0 + math.sqrt(step * visits / (2.0 - step))
 

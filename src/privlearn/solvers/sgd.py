@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from privlearn.data import BoundedData
-from privlearn.exceptions import PlanViolation
 from privlearn.forecast import Forecast
 from privlearn.losses import Target
 from privlearn.penalties import PENALTIES
@@ -25,12 +24,15 @@ from privlearn.solvers.ahead import Ahead
 from privlearn.solvers.base import Solution, Support, check_numbers
 from privlearn.solvers.coordinates import Coordinates
 from privlearn.solvers.counting import count_release, rows_in_all
+from privlearn.solvers.portions import rows_in_turn
 from privlearn.solvers.sgd_rule import Settings
-from privlearn.solvers.signal import budget_mu
+from privlearn.solvers.sgd_steps import take_steps
+from privlearn.solvers.signal import budget_mu, rows_of
 
 __all__ = ["SGD"]
 
 GRADIENT = "clipped gradient"
+KEPT = 2.5e7  # numbers that computed rows may have to be kept: 100 MB
 SCALE_UNIT = 0.3  # its steps are 0.09 of the others', relative to itself, and it takes little clip
 
 
@@ -129,8 +131,6 @@ class SGD:
         self, problem: Problem, settings: Settings, data: BoundedData, release: Releaser
     ) -> Solution:
         """Descend along released gradients."""
-        from privlearn._loops.sgd import descend
-
         n = data.table.n
         total = rows_in_all(problem, data, release)
         portions = Ahead(
@@ -142,7 +142,8 @@ class SGD:
             at_once=descent.at_once(problem, settings.rate),
         )
         coordinates = Coordinates.of(problem, sparse=data.sparse)
-        rows = coordinates.stored(data)
+        kept = rows_of(problem) * coordinates.width <= KEPT
+        rows = rows_in_turn(coordinates, data, stored=kept)
         model = descent.model_of(problem, coordinates, settings.clip, SCALE_UNIT)
         path = descent.start(
             problem,
@@ -156,8 +157,7 @@ class SGD:
         )
         done = 0
         for steps in portions:
-            if not descend(rows, model, path, steps, done):
-                raise PlanViolation("a gradient sum does not fit its grid: a solver bug")
+            take_steps(rows, model, path, steps, done)
             done += steps.taken
         found = path.average if settings.averaged > 0 else path.weights
         return coordinates.to_data_units(descent.by_output(problem, found))

@@ -1,0 +1,99 @@
+"""What kernel models share: parameters of the kernel, features for prediction, the solver."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from privlearn.data import read_features, refuse_not_finite
+from privlearn.exceptions import UnsupportedCombination
+from privlearn.kernel_approximation import KERNELS
+from privlearn.kernel_model.feature_map import FeatureMap, KernelSpec
+from privlearn.kernel_model.on_features import KernelSolution, OnFeatures, inner_problem
+from privlearn.levels import Levels
+from privlearn.linear_model.base import PrivateEstimator
+from privlearn.problem import Budget, Problem
+from privlearn.solvers import SOLVERS, Solution, Solver, resolve
+from privlearn.solvers.signal import budget_mu, rows_of
+
+__all__ = ["KernelMixin"]
+
+PER_ROOT = 6.0  # features per root of n mu: how much a budget can tell apart
+LEAST, MOST = 64, 2000
+KEPT = 2.5e8  # numbers that features of all rows may have to be kept in memory
+AT_ONCE = 4096  # rows to predict at a time
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelMixin(PrivateEstimator):
+    """Adds a feature map to an estimator; the linear solvers do the rest."""
+
+    kernel: str = "gaussian"
+    bandwidth: Any = None  # None, a number or an array-like
+    n_components: int | None = None
+    orthogonal: bool = False
+    feature_seed: int = 0
+
+    feature_map_: FeatureMap = field(init=False)
+
+    _kernel_constraints: ClassVar[dict[str, list[Any]]] = {
+        "kernel": [StrOptions(set(KERNELS))],
+        "n_components": [None, Interval(Integral, 2, None, closed="left")],
+        "orthogonal": ["boolean"],
+        "feature_seed": [Interval(Integral, 0, None, closed="left")],
+    }
+
+    def _set_up(
+        self, n: int | None, n_features: int, n_classes: int, levels: Levels | None = None
+    ) -> tuple[Problem, Budget, Solver]:
+        if self.scale_X is not None:
+            raise UnsupportedCombination(
+                "scale_X is not used by kernels; give bandwidth, one length per feature, instead"
+            )
+        problem, budget, _ = super()._set_up(n, n_features, n_classes, levels)
+        spec = KernelSpec(
+            self.kernel, self._size(problem, budget), self.orthogonal, int(self.feature_seed)
+        )
+        inner = inner_problem(problem, spec, self.bandwidth is None)
+        solver = resolve(self._inner_solver(inner, budget), inner, budget)
+        return problem, budget, cast("Solver", OnFeatures(solver, spec, self.bandwidth))
+
+    def _size(self, problem: Problem, budget: Budget) -> int:
+        """How many Fourier features: given, or by what the budget can tell apart."""
+        if self.n_components is not None:
+            return int(self.n_components)
+        signal = budget_mu(problem, budget) * rows_of(problem)
+        wanted = 2 * math.ceil(PER_ROOT * math.sqrt(signal) / 2)
+        return max(LEAST, min(wanted, MOST))
+
+    def _inner_solver(self, inner: Problem, budget: Budget) -> str | Solver:
+        """Dual coordinate descent, which features of one scale suit; SGD where they do not fit."""
+        if not isinstance(self.solver, str) or self.solver != "auto":
+            return self.solver
+        if budget.delta == 0 or inner.levels:
+            return "one-pass"
+        fits = rows_of(inner) * inner.n_features <= KEPT
+        return "scd" if fits and not SOLVERS["scd"].support.missing(inner) else "sgd"
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
+        check_is_fitted(self)
+        features = read_features(self, X, reset=False)
+        refuse_not_finite("X", features, "for a prediction needs every feature")
+        scores = []
+        for start in range(0, features.shape[0], AT_ONCE):
+            rows = features[start : start + AT_ONCE]
+            dense = rows if isinstance(rows, np.ndarray) else rows.toarray()
+            scores.append(self.feature_map_.single(dense) @ self.coef_.T + self.intercept_)
+        return np.concatenate(scores) if scores else np.zeros((0, *np.shape(self.intercept_)))
+
+    def _publish(self, solution: Solution) -> None:
+        assert isinstance(solution, KernelSolution)
+        super()._publish(solution)  # type: ignore[safe-super]
+        self.feature_map_ = solution.features

@@ -1,0 +1,77 @@
+"""Kernel logistic regression with a privacy guarantee, by random features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval
+
+from privlearn.kernel_model.base import KernelMixin
+from privlearn.linear_model.classifier import PrivateLinearClassifier
+from privlearn.linear_model.probabilities import ProbabilityMixin
+from privlearn.losses import Logistic, Loss, Softmax
+from privlearn.penalties import Penalty
+
+__all__ = ["KernelClassifier"]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelClassifier(KernelMixin, ProbabilityMixin, PrivateLinearClassifier):
+    """Kernel logistic regression for two or more classes: curved borders.
+
+    The objective is C times the sum of losses plus |w|^2 / 2, for scores w'phi(x), phi random
+    features of the kernel. Two classes have one row of coefficients, more have one per class.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Inverse weight of the penalty; infinity for none.
+    kernel, bandwidth, n_components, orthogonal, feature_seed, solver
+        As in `KernelRegressor`; several classes are always learned by "sgd" unless another solver
+        that knows them is given.
+    classes : array-like or "from_y", default="from_y"
+        The labels, as in `LogisticRegression`.
+    epsilon, delta, neighbors, data_norm, bounds_X, fit_intercept, on_invalid, ledger, dataset, \
+random_state
+        As in `LinearRegression`. `scale_X` is not used.
+
+    Attributes
+    ----------
+    coef_ : array of shape (1, n_features_out) or (n_classes, n_features_out)
+        Of the features.
+    intercept_ : array of shape (1,) or (n_classes,)
+    classes_ : array of shape (n_classes,)
+    feature_map_ : FeatureMap
+        `feature_map_.transform(X)` are the features.
+    privacy_ : Certificate
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Only when X has column names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privlearn import KernelClassifier
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (20_000, 2))
+    >>> y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    >>> model = KernelClassifier(epsilon=1, bounds_X=(-1, 1), classes=[0, 1]).fit(X, y)
+    >>> model.predict([[0.5, 0.5], [0.5, -0.5]])
+    array([1, 0])
+    """
+
+    C: float = 1.0
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **PrivateLinearClassifier._parameter_constraints,
+        **KernelMixin._kernel_constraints,
+        "C": [Interval(Real, 0, None, closed="right")],
+    }
+
+    def _loss(self, n_classes: int) -> Loss:
+        return Logistic() if n_classes == 2 else Softmax(n_classes)
+
+    def _penalty(self, n_features: int) -> Penalty:
+        return Penalty(l2=0.0 if np.isinf(self.C) else 1.0 / float(self.C))

@@ -1,0 +1,111 @@
+"""Features of a row for a linear solver: random Fourier features, alone or of ranks beside them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn.kernel_approximation import FourierMap, RandomFourierFeatures
+
+__all__ = ["FeatureMap", "KernelSpec"]
+
+Array = NDArray[np.float64]
+Single = NDArray[np.float32]
+CACHED = 2**16  # numbers: a quarter of a megabyte
+STRAIGHT = 0.5  # part of the kernel that is u'v / p
+BELOW_ONE = 1.0 - 2.0**-18  # far more than single precision can add to a length
+
+
+@dataclass(frozen=True)
+class KernelSpec:
+    """Which kernel, and by how many features; all of it public and independent of the data."""
+
+    kernel: str
+    n_components: int
+    orthogonal: bool
+    seed: int
+
+    def frequencies(self, n_features: int, bandwidth: Any) -> Array:  # noqa: ANN401
+        """Random frequencies, (n_features, n_components / 2): the same for the same seed."""
+        features = RandomFourierFeatures(
+            self.n_components,
+            kernel=self.kernel,
+            bandwidth=bandwidth,
+            orthogonal=self.orthogonal,
+            random_state=self.seed,
+        )
+        return np.asarray(features.fit(np.zeros((1, n_features))).frequencies_)
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureMap:
+    """From rows to features of length at most 1.
+
+    With `edges` and `ranks` a value is replaced by its rank first, and ranks themselves are among
+    the features, so that linear effects need no detour: the kernel is the mean of k(u, v) and
+    u'v / p. Without, features are Fourier features of the rows as they are.
+    """
+
+    frequencies: Array
+    edges: Array | None = None
+    ranks: Array | None = None
+    by_row: bool = False
+
+    @property
+    def n_features_out(self) -> int:
+        """How many features a row has."""
+        return 2 * self.frequencies.shape[1] + (0 if self.ranks is None else len(self.ranks))
+
+    @cached_property
+    def _waves(self) -> FourierMap:
+        return FourierMap(self.frequencies, by_row=self.by_row)
+
+    def transform(self, X: NDArray[np.floating]) -> Array:
+        """Features of rows, in double precision."""
+        return np.asarray(self.single(X), dtype=np.float64)
+
+    def single(self, X: NDArray[np.floating]) -> Single:
+        """Features of rows, in single precision."""
+        out = np.empty((len(X), self.n_features_out), dtype=np.float32)
+        inputs = self.inputs(X)
+        for start in range(0, len(X), self.rows_at_once):
+            own = slice(start, start + self.rows_at_once)
+            self.write(inputs[own], out[own])
+        return out
+
+    @property
+    def rows_at_once(self) -> int:
+        """So many rows that their features stay in the cache between one step and the next."""
+        return max(CACHED // self.n_features_out, 1)
+
+    def inputs(self, X: NDArray[np.floating]) -> NDArray[np.floating]:
+        """What features are computed from: ranks, or the rows as they are."""
+        return X if self.ranks is None else self.places(X)
+
+    def write(self, inputs: NDArray[np.floating], out: Single) -> None:
+        """Write features of some rows to `out`, from their `inputs`."""
+        room = self._waves.room(len(inputs))
+        if self.ranks is None:
+            self._waves.write(inputs, out, room)
+            return
+        n, p = inputs.shape
+        half = np.empty((n, out.shape[1] - p), dtype=np.float32)
+        self._waves.write(inputs, half, room)
+        waves = np.float32(math.sqrt(1.0 - STRAIGHT) * BELOW_ONE)
+        np.multiply(half, waves, out=out[:, :-p])
+        np.multiply(inputs, math.sqrt(STRAIGHT) * BELOW_ONE / math.sqrt(p), out=out[:, -p:])
+
+    def places(self, X: NDArray[np.floating]) -> Array:
+        """Ranks of the values of rows, from -1 to 1."""
+        assert self.edges is not None
+        assert self.ranks is not None
+        columns = zip(X.T, self.edges, self.ranks, strict=True)
+        return np.column_stack([np.interp(x, edges, ranks) for x, edges, ranks in columns])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_waves"}

@@ -1,0 +1,67 @@
+"""Bounded rows as features of a map, computed when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn.data import BoundedData, Rows
+from privlearn.kernel_model.feature_map import FeatureMap
+from privlearn.problem import Bounds
+
+__all__ = ["MappedData"]
+
+
+@dataclass(frozen=True, eq=False)
+class MappedData(BoundedData):
+    """The rows of `source`, seen through a map that depends on public and released values alone."""
+
+    source: BoundedData
+    features: FeatureMap
+
+    @classmethod
+    def of(cls, source: BoundedData, features: FeatureMap, bounds: Bounds) -> MappedData:
+        """Rows of a source under a map whose images obey `bounds`."""
+        return cls(source.table, bounds, source.fit_intercept, source, features)
+
+    @property
+    def sparse(self) -> bool:
+        """Features are dense."""
+        return False
+
+    @property
+    def longest(self) -> float | None:
+        """Largest length of a row's features."""
+        return 1.0
+
+    def present(self) -> NDArray[np.bool_]:
+        """Which rows are not the empty row."""
+        return self.source.present()
+
+    def take(self, rows: NDArray[np.int64]) -> MappedData:
+        """Some of the rows, in the order given."""
+        return MappedData.of(self.source.take(rows), self.features, self.bounds)
+
+    def blocks(self) -> Iterator[Rows]:
+        """All rows in order, some at a time, in double precision."""
+        for rows in self.source.blocks():
+            X = self.features.transform(rows.X)
+            X[~rows.present] = 0.0
+            yield Rows(X, rows.y, rows.present)
+
+    def single_blocks(self) -> Iterator[Rows]:
+        """All rows in order in single precision, few at a time; each block overwrites the last."""
+        size = self.features.rows_at_once
+        room = np.empty((min(size, self.table.n), self.features.n_features_out), dtype=np.float32)
+        for rows in self.source.blocks():
+            inputs = self.features.inputs(rows.X)
+            for start in range(0, len(rows.y), size):
+                own = slice(start, start + size)
+                present = rows.present[own]
+                X = room[: len(present)]
+                self.features.write(inputs[own], X)
+                X[~present] = 0.0
+                yield Rows(X, rows.y[own], present)

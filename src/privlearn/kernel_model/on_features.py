@@ -1,0 +1,143 @@
+"""A linear solver on the features of a map: its releases, and before them what the map buys."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn.data import BoundedData
+from privlearn.exceptions import UnsupportedCombination
+from privlearn.forecast import Forecast
+from privlearn.kernel_model.feature_map import FeatureMap, KernelSpec
+from privlearn.kernel_model.mapped import MappedData
+from privlearn.kernel_model.ranks import BINS, edges_of, histograms, ranks_from
+from privlearn.plan import ONE_BIN, Plan, Release
+from privlearn.problem import Bounds, Budget, Problem
+from privlearn.release import Releaser
+from privlearn.solvers import Solution, Solver
+
+__all__ = ["KernelSolution", "OnFeatures", "inner_problem"]
+
+RANKS = "feature ranks"
+SHARE = 0.05  # of the budget (in mu^2), for ranks
+LENGTH = 0.4  # of the kernel, in units of half the range of ranks and of the root of the features
+
+
+@dataclass(frozen=True, eq=False)
+class KernelSolution(Solution):
+    """A linear model of features, and the map that computes them."""
+
+    features: FeatureMap
+
+
+def inner_problem(problem: Problem, spec: KernelSpec, bought: bool) -> Problem:
+    """The linear problem on features: rows no longer than 1 beside the intercept's 1."""
+    size = spec.n_components + (problem.n_features if bought else 0)
+    norm = math.sqrt(1.0 + float(problem.fit_intercept))
+    bounds = Bounds(None, None, problem.bounds.target, norm)
+    return replace(problem, n_features=size, bounds=bounds)
+
+
+@dataclass(frozen=True, eq=False)
+class OnFeatures:
+    """The solver `inner` on features; to an estimator it looks like any other solver.
+
+    Attributes
+    ----------
+    inner : Solver
+        Any that supports the problem.
+    spec : KernelSpec
+        The kernel and its features.
+    bandwidth : float, array or None
+        Length of the kernel in units of X. None buys ranks, for which a length is known.
+    """
+
+    inner: Solver
+    spec: KernelSpec
+    bandwidth: Any
+
+    def configure(self, problem: Problem, budget: Budget) -> Any:  # noqa: ANN401
+        """Settings of the inner solver."""
+        problem.bounds.need_features(self.inner.name)
+        if self.bandwidth is None and (budget.delta == 0 or problem.levels):
+            raise UnsupportedCombination(
+                "bandwidth is missing, and it is bought with Gaussian noise at one level for all, "
+                "which delta=0 and sample_epsilon rule out; give bandwidth, in units of X"
+            )
+        self._frequencies(problem)  # refuses a bad bandwidth before anything is charged
+        return self.inner.configure(self._inner(problem), budget)
+
+    def _frequencies(self, problem: Problem) -> NDArray[np.float64]:
+        p = problem.n_features
+        length = LENGTH * math.sqrt(p) if self.bandwidth is None else self.bandwidth
+        return self.spec.frequencies(p, length)
+
+    def _inner(self, problem: Problem) -> Problem:
+        return inner_problem(problem, self.spec, self.bandwidth is None)
+
+    def plan(self, problem: Problem, settings: Any, scale: float) -> Plan:  # noqa: ANN401
+        """What the inner solver releases, and ranks before it where they are bought."""
+        plan = self.inner.plan(self._inner(problem), settings, scale)
+        plan = replace(plan, assumptions=problem.assumptions(), paper=f"{plan.paper}; {METHOD}")
+        if self.bandwidth is not None:
+            return plan
+        ranks = Release(
+            RANKS,
+            (problem.n_features, BINS),
+            math.sqrt(problem.n_features),
+            ONE_BIN,
+            weight=_weight_beside(plan),
+        )
+        return replace(plan, releases=(ranks, *plan.releases))
+
+    def solve(
+        self,
+        problem: Problem,
+        settings: Any,  # noqa: ANN401
+        data: BoundedData,
+        release: Releaser,
+    ) -> KernelSolution:
+        """Buy ranks, compute features, fit."""
+        features = self._features(problem, data, release)
+        inner = self._inner(problem)
+        mapped = MappedData.of(data, features, inner.bounds)
+        found = self.inner.solve(inner, settings, mapped, release)
+        return KernelSolution(found.coef, found.intercept, features)
+
+    def _features(self, problem: Problem, data: BoundedData, release: Releaser) -> FeatureMap:
+        p, private, frequencies = problem.n_features, problem.n is None, self._frequencies(problem)
+        if self.bandwidth is not None:
+            return FeatureMap(frequencies, by_row=private)
+        edges = edges_of(problem.bounds, p, problem.fit_intercept)
+        counts = release(RANKS, histograms(data, edges), clip=math.sqrt(p))
+        noise = release.noise_scale(RANKS)
+        ranks = ranks_from(counts, noise, edges)
+        return FeatureMap(frequencies, edges, ranks, private)
+
+    def forecast(self, problem: Problem, settings: Any, plan: Plan, n: int) -> Forecast:  # noqa: ANN401
+        """The inner solver's, for coefficients of features."""
+        own = replace(plan, releases=tuple(r for r in plan.releases if r.name != RANKS))
+        return self.inner.forecast(self._inner(problem), settings, own, n)
+
+
+METHOD = "random Fourier features (Rahimi and Recht 2007)"
+
+
+def _weight_beside(plan: Plan) -> float:
+    """Noise multiplier, relative to the plan's scale, that costs `SHARE` of what the plan costs.
+
+    By the central limit of sampled steps: rate^2 / multiplier^2 each, in mu^2.
+    """
+    cost = 0.0
+    for release in plan.releases:
+        visits = release.sampling.visits
+        times = 1.0 if release.sampling.at_once else release.count
+        often = release.sampling.rate if visits is None else sum(k * w for k, w in visits)
+        spread = release.norm.diameter if plan.neighbors.replaces else 1.0
+        cost += times * (often * spread / release.weight) ** 2
+    diameter = ONE_BIN.diameter if plan.neighbors.replaces else 1.0
+    return diameter / math.sqrt(SHARE * cost)

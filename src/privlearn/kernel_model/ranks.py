@@ -1,0 +1,85 @@
+"""Ranks of feature values, from noisy histograms: what makes one bandwidth fit every feature.
+
+A row is in one bin of each feature's histogram. Edges come from the declared bounds alone: even
+ones, and half octaves around zero (around the middle of a box that excludes zero), so that bounds
+may be far too wide. The map to ranks is piecewise linear; all of it is post-processing of counts.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn.data import BoundedData
+from privlearn.numerics import BlockSum
+from privlearn.problem import Bounds
+
+__all__ = ["BINS", "edges_of", "histograms", "ranks_from"]
+
+Array = NDArray[np.float64]
+EVEN = 16
+HALF_OCTAVES = 24  # on either side: down to 2^-12 of the bounds
+BINS = EVEN + 2 * HALF_OCTAVES + 1
+BELIEVED = 2.0  # counts below so many deviations of their noise are taken for noise
+LEAST_SEEN = 0.5  # of the rows: with less in believed bins, ranks fill the bounds evenly
+
+
+def edges_of(bounds: Bounds, n_features: int, fit_intercept: bool) -> Array:
+    """Edges of the bins, (n_features, BINS + 1), increasing."""
+    if bounds.low is not None and bounds.high is not None:
+        low, high = bounds.low, bounds.high
+    else:
+        assert bounds.row_norm is not None
+        limit = math.sqrt(bounds.row_norm**2 - float(fit_intercept))
+        low, high = np.full(n_features, -limit), np.full(n_features, limit)
+    anchor = np.where((low > 0.0) | (high < 0.0), low / 2 + high / 2, 0.0)
+    reach = np.maximum(high - anchor, anchor - low)
+    shrinking = math.sqrt(0.5) ** np.arange(HALF_OCTAVES)
+    around = np.concatenate([-shrinking, shrinking])
+    even = np.linspace(0.0, 1.0, EVEN + 1)[1:-1]
+    inner = np.hstack(
+        [
+            np.clip(anchor[:, None] + reach[:, None] * around, low[:, None], high[:, None]),
+            low[:, None] + (high - low)[:, None] * even,
+            anchor[:, None],
+        ]
+    )
+    return np.sort(np.hstack([low[:, None], inner, high[:, None]]), axis=1)
+
+
+def histograms(data: BoundedData, edges: Array) -> Array:
+    """How many rows are in which bin of each feature, (n_features, BINS); a secret."""
+    total = BlockSum((len(edges), BINS))
+    for rows in data.blocks():
+        counts = np.zeros((len(edges), BINS))
+        for j, own in enumerate(edges):
+            place = np.searchsorted(own[1:-1], rows.X[rows.present, j], side="right")
+            counts[j] = np.bincount(place, minlength=BINS)
+        total.add(counts)
+    return total.value()
+
+
+def ranks_from(counts: Array, noise: float, edges: Array) -> Array:
+    """Rank of each edge, from -1 to 1, by noisy counts; even where counts say nothing.
+
+    Parameters
+    ----------
+    counts : array of shape (n_features, BINS)
+        Noisy.
+    noise : float
+        Standard deviation of the noise on a count.
+    edges : array of shape (n_features, BINS + 1)
+        From `edges_of`.
+    """
+    kept = np.where(counts > BELIEVED * noise, counts, 0.0)
+    seen = kept.sum(axis=1)
+    rows = max(float(np.median(counts.sum(axis=1))), 1.0)
+    widths = np.diff(edges, axis=1)
+    even = widths / np.maximum(widths.sum(axis=1, keepdims=True), 1e-300)
+    shares = np.divide(kept, seen[:, None], out=even.copy(), where=seen[:, None] > 0)
+    shares = np.where((seen > LEAST_SEEN * rows)[:, None], shares, even)
+    ranks = np.zeros_like(edges)
+    ranks[:, 1:] = np.cumsum(shares, axis=1)
+    return np.clip(2.0 * ranks - 1.0, -1.0, 1.0)

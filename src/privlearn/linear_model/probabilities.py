@@ -1,0 +1,41 @@
+"""Probabilities of classes from log-odds: what logistic models share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, log_expit, log_softmax, softmax
+
+__all__ = ["ProbabilityMixin"]
+
+
+class ProbabilityMixin:
+    """Adds `predict_proba` and `predict_log_proba` to a classifier whose scores are log-odds."""
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
+        """Probability of each class.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            Rows to predict; they are not clipped.
+        """
+        scores = self.decision_function(X)  # type: ignore[attr-defined]
+        if scores.ndim == 1:
+            return np.column_stack([expit(-scores), expit(scores)])
+        return np.asarray(softmax(scores, axis=1))
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
+        """Logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            Rows to predict; they are not clipped.
+        """
+        scores = self.decision_function(X)  # type: ignore[attr-defined]
+        if scores.ndim == 1:
+            return np.column_stack([log_expit(-scores), log_expit(scores)])
+        return np.asarray(log_softmax(scores, axis=1))
