@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,7 +78,13 @@ def _among(batches: Batches, n: int) -> Batches:
 def _published(estimator: Any) -> dict[str, NDArray[Any]]:  # noqa: ANN401
     """Copies of the fitted attributes but for the certificate, which repeats the plan."""
     fitted = {name: value for name, value in vars(estimator).items() if name.endswith("_")}
-    return {name: np.array(value) for name, value in fitted.items() if name != "privacy_"}
+    return {name: _content(value) for name, value in fitted.items() if name != "privacy_"}
+
+
+def _content(value: Any) -> NDArray[Any]:  # noqa: ANN401
+    """Numbers as they are, other objects as the bytes of what they hold, not of where they are."""
+    array = np.array(value)
+    return array if array.dtype != object else np.frombuffer(pickle.dumps(value), dtype=np.uint8)
 
 
 def _fit(estimator: Any, X: Any, y: Any, sample_epsilon: Array | None) -> None:  # noqa: ANN401

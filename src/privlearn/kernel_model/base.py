@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from abc import abstractmethod
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any, ClassVar, cast
 
@@ -19,14 +20,18 @@ from privlearn.kernel_model.feature_map import FeatureMap, KernelSpec
 from privlearn.kernel_model.on_features import KernelSolution, OnFeatures, inner_problem
 from privlearn.levels import Levels
 from privlearn.linear_model.base import PrivateEstimator
+from privlearn.losses import Target
+from privlearn.penalties import Penalty
 from privlearn.problem import Budget, Problem
 from privlearn.solvers import SOLVERS, Solution, Solver, resolve
 from privlearn.solvers.signal import budget_mu, rows_of
 
 __all__ = ["KernelMixin"]
 
-PER_ROOT = 6.0  # features per root of n mu: how much a budget can tell apart
+PER_ROOT = 14.0  # features per root of n mu: how much a budget can tell apart
 LEAST, MOST = 64, 2000
+# Penalty per root of the features and over mu: noise of deviation 1 / mu on every feature.
+OF_NUMBERS, OF_CLASSES = 0.045, 0.01
 KEPT = 2.5e8  # numbers that features of all rows may have to be kept in memory
 AT_ONCE = 4096  # rows to predict at a time
 
@@ -61,9 +66,18 @@ class KernelMixin(PrivateEstimator):
         spec = KernelSpec(
             self.kernel, self._size(problem, budget), self.orthogonal, int(self.feature_seed)
         )
+        if self._weight() is None:
+            problem = replace(problem, penalty=_penalty_by_rule(problem, budget, spec.n_components))
         inner = inner_problem(problem, spec, self.bandwidth is None)
         solver = resolve(self._inner_solver(inner, budget), inner, budget)
         return problem, budget, cast("Solver", OnFeatures(solver, spec, self.bandwidth))
+
+    @abstractmethod
+    def _weight(self) -> float | None:
+        """Weight of the squared L2 penalty; None leaves it to the rule."""
+
+    def _penalty(self, n_features: int) -> Penalty:
+        return Penalty(l2=self._weight() or 0.0)
 
     def _size(self, problem: Problem, budget: Budget) -> int:
         """How many Fourier features: given, or by what the budget can tell apart."""
@@ -71,7 +85,7 @@ class KernelMixin(PrivateEstimator):
             return int(self.n_components)
         signal = budget_mu(problem, budget) * rows_of(problem)
         wanted = 2 * math.ceil(PER_ROOT * math.sqrt(signal) / 2)
-        return max(LEAST, min(wanted, MOST))
+        return int(max(LEAST, min(wanted, MOST)))
 
     def _inner_solver(self, inner: Problem, budget: Budget) -> str | Solver:
         """Dual coordinate descent, which features of one scale suit; SGD where they do not fit."""
@@ -97,3 +111,9 @@ class KernelMixin(PrivateEstimator):
         assert isinstance(solution, KernelSolution)
         super()._publish(solution)  # type: ignore[safe-super]
         self.feature_map_ = solution.features
+
+
+def _penalty_by_rule(problem: Problem, budget: Budget, size: int) -> Penalty:
+    """As much as the noise of the budget asks for (kernel_model.md, "The rule")."""
+    factor = OF_NUMBERS if problem.loss.target is Target.NUMBER else OF_CLASSES
+    return Penalty(l2=factor * math.sqrt(size) / budget_mu(problem, budget))

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
-import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from privlearn.kernel_model.base import KernelMixin
 from privlearn.linear_model.classifier import PrivateLinearClassifier
 from privlearn.linear_model.probabilities import ProbabilityMixin
 from privlearn.losses import Logistic, Loss, Softmax
-from privlearn.penalties import Penalty
 
 __all__ = ["KernelClassifier"]
 
@@ -27,8 +26,9 @@ class KernelClassifier(KernelMixin, ProbabilityMixin, PrivateLinearClassifier):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Inverse weight of the penalty; infinity for none.
+    C : float or None, default=None
+        Inverse weight of the penalty; infinity for none. None takes what the noise of the budget
+        asks for.
     kernel, bandwidth, n_components, orthogonal, feature_seed, solver
         As in `KernelRegressor`; several classes are always learned by "sgd" unless another solver
         that knows them is given.
@@ -62,16 +62,18 @@ random_state
     array([1, 0])
     """
 
-    C: float = 1.0
+    C: float | None = None
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PrivateLinearClassifier._parameter_constraints,
         **KernelMixin._kernel_constraints,
-        "C": [Interval(Real, 0, None, closed="right")],
+        "C": [None, Interval(Real, 0, None, closed="right")],
     }
 
     def _loss(self, n_classes: int) -> Loss:
         return Logistic() if n_classes == 2 else Softmax(n_classes)
 
-    def _penalty(self, n_features: int) -> Penalty:
-        return Penalty(l2=0.0 if np.isinf(self.C) else 1.0 / float(self.C))
+    def _weight(self) -> float | None:
+        if self.C is None:
+            return None
+        return 0.0 if math.isinf(self.C) else 1.0 / float(self.C)

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn.kernel_approximation import FourierMap, RandomFourierFeatures
+from privlearn.kernel_approximation import FourierMap, RandomFourierFeatures, Room
 
 __all__ = ["FeatureMap", "KernelSpec"]
 
 Array = NDArray[np.float64]
 Single = NDArray[np.float32]
-CACHED = 2**16  # numbers: a quarter of a megabyte
-STRAIGHT = 0.5  # part of the kernel that is u'v / p
+CACHED = 3 * 2**15  # numbers: some hundred kilobytes
+STRAIGHT = 0.3  # part of the kernel that is u'v / p
 BELOW_ONE = 1.0 - 2.0**-18  # far more than single precision can add to a length
 
 
@@ -47,8 +47,8 @@ class FeatureMap:
     """From rows to features of length at most 1.
 
     With `edges` and `ranks` a value is replaced by its rank first, and ranks themselves are among
-    the features, so that linear effects need no detour: the kernel is the mean of k(u, v) and
-    u'v / p. Without, features are Fourier features of the rows as they are.
+    the features, so that linear effects need no detour: a part of the kernel is u'v / p. Without
+    them, features are Fourier features of the rows as they are.
     """
 
     frequencies: Array
@@ -72,13 +72,13 @@ class FeatureMap:
     def single(self, X: NDArray[np.floating]) -> Single:
         """Features of rows, in single precision."""
         out = np.empty((len(X), self.n_features_out), dtype=np.float32)
-        inputs = self.inputs(X)
+        inputs, room = self.inputs(X), self.room()
         for start in range(0, len(X), self.rows_at_once):
             own = slice(start, start + self.rows_at_once)
-            self.write(inputs[own], out[own])
+            self.write(inputs[own], out[own], room)
         return out
 
-    @property
+    @cached_property
     def rows_at_once(self) -> int:
         """So many rows that their features stay in the cache between one step and the next."""
         return max(CACHED // self.n_features_out, 1)
@@ -87,9 +87,12 @@ class FeatureMap:
         """What features are computed from: ranks, or the rows as they are."""
         return X if self.ranks is None else self.places(X)
 
-    def write(self, inputs: NDArray[np.floating], out: Single) -> None:
-        """Write features of some rows to `out`, from their `inputs`."""
-        room = self._waves.room(len(inputs))
+    def room(self) -> Room:
+        """Memory that `write` needs."""
+        return self._waves.room(self.rows_at_once)
+
+    def write(self, inputs: NDArray[np.floating], out: Single, room: Room) -> None:
+        """Write features of at most `rows_at_once` rows to `out`, from their `inputs`."""
         if self.ranks is None:
             self._waves.write(inputs, out, room)
             return
@@ -108,4 +111,6 @@ class FeatureMap:
         return np.column_stack([np.interp(x, edges, ranks) for x, edges, ranks in columns])
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_waves"}
+        return {
+            name: value for name, value in vars(self).items() if name in self.__dataclass_fields__
+        }

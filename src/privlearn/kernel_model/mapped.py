@@ -54,14 +54,15 @@ class MappedData(BoundedData):
 
     def single_blocks(self) -> Iterator[Rows]:
         """All rows in order in single precision, few at a time; each block overwrites the last."""
-        size = self.features.rows_at_once
-        room = np.empty((min(size, self.table.n), self.features.n_features_out), dtype=np.float32)
+        size, room = self.features.rows_at_once, self.features.room()
+        values = np.empty((min(size, self.table.n), self.features.n_features_out), np.float32)
         for rows in self.source.blocks():
-            inputs = self.features.inputs(rows.X)
+            inputs, whole = self.features.inputs(rows.X), bool(rows.present.all())
             for start in range(0, len(rows.y), size):
                 own = slice(start, start + size)
-                present = rows.present[own]
-                X = room[: len(present)]
-                self.features.write(inputs[own], X)
-                X[~present] = 0.0
+                some, present = inputs[own], rows.present[own]
+                X = values[: len(some)]
+                self.features.write(some, X, room)
+                if not whole:
+                    X[~present] = 0.0
                 yield Rows(X, rows.y[own], present)

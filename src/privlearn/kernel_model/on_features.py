@@ -24,7 +24,7 @@ __all__ = ["KernelSolution", "OnFeatures", "inner_problem"]
 
 RANKS = "feature ranks"
 SHARE = 0.05  # of the budget (in mu^2), for ranks
-LENGTH = 0.4  # of the kernel, in units of half the range of ranks and of the root of the features
+LENGTH = 0.37  # of the kernel, in units of half the range of ranks and of the root of the features
 
 
 @dataclass(frozen=True, eq=False)

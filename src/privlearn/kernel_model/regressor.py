@@ -11,7 +11,6 @@ from sklearn.utils._param_validation import Interval
 from privlearn.kernel_model.base import KernelMixin
 from privlearn.linear_model.regressor import PrivateLinearRegressor
 from privlearn.losses import Loss, Squared
-from privlearn.penalties import Penalty
 
 __all__ = ["KernelRegressor"]
 
@@ -25,8 +24,8 @@ class KernelRegressor(KernelMixin, PrivateLinearRegressor):
 
     Parameters
     ----------
-    alpha : float, default=1.0
-        Weight of the penalty.
+    alpha : float or None, default=None
+        Weight of the penalty. None takes what the noise of the budget asks for.
     kernel : {"gaussian", "laplacian", "matern12", "matern32", "matern52"}, default="gaussian"
         As in `RandomFourierFeatures`.
     bandwidth : float, array-like of shape (n_features,) or None, default=None
@@ -69,16 +68,16 @@ dataset, random_state
     True
     """
 
-    alpha: float = 1.0
+    alpha: float | None = None
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PrivateLinearRegressor._parameter_constraints,
         **KernelMixin._kernel_constraints,
-        "alpha": [Interval(Real, 0, None, closed="left")],
+        "alpha": [None, Interval(Real, 0, None, closed="left")],
     }
 
     def _loss(self, n_classes: int) -> Loss:
         return Squared()
 
-    def _penalty(self, n_features: int) -> Penalty:
-        return Penalty(l2=float(self.alpha))
+    def _weight(self) -> float | None:
+        return None if self.alpha is None else float(self.alpha)

@@ -26,6 +26,7 @@ __all__ = ["RowSource", "gradient_sum", "rows_in_turn"]
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 AT_ONCE = 4096  # rows that are fetched together
+NONE = np.empty(0, np.int64)
 
 
 class RowSource(Protocol):
@@ -80,11 +81,10 @@ class _Computed:
         """A block in the loop's coordinates, in the memory that it came in."""
         from privlearn._loops.sums import StoredRows
 
-        none = np.empty(0, np.int64)
         values = np.multiply(block.X, self._scale, out=block.X)
         targets = (block.y - self._coordinates.target_center) / self._coordinates.target_scale
         norms = np.where(block.present, self._norm, 0.0)
-        return StoredRows(values, none, none, targets, norms)
+        return StoredRows(values, NONE, NONE, targets, norms)
 
 
 def rows_in_turn(coordinates: Coordinates, data: BoundedData, *, stored: bool = False) -> RowSource:
