@@ -50,7 +50,7 @@ class KernelMixin(PrivateEstimator):
 
     _kernel_constraints: ClassVar[dict[str, list[Any]]] = {
         "kernel": [StrOptions(set(KERNELS))],
-        "n_components": [None, Interval(Integral, 2, None, closed="left")],
+        "n_components": [None, Interval(Integral, 1, None, closed="left")],
         "orthogonal": ["boolean"],
         "feature_seed": [Interval(Integral, 0, None, closed="left")],
     }
@@ -82,7 +82,7 @@ class KernelMixin(PrivateEstimator):
     def _size(self, problem: Problem, budget: Budget) -> int:
         """How many Fourier features: given, or by what the budget can tell apart."""
         if self.n_components is not None:
-            return int(self.n_components)
+            return int(self.n_components) + int(self.n_components) % 2
         signal = budget_mu(problem, budget) * rows_of(problem)
         wanted = 2 * math.ceil(PER_ROOT * math.sqrt(signal) / 2)
         return int(max(LEAST, min(wanted, MOST)))

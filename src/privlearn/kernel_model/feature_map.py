@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn.kernel_approximation import FourierMap, RandomFourierFeatures, Room
+from privlearn.numerics import BLOCK_ROWS
 
 __all__ = ["FeatureMap", "KernelSpec"]
 
@@ -48,7 +49,8 @@ class FeatureMap:
 
     With `edges` and `ranks` a value is replaced by its rank first, and ranks themselves are among
     the features, so that linear effects need no detour: a part of the kernel is u'v / p. Without
-    them, features are Fourier features of the rows as they are.
+    them, features are Fourier features of the rows as they are. `by_row` makes features independent
+    of a row's place to the last bit, as in `FourierMap`.
     """
 
     frequencies: Array
@@ -81,7 +83,7 @@ class FeatureMap:
     @cached_property
     def rows_at_once(self) -> int:
         """So many rows that their features stay in the cache between one step and the next."""
-        return max(CACHED // self.n_features_out, 1)
+        return min(max(CACHED // self.n_features_out, 1), BLOCK_ROWS)
 
     def inputs(self, X: NDArray[np.floating]) -> NDArray[np.floating]:
         """What features are computed from: ranks, or the rows as they are."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn.data import BoundedData
-from privlearn.exceptions import UnsupportedCombination
+from privlearn.exceptions import InvalidBudget, UnsupportedCombination
 from privlearn.forecast import Forecast
 from privlearn.kernel_model.feature_map import FeatureMap, KernelSpec
 from privlearn.kernel_model.mapped import MappedData
@@ -63,10 +63,15 @@ class OnFeatures:
     def configure(self, problem: Problem, budget: Budget) -> Any:  # noqa: ANN401
         """Settings of the inner solver."""
         problem.bounds.need_features(self.inner.name)
-        if self.bandwidth is None and (budget.delta == 0 or problem.levels):
+        if self.bandwidth is None and budget.delta == 0:
+            raise InvalidBudget(
+                "delta=0, but a missing bandwidth is bought with Gaussian noise, which needs "
+                "delta > 0; give bandwidth, in units of X, or set delta"
+            )
+        if self.bandwidth is None and problem.levels:
             raise UnsupportedCombination(
-                "bandwidth is missing, and it is bought with Gaussian noise at one level for all, "
-                "which delta=0 and sample_epsilon rule out; give bandwidth, in units of X"
+                "bandwidth is missing, and it is bought at one level for all, which sample_epsilon "
+                "rules out; give bandwidth, in units of X"
             )
         self._frequencies(problem)  # refuses a bad bandwidth before anything is charged
         return self.inner.configure(self._inner(problem), budget)
@@ -106,7 +111,7 @@ class OnFeatures:
         inner = self._inner(problem)
         mapped = MappedData.of(data, features, inner.bounds)
         found = self.inner.solve(inner, settings, mapped, release)
-        return KernelSolution(found.coef, found.intercept, features)
+        return KernelSolution(found.coef, found.intercept, replace(features, by_row=True))
 
     def _features(self, problem: Problem, data: BoundedData, release: Releaser) -> FeatureMap:
         p, private, frequencies = problem.n_features, problem.n is None, self._frequencies(problem)

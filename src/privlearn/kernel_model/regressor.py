@@ -33,7 +33,8 @@ class KernelRegressor(KernelMixin, PrivateLinearRegressor):
         values with 5 % of the budget; the kernel then sees ranks, for which a length is known, and
         ranks are among the features themselves. Nothing is ever read off the data without noise.
     n_components : int or None, default=None
-        Number of random features, even. None takes what the budget can tell apart.
+        Number of random features, rounded up to an even one. None takes what the budget can tell
+        apart.
     orthogonal : bool, default=False
         Whether frequencies are orthogonal, as in `RandomFourierFeatures`.
     feature_seed : int, default=0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from privlearn.data import BoundedData
@@ -10,7 +12,7 @@ from privlearn.plan import Release
 from privlearn.problem import Problem
 from privlearn.release import Releaser
 
-__all__ = ["COUNT", "count_release", "rows_in_all"]
+__all__ = ["COUNT", "count_release", "rows_in_all", "weight_of_count"]
 
 COUNT = "number of rows"
 
@@ -18,6 +20,15 @@ COUNT = "number of rows"
 def count_release(weight: float, mechanism: Mechanism = GAUSSIAN) -> Release:
     """The planned release, with its noise multiplier relative to the plan's scale."""
     return Release(name=COUNT, shape=(1,), clip=1.0, weight=weight, mechanism=mechanism)
+
+
+def weight_of_count(mechanism: Mechanism, share: float) -> float:
+    """Noise multiplier of a count relative to one release that costs the rest of the budget.
+
+    Epsilons add up for spherical noise, squares of mu for Gaussian noise; `share` is of those.
+    """
+    odds = (1.0 - share) / share
+    return math.sqrt(odds) if mechanism == GAUSSIAN else odds
 
 
 def rows_in_all(problem: Problem, data: BoundedData, release: Releaser) -> float:

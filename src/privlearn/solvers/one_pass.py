@@ -26,7 +26,7 @@ from privlearn.sampling import Disjoint
 from privlearn.solvers import descent, one_pass_rule
 from privlearn.solvers.base import Solution, Support, check_numbers
 from privlearn.solvers.coordinates import Coordinates
-from privlearn.solvers.counting import COUNT, count_release
+from privlearn.solvers.counting import COUNT, count_release, weight_of_count
 from privlearn.solvers.one_pass_rule import Settings
 from privlearn.solvers.one_pass_walk import SCALE_UNIT, Walk
 from privlearn.solvers.portions import gradient_sum, rows_in_turn
@@ -125,7 +125,8 @@ class OnePassSGD:
             sampling=Disjoint(settings.batches, dealt=problem.n is None),
             count=settings.batches,
         )
-        count = count_release(_weight_of_count(settings), settings.mechanism)
+        weight = weight_of_count(settings.mechanism, one_pass_rule.COUNT_SHARE)
+        count = count_release(weight, settings.mechanism)
         releases = (gradient,) if problem.n is not None else (count, gradient)
         return Plan(
             releases=tuple(
@@ -198,14 +199,6 @@ class GradientSums:
     def released(self, weights: Array, own: NDArray[np.int64], steps: Steps, t: int) -> Array:
         """The sum over batch `t` of the rows `own`, as it leaves."""
         return steps.emit(t, gradient_sum(self._rows, own[steps.rows(t)], self._model, weights))
-
-
-def _weight_of_count(settings: Settings) -> float:
-    """Noise multiplier of a count relative to the gradients', which cost the rest."""
-    share = one_pass_rule.COUNT_SHARE
-    if settings.mechanism == SPHERICAL:
-        return (1.0 - share) / share  # epsilons add up
-    return math.sqrt((1.0 - share) / share)  # squares of mu do
 
 
 def _names(problem: Problem, name: str) -> list[str]:

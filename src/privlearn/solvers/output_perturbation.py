@@ -26,7 +26,7 @@ from privlearn.sampling import Permuted, WithReplacement
 from privlearn.solvers import descent, output_rule
 from privlearn.solvers.base import Solution, Support, check_numbers
 from privlearn.solvers.coordinates import Coordinates
-from privlearn.solvers.counting import count_release, rows_in_all
+from privlearn.solvers.counting import count_release, rows_in_all, weight_of_count
 from privlearn.solvers.output_rule import Settings
 from privlearn.solvers.portions import rows_in_turn
 
@@ -148,7 +148,8 @@ class OutputPerturbation:
             mechanism=settings.mechanism,
             sampling=rows,
         )
-        count = count_release(_weight_of_count(settings), settings.mechanism)
+        weight = weight_of_count(settings.mechanism, output_rule.COUNT_SHARE) / settings.epochs
+        count = count_release(weight, settings.mechanism)
         return Plan(
             releases=(weights,) if problem.n is not None else (count, weights),
             neighbors=problem.neighbors,
@@ -225,10 +226,3 @@ def _least_weight(problem: Problem) -> float:
         return 0.0
     _, l2, _, _ = descent.penalty_of(problem, Coordinates.of(problem), float(problem.n))
     return float(l2.min())
-
-
-def _weight_of_count(settings: Settings) -> float:
-    """Noise multiplier of the count relative to the weights', which cost the rest."""
-    share = output_rule.COUNT_SHARE
-    odds = (1.0 - share) / share
-    return (math.sqrt(odds) if settings.mechanism.independent else odds) / settings.epochs
