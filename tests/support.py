@@ -6,15 +6,27 @@ import importlib
 import inspect
 import pkgutil
 from dataclasses import replace
-from itertools import product
+from itertools import islice, product
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 import privlearn
+from privlearn import KernelRegressor, LogisticRegression, audit
+from privlearn.audit.charge import _watched
+from privlearn.audit.levels import paid
+from privlearn.audit.tape import record, replay_on
 from privlearn.problem import Budget, Neighbors
-from privlearn.release import Releaser, releasing_with
-from privlearn.solvers import SGD, SOLVERS, CoordinateDescent, DualCoordinateDescent, resolve
+from privlearn.release import Releaser, releasing_with, round_to_grid
+from privlearn.solvers import (
+    SGD,
+    SOLVERS,
+    CoordinateDescent,
+    DualCoordinateDescent,
+    OnePassSGD,
+    OutputPerturbation,
+    resolve,
+)
 
 
 class NoNoise(Releaser):
@@ -52,18 +64,24 @@ def every_estimator():
             thing = getattr(module, name)
             if _is_estimator(thing) and not name.startswith("Private"):
                 found[thing.__qualname__] = thing
-    return list(found.values())
+    return sorted(found.values(), key=is_kernel)
+
+
+def is_kernel(estimator_class):
+    """Whether features stand between the data and a linear solver."""
+    return "n_components" in estimator_class().get_params()
 
 
 def _is_estimator(thing):
-    return inspect.isclass(thing) and issubclass(thing, BaseEstimator) and hasattr(thing, "fit")
+    return inspect.isclass(thing) and issubclass(thing, BaseEstimator) and hasattr(thing, "predict")
 
 
 N_FEATURES = 3
+FEW = {"n_components": 6}  # of kernels
 FACTS = {
-    "box": {"bounds_X": ([-1.0, 0.0, 2.0], [3.0, 1.0, 9.0]), "bounds_y": (-2.0, 6.0)},
-    "norm": {"data_norm": 2.5, "bounds_y": (-1.0, 1.0)},
-    "box and norm": {"bounds_X": (0.0, 1.0), "data_norm": 1.5, "bounds_y": (0.0, 4.0)},
+    "box": {"bounds_X": ([-1.0, 0.0, 2.0], [3.0, 1.0, 9.0]), "bounds_y": (-2.0, 6.0), **FEW},
+    "norm": {"data_norm": 2.5, "bounds_y": (-1.0, 1.0), "bandwidth": 1.5, **FEW},
+    "box and norm": {"bounds_X": (0.0, 1.0), "data_norm": 1.5, "bounds_y": (0.0, 4.0), **FEW},
 }
 
 
@@ -96,6 +114,13 @@ class FewDualSteps(DualCoordinateDescent):
         return replace(super().configure(problem, budget), steps=24, rate=0.25)
 
 
+class FewBatches(OnePassSGD):
+    """Five batches: a batch size would say so, but needs a public number of rows."""
+
+    def configure(self, problem, budget):
+        return replace(super().configure(problem, budget), batches=5)
+
+
 # Fewer steps than by rule: replay takes each of them hundreds of times. The first of a solver's
 # modes goes through all configurations where "auto" takes that solver.
 SHORT = {
@@ -106,7 +131,18 @@ SHORT = {
         "sweeps": CoordinateDescent(passes=4, block=1),
         "greedy": CoordinateDescent(passes=6, selection="greedy"),
     },
+    "one-pass": {
+        "one-pass": FewBatches(noise="spherical"),
+        "one-pass, Gaussian": FewBatches(noise="gaussian"),
+    },
+    "output": {
+        "output": OutputPerturbation(epochs=2),
+        "output, with replacement": OutputPerturbation(epochs=1, sampling="with_replacement"),
+    },
 }
+# These are audited in a few configurations of each estimator, other ones every time: all of them
+# would take minutes, and what differs between estimators is in files that solvers share.
+SAMPLED = ("one-pass", "output")
 
 
 def solvers_for(estimator_class, n_classes=2):
@@ -129,20 +165,17 @@ def modes_for(estimator_class, n_classes=2):
 def every_configuration(**parameters):
     """Every estimator with its first solver in all configurations, with the others in some.
 
-    Every solver, besides, in all configurations of the first estimator that it supports.
+    Every solver, besides, in all configurations of the first estimator that it supports; those of
+    `SAMPLED` in fewer.
     """
     found, met = [], set()
     for cls in every_estimator():
         default = solvers_for(cls)[0]
         for solver in solvers_for(cls):
-            (first, mode), *others = SHORT.get(solver, {solver: solver}).items()
-            every = list(configured(cls, solver=mode, **parameters))
-            if solver == default:
-                found += every
+            if solver in SAMPLED or is_kernel(cls):
+                found += _sampled(cls, solver, parameters, first=solver not in met)
             else:
-                found += _named(every[:: 6 if solver in met else 1], first)
-            for name, mode in others:
-                found += _named(list(configured(cls, solver=mode, **parameters))[::6], name)
+                found += _in_full(cls, solver, parameters, solver == default, solver not in met)
             met.add(solver)
         if "classes" in cls().get_params():
             mode = next(iter(modes_for(cls, n_classes=3).values()))
@@ -150,7 +183,144 @@ def every_configuration(**parameters):
             found += _named(list(configured(cls, **three, **parameters))[::6], "three classes")
         defaults = configured(cls, solver=default, **parameters)
         found += _named(list(defaults)[3:4], "defaults")
+    return found + list(special_configurations(**parameters))
+
+
+def _in_full(cls, solver, parameters, default, first):
+    """All configurations of a default, and where the solver is new; others in some."""
+    (name, mode), *others = SHORT.get(solver, {solver: solver}).items()
+    every = list(configured(cls, solver=mode, **parameters))
+    found = every if default else _named(every[:: 1 if first else 6], name)
+    for name, mode in others:
+        found += _named(list(configured(cls, solver=mode, **parameters))[::6], name)
     return found
+
+
+def _sampled(cls, solver, parameters, first):
+    """Five configurations where the solver is new, one elsewhere, another one each time.
+
+    Steps of 7 change relation and bounds every time. Modes beyond the first take turns.
+    """
+    place = every_estimator().index(cls)
+    modes = list(SHORT.get(solver, {solver: solver}).items())
+    found = []
+    for k, (name, mode) in enumerate(modes):
+        every = [pair for pair in configured(cls, solver=mode, **parameters) if possible(pair[1])]
+        if first and k == 0:
+            found += _named(every[::3], name)
+        elif k == 0 or (place + k) % 2:
+            found += _named([every[(7 * place + 4 * k) % len(every)]], name)
+    return found
+
+
+def possible(model):
+    """Whether the solver has a proof for the relation: what draws with replacement needs n."""
+    drawn = getattr(model.solver, "sampling", "") == "with_replacement"
+    return not drawn or Neighbors(model.neighbors).n_is_public
+
+
+class Levelled(LogisticRegression):
+    """People take turns with two levels."""
+
+    def fit(self, X, y, sample_epsilon=None, **others):
+        given = self._own(len(X)) if sample_epsilon is None else sample_epsilon
+        return super().fit(X, y, sample_epsilon=given, **others)
+
+    def plan(self, n=None, *, n_features, n_classes=2, sample_epsilon=None):
+        given = self._own(n) if sample_epsilon is None else sample_epsilon
+        return super().plan(n, n_features=n_features, n_classes=n_classes, sample_epsilon=given)
+
+    def _own(self, n):
+        return np.where(np.arange(n) % 2, 0.2, 1.0)
+
+
+class ManyLevels(Levelled):
+    """Twenty levels, which have to be merged. The eighth row has nobody's level of its own.
+
+    It is the last of the adversary's few rows, and the list of levels is public.
+    """
+
+    def _own(self, n):
+        row = np.arange(n)
+        return np.geomspace(0.05, 1.0, 20)[np.where(row < 8, 3 * row % 7, row % 20)]
+
+
+class Streamed(LogisticRegression):
+    """A fit that feeds a stream, the last rows first: all but six, then two, then four."""
+
+    def fit(self, X, y):
+        self.__dict__.pop("_stream", None)
+        for rows in (slice(6, None), slice(4, 6), slice(0, 4)):
+            self.partial_fit(X[rows], y[rows])
+        return self
+
+    def plan(self, n=None, *, n_features, **others):
+        X, y = np.zeros((4, n_features)), np.zeros(4)
+        self._validate_params()
+        table = self._read(X, y, self.classes)
+        return self._planned_stream(self._streaming_solver(), table, None)[0].plan
+
+
+def checks_for(model):
+    """The audits that say something about a model.
+
+    A stream opens its plan anew for every batch and makes its release once in each, which the
+    checks of plan, ledger and sampling, written for one fit with one opening, take for a mistake.
+    """
+    if not isinstance(model, Streamed):
+        return audit.CHECKS
+    other = (audit.check_plan, audit.check_ledger, audit.check_sampling)
+    return (check_stream, *(check for check in audit.CHECKS if check not in other))
+
+
+def check_stream(estimator, *, n_features, seed=0):
+    """A stream is charged once, and first; batches share no noise; nobody is in two of them."""
+    _check_charge(estimator, n_features, seed)
+    model = audit.adversary.audited(estimator, on_invalid="drop", random_state=seed)
+    rng = np.random.default_rng(seed)
+    for data, neighbours in islice(audit.adversary.neighbourhoods(model, n_features, rng), 0, 40):
+        tape = record(model, data.X, data.y)
+        entries = [(e, tape.plan.grid(e.release)) for e in tape.entries]
+        noises = [round_to_grid(e.released, g) - round_to_grid(e.statistic, g) for e, g in entries]
+        if len({noise.tobytes() for noise in noises}) < len(noises):
+            raise audit.AuditFailure("two batches of a stream have the same noise")
+        spent, _ = paid(tape, replay_on(tape, model, neighbours[0].X, neighbours[0].y))
+        if not spent <= model.epsilon * (1 + 1e-6):
+            raise audit.AuditFailure(f"one row cost {spent:.6g} in all batches: {data.story}")
+
+
+def _check_charge(estimator, n_features, seed):
+    """One charge, before anything else, with the plan that every batch is released by."""
+    witness, model = _watched(estimator, n_features, seed, refuses=False)
+    if witness.events.count("charge") != 1 or witness.events[0] != "charge":
+        raise audit.AuditFailure("a stream was not charged once, and before anything else")
+    if any(plan != witness.charged[0] for plan in witness.opened):
+        raise audit.AuditFailure("another plan was charged than the one that was released")
+    if witness.charged[0] != model.plan(n_features=n_features):
+        raise audit.AuditFailure("another plan was charged than the one that was announced")
+    if witness.events.count("release") != len(witness.opened) - 1:
+        raise audit.AuditFailure("a batch was not released once")
+    witness, model = _watched(estimator, n_features, seed, refuses=True)
+    if witness.events != ["charge"] or hasattr(model, "privacy_"):
+        raise audit.AuditFailure("something left although the ledger had refused")
+
+
+def special_configurations(**parameters):
+    """Levels, streams, three classes and pure privacy."""
+    pure, many, three = {"delta": 0.0}, {"solver": FewBatches()}, {"classes": [0, 1, 2]}
+    stream = {"solver": OnePassSGD(batch_size=500), "delta": 0.0}
+    for k, relation in enumerate(Neighbors):
+        known = {"neighbors": relation.value, "classes": [0, 1]}
+        known |= accepted(LogisticRegression, list(FACTS.values())[k]) | parameters
+        yield f"two levels-{relation}", Levelled(**known | many | pure)
+        yield f"twenty levels-{relation}", ManyLevels(**known | many)
+        yield f"stream-{relation}", Streamed(**known | stream)
+    known = accepted(LogisticRegression, FACTS["box"]) | parameters | three
+    kernel = accepted(KernelRegressor, FACTS["norm"]) | parameters
+    yield "kernel that takes levels", KernelRegressor(**kernel | many | pure)
+    for name in SAMPLED:
+        solver = next(iter(SHORT[name].values()))
+        yield f"three classes-{name}", LogisticRegression(**known | pure, solver=solver)
 
 
 def _named(configurations, what):

@@ -37,7 +37,13 @@ class Levels:
         )
 
 
-def read_levels(sample_epsilon: Any, epsilon: float, n: int | None = None) -> Levels:  # noqa: ANN401
+def read_levels(
+    sample_epsilon: Any,  # noqa: ANN401
+    epsilon: float,
+    n: int | None = None,
+    *,
+    n_is_public: bool = True,
+) -> Levels:
     """Check everybody's epsilon and bring them to at most `MOST_LEVELS` levels.
 
     Parameters
@@ -47,7 +53,9 @@ def read_levels(sample_epsilon: Any, epsilon: float, n: int | None = None) -> Le
     epsilon : float
         The largest promise that the model may make.
     n : int or None, default=None
-        The number of rows that it must have, where that may be said.
+        The number of rows that it must be for.
+    n_is_public : bool, default=True
+        Whether an error may name that number.
 
     Examples
     --------
@@ -56,8 +64,8 @@ def read_levels(sample_epsilon: Any, epsilon: float, n: int | None = None) -> Le
     """
     values = np.asarray(sample_epsilon, dtype=np.float64)
     if values.ndim != 1 or (n is not None and len(values) != n):
-        wanted = "one number per row" if n is None else f"shape ({n},)"
-        raise ValueError(f"sample_epsilon has shape {values.shape}, but needs {wanted}")
+        wrong = f" {values.shape}, but ({n},) is needed" if n_is_public and n is not None else ""
+        raise ValueError(f"sample_epsilon has a wrong shape{wrong}; give one number per row of X")
     if not (np.isfinite(values).all() and (values > 0).all()):
         raise InvalidBudget(
             "sample_epsilon must be finite and above 0 for everyone; leave out people who want to "

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from privlearn.accounting import Composition, Pair
 
 __all__ = [
+    "GRID_BITS",
     "L1",
     "L2",
     "LINF",

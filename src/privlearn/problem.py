@@ -7,7 +7,7 @@ cannot look at data.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any
 
@@ -114,6 +114,19 @@ class Bounds:
             _check_norm(data_norm, fit_intercept)
         norm = None if data_norm is None else float(data_norm)
         return cls(low, high, target, norm, _scale(scale_X, n_features))
+
+    def same_as(self, other: Bounds) -> bool:
+        """Whether the same was declared."""
+        pairs: list[tuple[Any, Any]] = [
+            (self.low, other.low),
+            (self.high, other.high),
+            (self.target, other.target),
+            (self.row_norm, other.row_norm),
+            (self.scale, other.scale),
+        ]
+        return all(
+            (a is None) == (b is None) and (a is None or np.array_equal(a, b)) for a, b in pairs
+        )
 
     def named(self) -> str:
         """The parameters that declared something, as the subject of a sentence."""
@@ -239,6 +252,12 @@ class Problem:
     rows_may_be_empty: bool = False
     assumed: tuple[str, ...] = ()
     levels: tuple[Level, ...] = ()  # increasing; empty when everybody is promised the same
+
+    def same_as(self, other: Problem) -> bool:
+        """Whether all public facts are the same."""
+        names = [field.name for field in fields(self) if field.name != "bounds"]
+        equal = all(getattr(self, name) == getattr(other, name) for name in names)
+        return equal and self.bounds.same_as(other.bounds)
 
     def assumptions(self) -> tuple[str, ...]:
         """What the guarantee takes for granted, for plans and certificates."""

@@ -9,33 +9,32 @@ from numpy.typing import NDArray
 
 from privlearn._loops.slopes import between, write_slopes
 from privlearn._loops.sums import ANY_ORDER
-from privlearn._loops.waves import multiply_rows, narrow_rows, write_waves
+from privlearn._loops.waves import (
+    LONG,
+    _mend_long_phases,
+    _turn_to_waves,
+    multiply_rows,
+    narrow_rows,
+)
 
 __all__ = ["ComputedRows", "Recipe", "shrink", "visit_rows"]
 
-PHASES_AT_ONCE = 64  # rows whose phases are computed by one product: BLAS likes small ones
-WAVES_AT_ONCE = 8  # rows whose features fit into the first cache
-ONE = np.float32(1.0)
+AT_ONCE = 64  # rows whose phases are computed by one product: BLAS likes small ones
 
 
 class Recipe(NamedTuple):
-    """How features are computed: Fourier features of the inputs, then the inputs themselves.
-
-    The names of the first four are those of `write_waves` in waves.py; `straight` is the factor of
-    the inputs, 0 where they are not among the features.
-    """
+    """How Fourier features are computed; the names are those of `write_waves` in waves.py."""
 
     turns: NDArray[np.float32]
     double: NDArray[np.float64]
     order: NDArray[np.int64]
     longest_first: NDArray[np.float64]
-    amplitude: float
-    straight: float
+    amplitude: np.float32
     by_row: bool
 
 
 class ComputedRows(NamedTuple):
-    """Dense rows that are computed one at a time, so that a row never leaves the first cache."""
+    """Rows that are computed one at a time: features never leave the first cache."""
 
     recipe: Recipe
     inputs: NDArray[np.float64]
@@ -82,24 +81,8 @@ def _step_size(slopes, cap, step):
 
 
 @njit(cache=True, error_model="numpy")
-def _visit_one(row, target, model, step, weights, room):
-    """One step for a dense row and one output; how far weights moved, per length of the row."""
-    loss, threshold, _, _, unit, cap, _ = model
-    scores, slopes, along_scale = room
-    scores[0, 0] = _score(row, weights) + (unit * weights[row.size] if unit != 0.0 else 0.0)
-    write_slopes(loss, threshold, target, scores, 1.0, slopes, along_scale)
-    by = step * between(slopes[0, 0], cap)
-    _move(row, by, weights)
-    if unit != 0.0:
-        weights[row.size] -= by * unit
-    return abs(by)
-
-
-@njit(cache=True, error_model="numpy")
 def _visit_dense(row, target, model, step, weights, room):
-    """The same for any number of outputs."""
-    if model.outputs == 1:
-        return _visit_one(row, target, model, step, weights, room)
+    """One step for a dense row; how far the weights moved, per length of the row."""
     loss, threshold, outputs, width, unit, cap, _ = model
     scores, slopes, along_scale = room
     for k in range(outputs):
@@ -162,12 +145,6 @@ def _visit_stored(rows, batch, model, step, radius, weights, length):
 
 
 @njit(cache=True, error_model="numpy")
-def _write(numbers, factor, out):
-    for j in range(min(numbers.size, out.size)):
-        out[j] = factor * numbers[j]
-
-
-@njit(cache=True, error_model="numpy")
 def _write_phases(inputs, recipe, single, lengths, phases):
     """Phases of some rows, with what else their waves depend on."""
     narrow_rows(inputs, single, lengths)
@@ -177,44 +154,44 @@ def _write_phases(inputs, recipe, single, lengths, phases):
         np.dot(single, recipe.turns, phases)
 
 
-@njit(cache=True, error_model="numpy")
-def _write_few_waves(inputs, lengths, recipe, phases, waves):
-    """Waves of a few rows, of which they leave the first cache no more."""
-    _, double, order, longest_first, amplitude, _, _ = recipe
-    for b in range(phases.shape[0]):
-        _write(phases[b], ONE, waves[b])
-    write_waves(inputs, lengths, double, order, longest_first, np.float32(amplitude), waves)
-
-
 @njit(cache=True, error_model="numpy", nogil=True)
 def _visit_computed(rows, model, step, radius, weights, length):
+    """Calls and slices inside of the loop would take as long as the arithmetic; hence few."""
     recipe, inputs, targets, norms = rows
-    (p, half), room, factor = recipe.turns.shape, _room(model.outputs), np.float32(recipe.straight)
-    single, lengths = np.empty((PHASES_AT_ONCE, p), np.float32), np.empty(PHASES_AT_ONCE)
-    phases = np.empty((PHASES_AT_ONCE, half), np.float32)
-    waves = np.empty((WAVES_AT_ONCE, 2 * half), np.float32)
-    both = np.empty(2 * half + p, np.float32)
-    for i in range(targets.size):
-        here, few = i % PHASES_AT_ONCE, i % WAVES_AT_ONCE
-        if here == 0:
-            some = inputs[i : i + PHASES_AT_ONCE]
-            k = some.shape[0]
-            _write_phases(some, recipe, single[:k], lengths[:k], phases[:k])
-        if few == 0:
-            own = slice(here, min(here + WAVES_AT_ONCE, k))
-            k_few = own.stop - own.start
-            _write_few_waves(some[own], lengths[own], recipe, phases[own], waves[:k_few])
-        if norms[i] == 0.0:
-            continue
-        row = waves[few]
-        if factor != 0.0:
-            _write(waves[few], ONE, both)
-            _write(single[here], factor, both[2 * half :])
-            row = both
-        far = _visit_dense(row, targets[i : i + 1], model, step, weights, room)
-        length += far * norms[i]
-        if length > radius:
-            length = _into_the_ball(weights, radius)
+    turns, double, order, longest_first, amplitude, _ = recipe
+    loss, threshold, outputs, _, unit, cap, _ = model
+    (p, half), room = turns.shape, _room(outputs)
+    scores, slopes, along_scale = room
+    single, lengths = np.empty((AT_ONCE, p), np.float32), np.empty(AT_ONCE)
+    phases, row = np.empty((AT_ONCE, half), np.float32), np.empty(2 * half, np.float32)
+    cosines, sines, own, level = row[:half], row[half:], weights[: 2 * half], weights[2 * half :]
+    target = np.empty(1)
+    for start in range(0, targets.size, AT_ONCE):
+        some = inputs[start : start + AT_ONCE]
+        size = some.shape[0]
+        _write_phases(some, recipe, single[:size], lengths[:size], phases[:size])
+        for b in range(size):
+            norm = norms[start + b]
+            if norm == 0.0:
+                continue
+            for k in range(half):
+                cosines[k] = phases[b, k]
+            if not lengths[b] * longest_first[0] <= LONG:
+                _mend_long_phases(some[b], lengths[b], double, order, longest_first, cosines)
+            _turn_to_waves(cosines, sines, amplitude)
+            target[0] = targets[start + b]
+            if outputs > 1:
+                length += norm * _visit_dense(row, target, model, step, weights, room)
+            else:
+                scores[0, 0] = _score(row, own) + (unit * level[0] if unit != 0.0 else 0.0)
+                write_slopes(loss, threshold, target, scores, 1.0, slopes, along_scale)
+                by = step * between(slopes[0, 0], cap)
+                _move(row, by, own)
+                if unit != 0.0:
+                    level[0] -= by * unit
+                length += norm * abs(by)
+            if length > radius:
+                length = _into_the_ball(weights, radius)
     return length
 
 

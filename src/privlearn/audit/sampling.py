@@ -13,7 +13,7 @@ from scipy import stats
 from privlearn.audit.adversary import audited, base_data
 from privlearn.audit.failure import AuditFailure
 from privlearn.audit.tape import Series, Tape, record
-from privlearn.sampling import Disjoint, Permuted, Sampling, WithReplacement
+from privlearn.sampling import Arriving, Disjoint, Permuted, Sampling, WithReplacement
 
 __all__ = ["check_sampling", "coins_agree", "drawn_as_declared"]
 
@@ -65,10 +65,21 @@ def _drawn_with_replacement(members: Counts, sampling: WithReplacement) -> bool:
     return _in_the_middle(float(np.sum((visits - expected) ** 2) / expected), len(visits) - 1)
 
 
+def _dealt(members: Counts) -> bool:
+    """Whether sizes of batches vary as they do when every row draws its own."""
+    sizes = members.sum(axis=1)
+    expected = max(float(sizes.mean()), 1e-9)
+    return _in_the_middle(float(np.sum((sizes - expected) ** 2) / expected), len(sizes) - 1)
+
+
 def drawn_as_declared(members: Counts, sampling: Sampling) -> bool:
     """Whether batches (rows of `members`) hold rows of data (columns) as the sampler declares."""
     if isinstance(sampling, WithReplacement):
         return _drawn_with_replacement(members, sampling)
+    if isinstance(sampling, Arriving):
+        return bool((members == 1).all())
+    if isinstance(sampling, Disjoint | Permuted) and sampling.dealt and not _dealt(members):
+        return False
     if isinstance(sampling, Permuted):
         epochs = members.reshape(sampling.epochs, sampling.blocks, -1).sum(axis=1)
         return bool((epochs == 1).all())
@@ -87,5 +98,12 @@ def check_sampling(estimator: Any, *, n_features: int, seed: int = 0) -> None:  
     for release in tape.plan.releases:
         if release.sampling.rate == 1.0 and not release.sampling.at_once:
             continue
+        if (
+            not tape.plan.neighbors.n_is_public
+            and getattr(release.sampling, "dealt", True) is False
+        ):
+            raise AuditFailure(
+                f"rows of {release.name!r} are not dealt one by one, n being private"
+            )
         if not drawn_as_declared(members[release.name], release.sampling):
             raise AuditFailure(f"batches of {release.name!r} are not drawn as they are accounted")

@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privlearn.kernel_approximation import FourierMap, RandomFourierFeatures, Room
 from privlearn.numerics import BLOCK_ROWS
+
+if TYPE_CHECKING:
+    from privlearn._loops.visits import Recipe
 
 __all__ = ["FeatureMap", "KernelSpec"]
 
@@ -104,6 +107,28 @@ class FeatureMap:
         waves = np.float32(math.sqrt(1.0 - STRAIGHT) * BELOW_ONE)
         np.multiply(half, waves, out=out[:, :-p])
         np.multiply(inputs, math.sqrt(STRAIGHT) * BELOW_ONE / math.sqrt(p), out=out[:, -p:])
+
+    def recipe(self, scale: float) -> Recipe | None:
+        """For loops that compute features times `scale` themselves; None for those of ranks.
+
+        With (1 - 2^-18) scale in the place of 1 - 2^-18, the proof in _loops/waves.py bounds the
+        length of a row by `scale`.
+        """
+        from privlearn._loops.visits import Recipe
+
+        if self.ranks is not None:
+            return None
+        turns = self.frequencies / (2.0 * math.pi)
+        lengths = np.linalg.norm(turns, axis=0)
+        order = np.argsort(-lengths, kind="stable").astype(np.int64)
+        return Recipe(
+            turns=np.ascontiguousarray(turns, dtype=np.float32),
+            double=np.ascontiguousarray(turns.T),
+            order=order,
+            longest_first=lengths[order],
+            amplitude=np.float32(BELOW_ONE * scale / math.sqrt(turns.shape[1])),
+            by_row=self.by_row,
+        )
 
     def places(self, X: NDArray[np.floating]) -> Array:
         """Ranks of the values of rows, from -1 to 1."""

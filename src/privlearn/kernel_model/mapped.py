@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,9 @@ from numpy.typing import NDArray
 from privlearn.data import BoundedData, Rows
 from privlearn.kernel_model.feature_map import FeatureMap
 from privlearn.problem import Bounds
+
+if TYPE_CHECKING:
+    from privlearn._loops.visits import Recipe
 
 __all__ = ["MappedData"]
 
@@ -44,6 +48,10 @@ class MappedData(BoundedData):
     def take(self, rows: NDArray[np.int64]) -> MappedData:
         """Some of the rows, in the order given."""
         return MappedData.of(self.source.take(rows), self.features, self.bounds)
+
+    def recipe(self, scale: float) -> Recipe | None:
+        """How a loop computes the features of the source's rows, times `scale`, where it can."""
+        return self.features.recipe(scale)
 
     def blocks(self) -> Iterator[Rows]:
         """All rows in order, some at a time, in double precision."""

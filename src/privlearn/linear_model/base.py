@@ -173,7 +173,7 @@ class PrivateEstimator(BaseEstimator):
         if sample_epsilon is None:
             return None
         promised = budget_of(self.epsilon, self.delta).epsilon
-        return read_levels(sample_epsilon, promised, n if self._n_is_public() else None)
+        return read_levels(sample_epsilon, promised, n, n_is_public=self._n_is_public())
 
     def _n_is_public(self) -> bool:
         return Neighbors(self.neighbors).n_is_public

@@ -117,7 +117,8 @@ class StreamingMixin(PrivateEstimator):
         if before is None:
             sparse = not isinstance(table.X, np.ndarray)
             return Stream(problem, settings, plan, Coordinates.of(problem, sparse=sparse)), budget
-        if before.plan != plan or before.settings != settings:
+        same = before.plan == plan and before.settings == settings
+        if not (same and before.problem.same_as(problem)):
             raise ValueError(
                 "parameters were changed in the middle of a stream, whose plan was charged as a "
                 "whole; set them back, or start another stream with a clone"

@@ -19,7 +19,7 @@ from privlearn.forecast import Forecast
 from privlearn.losses import LOSSES, Target
 from privlearn.mechanisms import GAUSSIAN, SPHERICAL, Mechanism
 from privlearn.penalties import PENALTIES
-from privlearn.plan import Plan, Release
+from privlearn.plan import GRID_BITS, Plan, Release
 from privlearn.problem import Budget, Level, Problem
 from privlearn.release import Releaser, Steps
 from privlearn.sampling import Disjoint
@@ -216,6 +216,7 @@ def _by_level(release: Release, problem: Problem, settings: Settings) -> list[Re
         one_pass_rule.multiplier(problem, settings.mechanism, settings.budget, level.epsilon)
         for level in problem.levels
     ]
+    noises = [noise * (1.0 + _rounded(problem, noise)) for noise in noises]
     return [
         replace(
             release, name=name, level=level.epsilon, weight=release.weight * noise / min(noises)
@@ -224,6 +225,14 @@ def _by_level(release: Release, problem: Problem, settings: Settings) -> list[Re
             _names(problem, release.name), problem.levels, noises, strict=True
         )
     ]
+
+
+def _rounded(problem: Problem, noise: float) -> float:
+    """What the grid, which is as coarse as the noise allows, adds to a sum's movement at most.
+
+    The largest level is calibrated with it; this gives the others, whose grids are coarser, more.
+    """
+    return 1.01 * math.sqrt(descent.size_of(problem)) * 2.0**-GRID_BITS * noise
 
 
 def _people(problem: Problem, data: BoundedData) -> list[NDArray[np.int64]]:

@@ -86,6 +86,11 @@ class OutputPerturbation:
         if problem.loss.target is Target.NUMBER:
             problem.bounds.need_target(self.name)
         cut = self.clip or output_rule.cut(problem.loss)
+        if budget.delta == 0 and self.sampling != "permuted":
+            raise UnsupportedCombination(
+                f"sampling={self.sampling!r} needs delta > 0, because a row may come often; set "
+                "delta, or use sampling='permuted'"
+            )
         self._need_bounded_visits(problem, cut)
         law, held = output_rule.mechanism(budget), _least_weight(problem)
         epochs, step = self.epochs or 1, self.step_size

@@ -107,8 +107,9 @@ def moved(problem: Problem, step: float, epochs: int, cut: float, held: float) -
     steep = steepest(problem.loss, cut)
     steep = steep if math.isfinite(steep) else growth(step, epochs * rows)
     ball = radius(problem, step, epochs)
-    unit = 2.0**-53
-    off = step * ((size_of(problem) + 16) * unit * ball + 2.0**-40 * steep) + 8.0 * unit * ball
+    unit, size = 2.0**-53, size_of(problem)
+    kept = (80.0 + size / 64.0) * unit * ball  # rounding of the weights, and of their length
+    off = step * ((size + 16) * unit * ball + 2.0**-40 * steep) + kept
     exact = furthest(problem, step, epochs, cut, held) * (1.0 + 2.0**-18)
     return exact / epochs + 2.0 * rows * off
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from privlearn.solvers.coordinates import Coordinates
 if TYPE_CHECKING:
     from privlearn._loops.sgd import Model
     from privlearn._loops.sums import StoredRows
+    from privlearn._loops.visits import ComputedRows, Recipe
 
 __all__ = ["RowSource", "gradient_sum", "rows_in_turn"]
 
@@ -30,17 +31,26 @@ NONE = np.empty(0, np.int64)
 
 
 class RowSource(Protocol):
-    """Hands out the rows of a batch."""
+    """Hands out the rows of a batch. Use a portion before the next, which may overwrite it."""
 
     @property
     def stored(self) -> StoredRows | None:
         """All rows, where they are in memory."""
 
-    def portions(self, batch: Rows) -> Iterator[tuple[StoredRows, Rows]]:
-        """Stored rows, and which of them come next, until the batch is through.
+    def portions(self, batch: Rows) -> Iterator[tuple[StoredRows | ComputedRows, Rows]]:
+        """Rows for `visit_rows`, and which of them come next, until the batch is through."""
 
-        Use a portion before asking for the next, which may overwrite it.
-        """
+    def stored_portions(self, batch: Rows) -> Iterator[tuple[StoredRows, Rows]]:
+        """Rows for any loop, and which of them come next, until the batch is through."""
+
+
+@runtime_checkable
+class _WithRecipe(Protocol):
+    """Rows whose features a compiled loop may compute itself, from the rows of a source."""
+
+    source: BoundedData
+
+    def recipe(self, scale: float) -> Recipe | None: ...
 
 
 class _Stored:
@@ -49,9 +59,11 @@ class _Stored:
     def __init__(self, rows: StoredRows) -> None:
         self.stored = rows
 
-    def portions(self, batch: Rows) -> Iterator[tuple[StoredRows, Rows]]:
+    def stored_portions(self, batch: Rows) -> Iterator[tuple[StoredRows, Rows]]:
         """All at once."""
         yield self.stored, batch
+
+    portions = stored_portions
 
 
 class _Computed:
@@ -65,26 +77,48 @@ class _Computed:
         self._coordinates = coordinates
         self._data = data
         scale = coordinates.inverse_scale.astype(np.float32)
-        self._scale = scale[0] if (scale == scale[0]).all() else scale  # one number is faster
         # As in Coordinates.stored: far more than rounding can add.
         length = data.longest * float(np.max(scale)) * (1.0 + 2.0**-20)
         self._norm = math.sqrt(length**2 + coordinates.unit**2) * (1.0 + 2.0**-30)
+        one_for_all = bool((scale == scale[0]).all())
+        self._scale = scale[:1] if one_for_all else scale  # one number is faster
+        self._recipe = (
+            data.recipe(float(scale[0])) if one_for_all and isinstance(data, _WithRecipe) else None
+        )
 
-    def portions(self, batch: Rows) -> Iterator[tuple[StoredRows, Rows]]:
-        """So few at a time that they stay near the processor; each portion overwrites the last."""
-        order = np.arange(AT_ONCE, dtype=np.int64)
-        for start in range(0, len(batch), AT_ONCE):
-            for block in self._data.take(batch[start : start + AT_ONCE]).single_blocks():
-                yield self._in_place(block), order[: len(block.y)]
+    def portions(self, batch: Rows) -> Iterator[tuple[StoredRows | ComputedRows, Rows]]:
+        """What rows are computed from, where loops can do that; else the rows."""
+        from privlearn._loops.visits import ComputedRows
 
-    def _in_place(self, block: Block) -> StoredRows:
-        """A block in the loop's coordinates, in the memory that it came in."""
+        if self._recipe is None:
+            yield from self.stored_portions(batch)
+            return
+        assert isinstance(self._data, _WithRecipe)
+        for some in _pieces(batch):
+            for block in self._data.source.take(some).blocks():
+                targets, norms = self._targets_and_norms(block)
+                order = np.arange(len(targets), dtype=np.int64)
+                inputs = np.asarray(block.X, dtype=np.float64)
+                yield ComputedRows(self._recipe, inputs, targets, norms), order
+
+    def stored_portions(self, batch: Rows) -> Iterator[tuple[StoredRows, Rows]]:
+        """So few at a time that they stay near the processor, scaled in their own memory."""
         from privlearn._loops.sums import StoredRows
 
-        values = np.multiply(block.X, self._scale, out=block.X)
+        for some in _pieces(batch):
+            for block in self._data.take(some).single_blocks():
+                targets, norms = self._targets_and_norms(block)
+                values = np.multiply(block.X, self._scale, out=block.X)
+                order = np.arange(len(targets), dtype=np.int64)
+                yield StoredRows(values, NONE, NONE, targets, norms), order
+
+    def _targets_and_norms(self, block: Block) -> tuple[Array, Array]:
         targets = (block.y - self._coordinates.target_center) / self._coordinates.target_scale
-        norms = np.where(block.present, self._norm, 0.0)
-        return StoredRows(values, NONE, NONE, targets, norms)
+        return targets, np.where(block.present, self._norm, 0.0)
+
+
+def _pieces(batch: Rows) -> Iterator[Rows]:
+    return (batch[start : start + AT_ONCE] for start in range(0, len(batch), AT_ONCE))
 
 
 def rows_in_turn(coordinates: Coordinates, data: BoundedData, *, stored: bool = False) -> RowSource:
@@ -109,7 +143,7 @@ def gradient_sum(rows: RowSource, batch: Rows, model: Model, weights: Array) -> 
     from privlearn._loops.sgd import batch_sum
 
     total, part, none = BlockSum(weights.shape), np.empty(weights.size), np.empty((0, 1))
-    for some, own in rows.portions(batch):
+    for some, own in rows.stored_portions(batch):
         batch_sum(some, own, model, model.clip, weights, none, 0.0, part)
         total.add(part)
     return total.value()
