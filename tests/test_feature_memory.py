@@ -195,8 +195,9 @@ def with_classes(rows, outputs):
     return rows._replace(targets=np.floor(np.abs(rows.targets) * 2.9))
 
 
-def test_one_visit_is_a_clipped_gradient_step():
-    data, coordinates = mapped(False, [], n=1)
+@pytest.mark.parametrize("factor", [1.0, 1e5])  # phases of 1e5 turns are lost in single precision
+def test_one_visit_is_a_clipped_gradient_step(factor):
+    data, coordinates = mapped(False, [], n=1, factor=factor)
     ((rows, own),) = portions.rows_in_turn(coordinates, data).portions(np.array([0]))
     row = coordinates.stored(data).values[0].astype(np.float64)
     for cap in (0.01, 10.0):

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 
+import privlearn
 from privlearn import KernelClassifier, KernelRegressor, audit
 from privlearn.accounting import compose
 from privlearn.accounting.gaussian import equivalent_mu
@@ -110,6 +111,22 @@ def test_bought_features_have_the_kernel_of_ranks_and_their_products():
     np.testing.assert_allclose(phi @ phi.T, kernel, atol=0.06)
     assert np.abs(phi @ phi.T - kernel).mean() < 0.01
     np.testing.assert_array_less(np.sum(phi**2, axis=1), 1.0)
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("solver", ["scd", "sgd", "output", "one-pass", "moments"])
+def test_a_kernel_model_is_the_linear_one_of_its_features(solver, relation):
+    """The same noise included: both plans, and with one seed all draws, are the same."""
+    X, y = curved(1_000)
+    given = {"alpha": 2.0, "solver": solver, "neighbors": relation, "epsilon": 20.0}
+    ours = model(bandwidth=BANDWIDTHS["given"], **given).fit(X, y)
+    phi = ours.feature_map_.transform(X)
+    known = {"data_norm": 2**0.5, "bounds_y": (-2.0, 2.0), "random_state": 0}
+    linear = privlearn.Ridge(**given, **known).fit(phi, y)
+    assert ours.privacy_.plan.releases == linear.privacy_.plan.releases
+    np.testing.assert_allclose(ours.coef_, linear.coef_, atol=1e-4)
+    np.testing.assert_allclose(ours.intercept_, linear.intercept_, atol=1e-4)
+    assert np.abs(ours.coef_).max() > 0.1
 
 
 # Ranks

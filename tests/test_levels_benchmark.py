@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from benchmarks import report
+from benchmarks.needs import Options
 from benchmarks.peers import adult_levels
 from benchmarks.speed import random_features
 from benchmarks.speed._random_features_bound import PARTS, Bound
@@ -112,15 +113,11 @@ def test_every_way_of_the_bound_does_its_part(monkeypatch):
     assert [len(features) for features in seen] == [32, 32, 6]
 
 
-def test_a_short_run_of_random_features_has_all_it_shows(tmp_path):
-    from benchmarks.frame import discover, run
-    from benchmarks.needs import Options
-
-    options = Options(quick=True, results=tmp_path)
-    run(discover()["speed/random_features"], options)
-    found = report.read("speed/random_features", options)["results"]
+def test_a_short_run_of_random_features_has_all_it_shows():
+    found = random_features.measure(Options(quick=True))
     names = {*PARTS, *(getattr(random_features, n) for n in ("FIT", "SOLVE", "SGD", "BOUND"))}
     assert set(found["seconds"]) == names
+    assert random_features.BOUND in random_features.tables(found)
     assert {len(values) for values in found["seconds"].values()} == {2}
     fit, solve = (found["seconds"][n] for n in (random_features.FIT, random_features.SOLVE))
     assert all(0.0 < part < whole for part, whole in zip(solve, fit, strict=True))

@@ -16,7 +16,7 @@ import privlearn._loops.dual as dual_loops
 import privlearn._loops.octaves as octave_loops
 import privlearn._loops.sgd as loops
 import privlearn._loops.visits as visit_loops
-from privlearn import audit
+from privlearn import audit, sampling
 from privlearn.data import BoundedData, Rows
 from privlearn.exceptions import PlanViolation
 from privlearn.levels import MOST_LEVELS, Levels
@@ -568,7 +568,7 @@ def lengths_read_off_the_data(patch):
 def merged_levels_treated_at_their_mean(patch):
     read = base.read_levels
 
-    def at_the_mean(sample_epsilon, epsilon, n=None):
+    def at_the_mean(sample_epsilon, epsilon, n=None, n_is_public=True):
         levels, values = read(sample_epsilon, epsilon, n), np.asarray(sample_epsilon)
         if len(np.unique(values)) <= MOST_LEVELS:
             return levels
@@ -704,6 +704,17 @@ def two_visits_per_epoch(patch):
         return Batches(rows, starts[::2])
 
     patch.setattr(Permuted, "draw_many", twice)
+
+
+@mutant_of("one-pass", where="add_remove")
+def even_cuts_where_n_is_private(patch):
+    """One row less moves the cuts, and so rows to other batches."""
+    shuffled = sampling._shuffled
+    patch.setattr(
+        sampling,
+        "_shuffled",
+        lambda source, n, parts, dealt: shuffled(source, n, parts, dealt=False),
+    )
 
 
 @mutant_of("output")
