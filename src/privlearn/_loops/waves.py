@@ -26,7 +26,7 @@ from numba import njit
 
 from privlearn._loops.sums import ANY_ORDER
 
-__all__ = ["multiply_rows", "narrow_rows", "write_waves"]
+__all__ = ["mend_long_phases", "multiply_rows", "narrow_rows", "turn_to_waves", "write_waves"]
 
 LONG = 16.0  # turns; longer phases are computed in double precision
 LARGEST = 1e18  # entries beyond it enter no product in single precision: it could overflow
@@ -77,7 +77,7 @@ def multiply_rows(single, turns, out):
 
 
 @njit(cache=True, fastmath=ANY_ORDER, error_model="numpy")
-def _mend_long_phases(row, length, double, order, longest_first, phases):
+def mend_long_phases(row, length, double, order, longest_first, phases):
     """Compute phases that may be long in double precision; whole turns come off before rounding."""
     for r in range(order.size):
         if length * longest_first[r] <= LONG:
@@ -89,7 +89,7 @@ def _mend_long_phases(row, length, double, order, longest_first, phases):
 
 
 @njit(cache=True, fastmath={"contract", "nsz"}, error_model="numpy")
-def _turn_to_waves(cosines, sines, amplitude):
+def turn_to_waves(cosines, sines, amplitude):
     """Overwrite phases by scaled cosines, and write the sines, in the order of the proof above."""
     for k in range(cosines.size):
         phase = cosines[k]
@@ -114,5 +114,5 @@ def write_waves(X, lengths, double, order, longest_first, amplitude, out):
     """
     half = out.shape[1] // 2
     for i in range(out.shape[0]):
-        _mend_long_phases(X[i], lengths[i], double, order, longest_first, out[i, :half])
-        _turn_to_waves(out[i, :half], out[i, half:], amplitude)
+        mend_long_phases(X[i], lengths[i], double, order, longest_first, out[i, :half])
+        turn_to_waves(out[i, :half], out[i, half:], amplitude)

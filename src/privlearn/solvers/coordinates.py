@@ -132,17 +132,23 @@ class Coordinates:
         assert not self.center.any()
         n, scale = data.table.n, self.inverse_scale.astype(np.float32)
         values, targets = np.empty((n, len(scale)), np.float32), np.empty(n)
-        # Rounding a product is off by 2^-24 of it, and `_norms` adds far less than this factor.
-        square = (longest * float(np.max(scale, initial=0.0)) * (1.0 + 2.0**-20)) ** 2
-        norms, start = np.empty(n), 0
+        norms, norm, start = np.empty(n), self.longest_of(longest), 0
         for rows in data.single_blocks():
             own = slice(start, start + len(rows.y))
             np.multiply(rows.X, scale, out=values[own])
-            norms[own] = self._norms(np.full(len(rows.y), square), rows.present)
-            targets[own] = self._targets(rows.y)
+            norms[own] = np.where(rows.present, norm, 0.0)
+            targets[own] = self.targets(rows.y)
             start = own.stop
         none = np.empty(0, np.int64)
         return StoredRows(values, none, none, targets, norms)
+
+    def longest_of(self, longest: float) -> float:
+        """Upper bound of the length of rows that were at most `longest` long, in these coordinates.
+
+        Rounding a product to single precision is off by 2^-24 of it, far less than this allows.
+        """
+        scale = float(np.max(self.inverse_scale.astype(np.float32), initial=0.0))
+        return math.hypot(longest * scale * (1.0 + 2.0**-20), self.unit) * (1.0 + 2.0**-30)
 
     def _stored_dense(self, data: BoundedData) -> StoredRows:
         from privlearn._loops.sums import StoredRows, store_rows
@@ -154,7 +160,7 @@ class Coordinates:
             own = slice(start, start + len(rows.y))
             store_rows(rows.X, self.center, self.inverse_scale, values[own], norms[own])
             norms[own] = self._norms(norms[own], rows.present)
-            targets[own] = self._targets(rows.y)
+            targets[own] = self.targets(rows.y)
             start = own.stop
         none = np.empty(0, np.int64)
         return StoredRows(values, none, none, targets, norms)
@@ -177,13 +183,14 @@ class Coordinates:
         norms = self._norms(np.asarray(squares, dtype=np.float64), present)
         if not len(columns):  # no entries at all would read as dense rows
             columns, values = np.zeros(1, np.int64), np.zeros(1, np.float32)
-        return StoredRows(values[None, :], columns, starts, self._targets(y), norms)
+        return StoredRows(values[None, :], columns, starts, self.targets(y), norms)
 
     def _norms(self, squares: Array, present: NDArray[np.bool_]) -> Array:
         """Upper bounds of the rows' lengths; rounding errors are far below 2^-30."""
         return np.where(present, np.sqrt(squares + self.unit**2) * (1.0 + 2.0**-30), 0.0)
 
-    def _targets(self, y: Array) -> Array:
+    def targets(self, y: Array) -> Array:
+        """Targets in these coordinates."""
         return (y - self.target_center) / self.target_scale
 
     def to_data_units(self, weights: Array) -> Solution:

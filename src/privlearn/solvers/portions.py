@@ -5,7 +5,6 @@ Random features of a million rows do not fit into memory; rows that are visited 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -77,9 +76,7 @@ class _Computed:
         self._coordinates = coordinates
         self._data = data
         scale = coordinates.inverse_scale.astype(np.float32)
-        # As in Coordinates.stored: far more than rounding can add.
-        length = data.longest * float(np.max(scale)) * (1.0 + 2.0**-20)
-        self._norm = math.sqrt(length**2 + coordinates.unit**2) * (1.0 + 2.0**-30)
+        self._norm = coordinates.longest_of(data.longest)
         one_for_all = bool((scale == scale[0]).all())
         self._scale = scale[:1] if one_for_all else scale  # one number is faster
         self._recipe = (
@@ -113,8 +110,7 @@ class _Computed:
                 yield StoredRows(values, NONE, NONE, targets, norms), order
 
     def _targets_and_norms(self, block: Block) -> tuple[Array, Array]:
-        targets = (block.y - self._coordinates.target_center) / self._coordinates.target_scale
-        return targets, np.where(block.present, self._norm, 0.0)
+        return self._coordinates.targets(block.y), np.where(block.present, self._norm, 0.0)
 
 
 def _pieces(batch: Rows) -> Iterator[Rows]:
