@@ -13,6 +13,8 @@ SHOWN = (
     "Algorithm 1, mixture over visits",
     "permuted, clipped, paired",
     "Algorithm 1 without noise",
+    'KernelRegressor, "output", l given',
+    "KernelRegressor",
 )
 
 
@@ -78,7 +80,8 @@ def smooth(results: dict):
     figure, axes = blank(height=5.2)
     found = results["smooth"]
     rows = found["rows"]
-    for index, method in enumerate(SHOWN):
+    shown = [method for method in SHOWN if method in found["excess"]]
+    for index, method in enumerate(shown):
         losses = [found["excess"][method][str(n)] for n in rows]
         style = {"color": COLOURS[index]}
         middle = [np.median(seeds) for seeds in losses]

@@ -166,12 +166,14 @@ def _smooth(smooth: dict) -> str:
         "l = 0.5, the target a mix of four bumps wider than the kernel, so that Assumption 2.1 "
         "holds with r = 1 (but for what the edges cut off); labels within [-1, 1]. eta, T and M "
         "from Theorem 1 with r = 1 and alpha = 0.5, all constants 1. Median excess error over "
-        f"{seeds} seeds, each with 16 draws of the noise; epsilon = {smooth['epsilon']:g}, delta = "
-        f"{smooth['delta']:g}, `replace_one`.\n\n"
+        f"{seeds} seeds, each with 16 draws of the noise (fits of KernelRegressor: with one); "
+        f"epsilon = {smooth['epsilon']:g}, delta = {smooth['delta']:g}, `replace_one`.\n\n"
         + report.table(header, [*cells, chosen])
         + "\n\nAlgorithm 1 has the features of the paper's Example 2.1 (kappa = sqrt(2)). "
         '"Permuted, clipped, paired" has sines beside cosines (kappa = 1), residuals clipped to '
-        "c = 1, the same step size and as many whole passes as come next to T / n."
+        "c = 1, the same step size and as many whole passes as come next to T / n. "
+        "KernelRegressor chooses the number of features, steps and penalty by rules of its own; "
+        '"l given": it has the kernel above, otherwise it buys ranks.'
     )
 
 

@@ -145,6 +145,31 @@ def _none(setting: Setting) -> float:
     return 0.0
 
 
+@dataclass(frozen=True)
+class Kernel:
+    """KernelRegressor with public bounds; all else by its rules, but what is given."""
+
+    solver: str = "auto"
+    knows_bandwidth: bool = False
+
+    def __call__(
+        self, problem: Problem, X: np.ndarray, y: np.ndarray, epsilon: float, seed: int
+    ) -> np.ndarray:
+        from privlearn import KernelRegressor
+
+        model = KernelRegressor(
+            epsilon=epsilon,
+            delta=problem.delta,
+            neighbors="replace_one",
+            bounds_X=(-1.0, 1.0),
+            bounds_y=(-1.0, 1.0),
+            bandwidth=problem.bandwidth if self.knows_bandwidth else None,
+            solver=self.solver,
+            random_state=seed,
+        )
+        return model.fit(X, y).predict(problem.test_points)
+
+
 METHODS: dict[str, Method] = {
     "Algorithm 1 without noise": Learner(_none),
     "Algorithm 1, Theorem 2 as proved": Learner(_proved),
@@ -152,10 +177,20 @@ METHODS: dict[str, Method] = {
     "Algorithm 1, mixture over visits": Learner(ours.mixture_noise),
     "permuted, clipped, paired": Learner(_permuted, permuted=True),
     "permuted, clipped, paired, no noise": Learner(_none, permuted=True),
+    'KernelRegressor, "output", l given': Kernel("output", knows_bandwidth=True),
+    "KernelRegressor, l given": Kernel(knows_bandwidth=True),
+    "KernelRegressor": Kernel(),
 }
 
 
 def noise_of(problem: Problem, n: int, epsilon: float, method: str) -> float:
-    """Standard deviation of the noise on a weight, and on a prediction where |phi| = 1."""
+    """Standard deviation of the noise on a weight, and on a prediction where |phi| = 1.
+
+    0 where no noise is added to weights: `Kernel` has noise on its steps.
+    """
     learner = METHODS[method]
-    return learner.noise(learner.setting(problem, n, epsilon))
+    return learner.noise(learner.setting(problem, n, epsilon)) if _is_published(method) else 0.0
+
+
+def _is_published(method: str) -> bool:
+    return isinstance(METHODS[method], Learner)

@@ -27,14 +27,16 @@ with longer steps Delta is above 1, and the square makes the noise larger than t
 On a smooth target with the settings of Theorem 1, Algorithm 1 with the noise that is proved does
 worse than predicting 0 for every n here, and would until some 6 million rows. Our calibration
 changes that from some 30,000 rows on. Permuted passes, clipped residuals and paired features beside
-it leave 2.5 to 8 times the excess of the same steps without noise.
+it leave 2.5 to 8 times the excess of the same steps without noise. `KernelRegressor` with default
+settings, by dual coordinate descent, is below Algorithm 1 without noise from 30,000 rows on. Its
+"output" is no better than 0.002: the rule for its steps allows the same noise for every n.
 """
 
 from benchmarks.needs import estimator
 
 __all__ = ["NEEDS", "WELCOME", "figures", "measure", "tables"]
 
-NEEDS = ()
+NEEDS = (estimator("KernelRegressor"),)
 WELCOME = (estimator("solvers.OutputPerturbation"),)
 FAR = tuple(round(10 ** (k / 2)) for k in range(11, 17))
 

@@ -371,6 +371,7 @@ def test_the_published_noise_drowns_what_ours_leaves():
     assert loss["Algorithm 1 without noise"] < zero / 20
     assert loss["Algorithm 1, Theorem 2 as proved"] > 100 * zero
     assert loss["permuted, clipped, paired"] < zero
+    assert loss["KernelRegressor"] < zero / 2
     less, more = (
         smooth.excess(smooth.PROBLEM, 1_000, epsilon, "permuted, clipped, paired", seed=0)
         for epsilon in (10.0, 0.1)

@@ -42,7 +42,7 @@ def edges_of(bounds: Bounds, n_features: int, fit_intercept: bool) -> Array:
     inner = np.hstack(
         [
             np.clip(anchor[:, None] + reach[:, None] * around, low[:, None], high[:, None]),
-            low[:, None] + (high - low)[:, None] * even,
+            low[:, None] * (1.0 - even) + high[:, None] * even,
             anchor[:, None],
         ]
     )
@@ -76,7 +76,8 @@ def ranks_from(counts: Array, noise: float, edges: Array) -> Array:
     kept = np.where(counts > BELIEVED * noise, counts, 0.0)
     seen = kept.sum(axis=1)
     rows = max(float(np.median(counts.sum(axis=1))), 1.0)
-    widths = np.diff(edges, axis=1)
+    widest = np.maximum(np.abs(edges).max(axis=1, keepdims=True), 1e-300)
+    widths = np.diff(edges / widest, axis=1)  # 1e308 has room for one width, not for their sum
     even = widths / np.maximum(widths.sum(axis=1, keepdims=True), 1e-300)
     shares = np.divide(kept, seen[:, None], out=even.copy(), where=seen[:, None] > 0)
     shares = np.where((seen > LEAST_SEEN * rows)[:, None], shares, even)

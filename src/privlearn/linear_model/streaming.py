@@ -33,7 +33,8 @@ class StreamingMixin(PrivateEstimator):
         """Learn from the next rows of a stream, and forget them.
 
         The first call plans and charges for the whole stream: nobody may come twice in it, so all
-        batches together cost what one costs. The certificate lists that as an assumption.
+        batches together cost what one costs. The certificate lists that as an assumption. A call
+        after `fit` starts a stream of its own; it does not go on from the fitted model.
 
         Parameters
         ----------
