@@ -307,29 +307,29 @@ class FourierMap:
     frequencies: NDArray[np.floating]
     by_row: bool = False
 
-    _single: SingleArray = field(init=False, repr=False)  # turns, (n_features, M / 2)
-    _double: Array = field(init=False, repr=False)  # turns, (M / 2, n_features)
-    _order: NDArray[np.int64] = field(init=False, repr=False)
-    _longest_first: Array = field(init=False, repr=False)
+    turns: SingleArray = field(init=False, repr=False)  # turns, (n_features, M / 2)
+    turns_by_wave: Array = field(init=False, repr=False)  # turns, (M / 2, n_features)
+    order: NDArray[np.int64] = field(init=False, repr=False)
+    longest_first: Array = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         turns = np.asarray(self.frequencies, dtype=np.float64) / (2.0 * math.pi)
         lengths = np.linalg.norm(turns, axis=0)
         order = np.argsort(-lengths, kind="stable").astype(np.int64)
         put = object.__setattr__  # the class is frozen
-        put(self, "_single", np.ascontiguousarray(turns, dtype=np.float32))
-        put(self, "_double", np.ascontiguousarray(turns.T))
-        put(self, "_order", order)
-        put(self, "_longest_first", lengths[order])
+        put(self, "turns", np.ascontiguousarray(turns, dtype=np.float32))
+        put(self, "turns_by_wave", np.ascontiguousarray(turns.T))
+        put(self, "order", order)
+        put(self, "longest_first", lengths[order])
 
     @property
     def n_components(self) -> int:
         """Number M of features."""
-        return 2 * self._order.size
+        return 2 * self.order.size
 
     def room(self, rows: int) -> Room:
         """Memory for blocks of up to `rows` rows."""
-        return Room(np.empty((rows, len(self._single)), dtype=np.float32), np.empty(rows))
+        return Room(np.empty((rows, len(self.turns)), dtype=np.float32), np.empty(rows))
 
     def write(self, X: NDArray[np.floating], out: SingleArray, room: Room) -> None:
         """Write features of a block of rows to `out`; nothing is allocated but in `room`.
@@ -345,15 +345,15 @@ class FourierMap:
         """
         from privlearn._loops.waves import multiply_rows, narrow_rows, write_waves
 
-        half = self._order.size
+        half = self.order.size
         single, lengths = room.single[: len(X)], room.lengths[: len(X)]
         narrow_rows(X, single, lengths)
         if self.by_row:
-            multiply_rows(single, self._single, out)
+            multiply_rows(single, self.turns, out)
         else:
-            np.matmul(single, self._single, out=out[:, :half])
+            np.matmul(single, self.turns, out=out[:, :half])
         amplitude = np.float32(BELOW_ONE / math.sqrt(half))
-        write_waves(X, lengths, self._double, self._order, self._longest_first, amplitude, out)
+        write_waves(X, lengths, self.turns_by_wave, self.order, self.longest_first, amplitude, out)
 
 
 def _single_features(to_features: FourierMap, X: Any) -> SingleArray:  # noqa: ANN401

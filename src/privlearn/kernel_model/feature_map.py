@@ -118,15 +118,13 @@ class FeatureMap:
 
         if self.ranks is not None:
             return None
-        turns = self.frequencies / (2.0 * math.pi)
-        lengths = np.linalg.norm(turns, axis=0)
-        order = np.argsort(-lengths, kind="stable").astype(np.int64)
+        waves = self._waves
         return Recipe(
-            turns=np.ascontiguousarray(turns, dtype=np.float32),
-            double=np.ascontiguousarray(turns.T),
-            order=order,
-            longest_first=lengths[order],
-            amplitude=np.float32(BELOW_ONE * scale / math.sqrt(turns.shape[1])),
+            turns=waves.turns,
+            double=waves.turns_by_wave,
+            order=waves.order,
+            longest_first=waves.longest_first,
+            amplitude=np.float32(BELOW_ONE * scale / math.sqrt(waves.order.size)),
             by_row=self.by_row,
         )
 
