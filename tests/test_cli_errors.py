@@ -221,7 +221,9 @@ def test_absent_facts_file(complaint):
 
 
 def test_delta_zero(complaint):
-    assert "delta=0, but Gaussian noise needs delta > 0" in complaint(*FIT, "--delta", "0")
+    wrong = complaint(*FIT, "--delta", "0", "--solver", "sgd")
+    assert "delta=0, but Gaussian noise needs delta > 0" in wrong
+    assert "solver='one-pass'" in wrong
 
 
 def test_unknown_solver(complaint):

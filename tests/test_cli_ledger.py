@@ -50,7 +50,7 @@ def test_over_budget_is_status_3_and_writes_nothing(ledger, capsys, folder):
     [
         ["--bounds", "agee=0:1"],
         ["--columns", "height"],
-        ["--delta", "0"],
+        ["--delta", "0", "--solver", "sgd"],
         ["-o", "nowhere/model.json"],
         ["--predict", "absent.csv", "--predictions", "out.csv"],
     ],
@@ -58,6 +58,12 @@ def test_over_budget_is_status_3_and_writes_nothing(ledger, capsys, folder):
 def test_mistakes_cost_nothing(ledger, mistake):
     assert main([*FIT, *CHARGE, *mistake]) == 1
     assert ledger.history("people") == []
+
+
+def test_pure_epsilon_is_charged_as_such(ledger):
+    assert main([*FIT, *CHARGE, "--delta", "0"]) == 0
+    assert len(ledger.history("people")) == 1
+    assert ledger.spent("people") <= 1.0
 
 
 def test_bad_rows_cost_nothing(ledger, folder):
