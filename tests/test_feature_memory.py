@@ -72,6 +72,7 @@ on_linux = pytest.mark.skipif(
 )
 
 
+@pytest.mark.slow
 @on_linux
 def test_features_of_all_rows_are_never_in_memory():
     stored = 100_000 * 4_096 * 4 / 1e6

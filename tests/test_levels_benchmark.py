@@ -113,6 +113,7 @@ def test_every_way_of_the_bound_does_its_part(monkeypatch):
     assert [len(features) for features in seen] == [32, 32, 6]
 
 
+@pytest.mark.slow
 def test_a_short_run_of_random_features_has_all_it_shows():
     found = random_features.measure(Options(quick=True))
     names = {*PARTS, *(getattr(random_features, n) for n in ("FIT", "SOLVE", "SGD", "BOUND"))}
