@@ -385,3 +385,28 @@ def test_sparse_rows_give_what_dense_ones_do(classes):
     given = {"solver": "output", "bounds_X": (-4, 4), "random_state": 5, "classes": classes}
     dense, sparse = (LogisticRegression(**given).fit(Z, y) for Z in (X, sp.csr_array(X)))
     np.testing.assert_allclose(sparse.coef_, dense.coef_, rtol=1e-5, atol=1e-7)
+
+
+def test_one_visit_bears_the_rounding_of_all_steps():
+    """Drawn with replacement a row may come once in ten epochs; rounding is that of all of them."""
+    model = Ridge(solver="output", alpha=0.0, **PLAIN, **NUMBER)
+    problem = model._problem(10_000, 3, n_classes=0)
+    cut, step, epochs = 0.5, 0.01, 10
+    exact = output_rule.furthest(problem, step, epochs, cut, 0.0) / epochs * (1 + 2.0**-18)
+    shared, alone = (
+        output_rule.moved(problem, step, epochs, cut, 0.0, visits=visits) - exact
+        for visits in (epochs, 1)
+    )
+    assert shared > 0
+    assert alone == pytest.approx(epochs * shared, rel=1e-3)
+    plans = [
+        Ridge(
+            solver=OutputPerturbation(epochs=epochs, step_size=step, clip=cut, sampling=sampling),
+            alpha=0.0,
+            **PLAIN,
+            **NUMBER,
+        ).plan(n=10_000, n_features=3)
+        for sampling in ("permuted", "with_replacement")
+    ]
+    clips = [plan.releases[0].clip for plan in plans]
+    assert clips[1] - clips[0] == pytest.approx((epochs - 1) * shared, rel=1e-3)

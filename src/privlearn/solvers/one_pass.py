@@ -28,8 +28,9 @@ from privlearn.solvers.base import Solution, Support, check_numbers
 from privlearn.solvers.coordinates import Coordinates
 from privlearn.solvers.counting import COUNT, count_release, weight_of_count
 from privlearn.solvers.one_pass_rule import Settings
-from privlearn.solvers.one_pass_walk import SCALE_UNIT, Walk
+from privlearn.solvers.one_pass_walk import Walk
 from privlearn.solvers.portions import gradient_sum, rows_in_turn
+from privlearn.solvers.sgd import SCALE_UNIT
 
 __all__ = ["GRADIENT", "GradientSums", "OnePassSGD", "deviation_of"]
 

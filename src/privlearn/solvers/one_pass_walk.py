@@ -15,15 +15,15 @@ from privlearn.problem import Problem
 from privlearn.solvers import descent, one_pass_rule
 from privlearn.solvers.coordinates import Coordinates
 from privlearn.solvers.one_pass_rule import Settings
+from privlearn.solvers.sgd import SCALE_UNIT
 from privlearn.solvers.sgd_rule import largest_step
 
 if TYPE_CHECKING:
     from privlearn._loops.sgd import Descent
 
-__all__ = ["SCALE_UNIT", "Walk"]
+__all__ = ["Walk"]
 
 Array = NDArray[np.float64]
-SCALE_UNIT = 0.3  # of Huber's scale, as in SGD
 LATE = 3.0  # of Shamir and Zhang's (2013) average: late iterates count t^3 times
 
 

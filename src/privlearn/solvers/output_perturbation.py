@@ -34,6 +34,7 @@ __all__ = ["OutputPerturbation"]
 
 Array = NDArray[np.float64]
 WEIGHTS = "weights"
+SURELY_BELOW_ONE = 1.0 - 2.0**-16  # rows in single precision may be a little longer than 1
 SAMPLINGS = ("permuted", "with_replacement")
 
 
@@ -96,7 +97,7 @@ class OutputPerturbation:
         epochs, step = self.epochs or 1, self.step_size
         if step is None:
             epochs, step = output_rule.choose_steps(problem, budget, law, cut, held, self.epochs)
-        if step * problem.loss.smoothness >= 2.0:
+        if step * problem.loss.smoothness >= 2.0 * SURELY_BELOW_ONE:
             raise ValueError(
                 f"step_size={step:g}, but a row's step is only stable below 2 over the curvature "
                 f"of the loss, {2.0 / problem.loss.smoothness:g}; choose a smaller step_size"
@@ -114,13 +115,10 @@ class OutputPerturbation:
     def _visit(self, problem: Problem, step: float, epochs: int, cut: float, held: float) -> float:
         """How far one visit moves the result: on average over epochs, or at most."""
         if self.sampling == "permuted":
-            return output_rule.moved(problem, step, epochs, cut, held)
-        steep = output_rule.steepest(problem.loss, cut)
-        if math.isfinite(steep):
-            return output_rule.moved(problem, step, epochs, cut, 0.0)
-        rows = float(problem.n or 1)
-        last = output_rule.growth(step, epochs * rows)
-        return output_rule.moved(problem, step, epochs, last, 0.0)
+            return output_rule.moved(problem, step, epochs, cut, held, visits=epochs)
+        if not math.isfinite(output_rule.steepest(problem.loss, cut)):
+            cut = output_rule.growth(step, epochs * float(problem.n or 1))
+        return output_rule.moved(problem, step, epochs, cut, 0.0, visits=1)
 
     def _need_bounded_visits(self, problem: Problem, cut: float) -> None:
         if problem.n is None and self.sampling != "permuted":

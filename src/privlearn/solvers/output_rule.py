@@ -101,8 +101,14 @@ def radius(problem: Problem, step: float, epochs: int) -> float:
     return 4.0 * math.sqrt(1.0 + step * epochs * rows_of(problem))
 
 
-def moved(problem: Problem, step: float, epochs: int, cut: float, held: float) -> float:
-    """`furthest` per epoch, with all that single and double precision can add."""
+def moved(
+    problem: Problem, step: float, epochs: int, cut: float, held: float, *, visits: int
+) -> float:
+    """`furthest` per epoch, with all that single and double precision can add.
+
+    What rounding adds in all steps is shared by the least number of visits, other than none, that
+    a row may have: with none, the two runs are the same to the last bit.
+    """
     rows = MAX_ROWS if problem.n is None else problem.n
     steep = steepest(problem.loss, cut)
     steep = steep if math.isfinite(steep) else growth(step, epochs * rows)
@@ -110,8 +116,9 @@ def moved(problem: Problem, step: float, epochs: int, cut: float, held: float) -
     unit, size = 2.0**-53, size_of(problem)
     kept = (80.0 + size / 64.0) * unit * ball  # rounding of the weights, and of their length
     off = step * ((size + 16) * unit * ball + 2.0**-40 * steep) + kept
+    between_blocks = 8.0 * BLOCKS * unit * ball  # penalty and mean
     exact = furthest(problem, step, epochs, cut, held) * (1.0 + 2.0**-18)
-    return exact / epochs + 2.0 * rows * off
+    return exact / epochs + 2.0 * epochs * (rows * off + between_blocks) / visits
 
 
 def choose_steps(

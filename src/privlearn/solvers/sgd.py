@@ -29,7 +29,7 @@ from privlearn.solvers.sgd_rule import Settings
 from privlearn.solvers.sgd_steps import take_steps
 from privlearn.solvers.signal import budget_mu, rows_of
 
-__all__ = ["SGD"]
+__all__ = ["SCALE_UNIT", "SGD"]
 
 GRADIENT = "clipped gradient"
 KEPT = 2.5e7  # numbers that computed rows may have to be kept: 100 MB
