@@ -31,6 +31,7 @@ __all__ = [
     "read_features",
     "refuse_not_finite",
     "validate",
+    "within",
 ]
 
 Array = NDArray[np.float64]
@@ -177,6 +178,18 @@ def _shortened(X: Array, limit: float) -> Array:
 def bound(table: Table, problem: Problem) -> BoundedData:
     """Enforce the problem's declared bounds on every row."""
     return BoundedData(table, problem.bounds, problem.fit_intercept)
+
+
+def within(X: Any, bounds: Bounds | None, fit_intercept: bool) -> Any:  # noqa: ANN401
+    """Rows to predict from, as `bound` would make them; X itself where there are no limits."""
+    if bounds is None or (bounds.low is None and bounds.row_norm is None):
+        return X
+    rows = np.array(X if isinstance(X, np.ndarray) else X.toarray(), dtype=np.float64)
+    if bounds.low is not None:
+        np.clip(rows, bounds.low, bounds.high, out=rows)
+    if bounds.row_norm is not None:
+        clip_rows(rows, bounds.row_norm, fit_intercept)
+    return rows
 
 
 def validate(

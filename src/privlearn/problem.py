@@ -129,7 +129,7 @@ class Bounds:
         )
 
     def named(self) -> str:
-        """The parameters that declared something, as the subject of a sentence."""
+        """The parameters that declared something, as the subject of a sentence; empty without."""
         given = [
             ("bounds_X", self.low is not None),
             ("data_norm", self.row_norm is not None),
@@ -137,6 +137,8 @@ class Bounds:
             ("scale_X", self.scale is not None),
         ]
         names = [name for name, there in given if there]
+        if not names:
+            return ""
         listed = ", ".join(names[:-1])
         return f"{listed} and {names[-1]} were" if listed else f"{names[0]} was"
 
@@ -261,8 +263,9 @@ class Problem:
 
     def assumptions(self) -> tuple[str, ...]:
         """What the guarantee takes for granted, for plans and certificates."""
-        declared = f"{self.bounds.named()} chosen without looking at the data"
+        given = self.bounds.named()
+        declared = (f"{given} chosen without looking at the data",) if given else ()
         counted = () if self.n is None else ("the number of rows is public",)
         chosen = "every person's sample_epsilon was chosen without looking at the data"
         own = (f"{chosen}, and the list of levels is public",) if self.levels else ()
-        return (declared, *counted, *own, *self.assumed)
+        return (*declared, *counted, *own, *self.assumed)

@@ -11,9 +11,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
-from privlearn.data import read_features, refuse_not_finite
 from privlearn.exceptions import UnsupportedCombination
 from privlearn.kernel_approximation import KERNELS
 from privlearn.kernel_model.feature_map import FeatureMap, KernelSpec
@@ -97,9 +95,7 @@ class KernelMixin(PrivateEstimator):
         return "scd" if fits and not SOLVERS["scd"].support.missing(inner) else "sgd"
 
     def _scores(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
-        check_is_fitted(self)
-        features = read_features(self, X, reset=False)
-        refuse_not_finite("X", features, "for a prediction needs every feature")
+        features = self._features(X)
         scores = []
         for start in range(0, features.shape[0], AT_ONCE):
             rows = features[start : start + AT_ONCE]

@@ -18,7 +18,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from privlearn.certificate import Certificate
-from privlearn.data import Table, bound, read_features, refuse_not_finite
+from privlearn.data import Table, bound, read_features, refuse_not_finite, within
 from privlearn.exceptions import DeltaWarning, InvalidBudget, UnsupportedCombination
 from privlearn.levels import Levels, read_levels
 from privlearn.losses import Loss
@@ -54,6 +54,7 @@ class PrivateEstimator(BaseEstimator):
     coef_: NDArray[np.float64] = field(init=False)
     intercept_: Any = field(init=False)  # a number, or one per output
     privacy_: Certificate = field(init=False)
+    _reach: Bounds | None = field(init=False)  # only where the model was learned on clipped rows
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "neighbors": [StrOptions({relation.value for relation in Neighbors})],
@@ -157,16 +158,28 @@ class PrivateEstimator(BaseEstimator):
         charged = {"ledger": self.ledger, "dataset": self.dataset}
         with spend(plan, budget, random_state=self.random_state, **charged) as release:
             solution = solver.solve(problem, settings, bound(table, problem), release)
+        self._keep_reach(solution.reach)
         self._publish(solution)
         self.privacy_ = release.certificate()
         return self
 
     def _scores(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
-        """Rows times coefficients plus intercept; X is not clipped."""
+        """Rows times coefficients plus intercept; X is clipped where the model learned so."""
+        features = self._features(X)
+        return np.asarray(safe_sparse_dot(features, self.coef_.T)) + self.intercept_
+
+    def _features(self, X: Any) -> Any:  # noqa: ANN401
+        """X to predict from, within the limits that the model was learned with, if any."""
         check_is_fitted(self)
         features = read_features(self, X, reset=False)
         refuse_not_finite("X", features, "for a prediction needs every feature")
-        return np.asarray(safe_sparse_dot(features, self.coef_.T)) + self.intercept_
+        return within(features, getattr(self, "_reach", None), self.fit_intercept)
+
+    def _keep_reach(self, reach: Bounds | None) -> None:
+        """Remember what predictions clip; nothing where nothing is."""
+        self.__dict__.pop("_reach", None)
+        if reach is not None:
+            self._reach = reach
 
     def _levels(self, sample_epsilon: Any, n: int | None) -> Levels | None:  # noqa: ANN401
         """Everybody's own promise, where people have one."""

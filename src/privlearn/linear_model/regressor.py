@@ -24,14 +24,19 @@ class PrivateLinearRegressor(RegressorMixin, PrivateEstimator):
     bounds_y: tuple[float, float] | None = None
 
     def predict(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
-        """Predict the target; X is not clipped.
+        """Predict the target.
+
+        Nothing is clipped where bounds were declared. A model that was learned on clipped rows, to
+        bought ranges or to a norm of its own, clips X, and its predictions, likewise.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             Rows to predict.
         """
-        return self._scores(X)
+        scores = self._scores(X)
+        reach = getattr(self, "_reach", None)
+        return scores if reach is None or reach.target is None else np.clip(scores, *reach.target)
 
     def _read(self, X: Any, y: Any, labels: Any = None) -> Table:  # noqa: ANN401
         public = Neighbors(self.neighbors).n_is_public

@@ -76,6 +76,7 @@ class StreamingMixin(PrivateEstimator):
             with spend(stream.plan, budget, random_state=self._seed_of(stream)) as release:
                 stream.advance(bound(rows, stream.problem), release)
             self.privacy_ = release.certificate()
+        self._keep_reach(None)
         self._publish(stream.solution())
         return self
 

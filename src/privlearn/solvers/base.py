@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -14,7 +14,7 @@ from privlearn.data import BoundedData
 from privlearn.exceptions import UnsupportedCombination
 from privlearn.forecast import Forecast
 from privlearn.plan import Plan
-from privlearn.problem import Budget, Neighbors, Problem
+from privlearn.problem import Bounds, Budget, Neighbors, Problem
 from privlearn.release import Releaser
 
 __all__ = ["Solution", "Solver", "Support", "check_numbers", "check_supported"]
@@ -26,6 +26,7 @@ class Solution:
 
     coef: NDArray[np.float64]  # (outputs, n_features)
     intercept: NDArray[np.float64]  # (outputs,)
+    reach: Bounds | None = field(default=None, kw_only=True)  # what predictions clip, where learned
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Support:
     penalties: frozenset[str]
     neighbors: frozenset[Neighbors]
     levels: bool = False  # whether people may have different promises
+    bounds: bool = True  # whether rows must have declared or bought limits
 
     @classmethod
     def of(
@@ -45,9 +47,10 @@ class Support:
         neighbors: Iterable[Neighbors] = tuple(Neighbors),
         *,
         levels: bool = False,
+        bounds: bool = True,
     ) -> Support:
         """Build from plain lists; every relation unless said otherwise."""
-        return cls(frozenset(losses), frozenset(penalties), frozenset(neighbors), levels)
+        return cls(frozenset(losses), frozenset(penalties), frozenset(neighbors), levels, bounds)
 
     def missing(self, problem: Problem) -> list[str]:
         """What the problem asks that is not there, in words."""
