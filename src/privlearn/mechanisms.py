@@ -18,9 +18,19 @@ if TYPE_CHECKING:
     from privlearn.accounting import Pair
     from privlearn.noise import NoiseSource
 
-__all__ = ["GAUSSIAN", "GUMBEL", "LAPLACE", "MECHANISMS", "SPHERICAL", "Mechanism", "Shift"]
+__all__ = [
+    "GAUSSIAN",
+    "GUMBEL",
+    "LAPLACE",
+    "MECHANISMS",
+    "SPHERICAL",
+    "DepthDraw",
+    "Mechanism",
+    "Shift",
+]
 
 Units = NDArray[np.int64]
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -156,6 +166,49 @@ class GumbelNoise:
 
         visits = _certain_visits(sampling, self.name)
         return BoundedRange(2.0 * visits * shift.sensitivity / noise_scale)
+
+
+@dataclass(frozen=True)
+class DepthDraw:
+    """A point drawn among models, with weight exp(depth / (2 noise_scale)): no noise is added.
+
+    It is private only on data that are far from unsafe ones, which a release before it has to test
+    (solvers/tukey.md); `delta` covers both ways to be wrong.
+
+    Attributes
+    ----------
+    delta : float
+        Probability of failure that is charged.
+    """
+
+    delta: float
+    name: str = "draw by Tukey depth"
+    selects: bool = False
+    independent: bool = True
+
+    def draw(self, source: NoiseSource, scale: float, shape: tuple[int, ...]) -> Units:
+        """There is no noise to add: `draw_point` makes the release."""
+        raise NotImplementedError("a draw by depth adds no noise; use Releaser.draw")
+
+    def draw_point(self, source: NoiseSource, ordered: Array, noise_scale: float) -> Array:
+        """A point of the lattice, given every coordinate of the models in order."""
+        from privlearn.depth import Boxes
+
+        return Boxes.of(ordered).draw(source, 1.0 / noise_scale)
+
+    def failure(self) -> float:
+        """The delta to compute with, which leaves room for the rounding of draws."""
+        from privlearn.depth import SLACK
+
+        return self.delta * (1.0 - 2.0 * SLACK)
+
+    def pair(self, shift: Shift, noise_scale: float, sampling: Sampling) -> Pair:
+        """Nothing but the two numbers is claimed."""
+        from privlearn.accounting import ApproximateLoss
+        from privlearn.depth import SLACK
+
+        visits = _certain_visits(sampling, self.name)
+        return ApproximateLoss(visits * shift.sensitivity / noise_scale + SLACK, self.delta)
 
 
 GAUSSIAN = GaussianNoise()

@@ -7,14 +7,15 @@ follow from the two here, once.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from privlearn.depth import STEP
 from privlearn.exceptions import InvalidBudget
 from privlearn.forecast import Forecast
-from privlearn.mechanisms import GAUSSIAN, Mechanism, Shift
+from privlearn.mechanisms import GAUSSIAN, DepthDraw, Mechanism, Shift
 from privlearn.numerics import MAX_ROWS, power_of_two_below, summation_error
 from privlearn.problem import Budget, Neighbors
 from privlearn.sampling import FULL, Sampling
@@ -28,6 +29,7 @@ __all__ = [
     "L2",
     "LINF",
     "ONE_BIN",
+    "ONE_MODEL",
     "OUTER",
     "UNIT_BOX",
     "Norm",
@@ -72,6 +74,8 @@ OUTER = Norm("Frobenius norm of x x'", math.sqrt(2.0), 2.0)
 UNIT_BOX = Norm("l2 of a vector in the unit box", 1.0, 2.0)
 # One entry of 1 in each of p histograms has norm sqrt(p); two such differ by at most sqrt(2 p).
 ONE_BIN = Norm("l2 of one bin per histogram", math.sqrt(2.0), 2.0)
+# Rows dealt to models: whatever happens to one row exchanges one model, under every relation.
+ONE_MODEL = Norm("one of many models", 1.0, math.inf)
 
 
 @dataclass(frozen=True)
@@ -176,6 +180,8 @@ class Plan:
 
     def grid(self, release: Release) -> float:
         """Step of the grid, a power of two, on which the release is rounded and noised."""
+        if isinstance(release.mechanism, DepthDraw):
+            return STEP
         return power_of_two_below(self._finest_grid(release))
 
     def _rounding(self, release: Release) -> float:
@@ -206,6 +212,36 @@ class Plan:
             dimension=release.size,
         )
         return release.mechanism.pair(shift, self.noise_scale(release), release.sampling)
+
+    def cost(self, release: Release) -> float:
+        """Its part of the price, as the square of a mu; parts of a plan add up, roughly."""
+        from privlearn.accounting.shares import squared_mu
+
+        return squared_mu(self.pair(release)) * (1 if release.sampling.at_once else release.count)
+
+    def share(self, release: Release) -> float:
+        """Part of the budget that it takes, of all that a person of its level enters."""
+        level = release.level or max(self.levels, default=None)
+        met = [other for other in self.releases if other.level in (None, level)]
+        return self.cost(release) / sum(self.cost(other) for other in met)
+
+    def after(self, bought: Sequence[tuple[Release, float]]) -> Plan:
+        """This plan after releases that take the given shares of the budget.
+
+        Parameters
+        ----------
+        bought : sequence of pairs (Release, float)
+            Their weights do not count: they are set so that the shares come out.
+        """
+        at_one = replace(self, scale=1.0)
+        own = sum(at_one.cost(release) for release in self.releases)
+        rest = 1.0 - sum(share for _, share in bought)
+        before = []
+        for release, share in bought:
+            alone = at_one.cost(replace(release, weight=1.0))
+            weight = math.sqrt(alone / (own * share / rest))
+            before.append(replace(release, weight=weight))
+        return replace(self, releases=(*before, *self.releases))
 
     @property
     def levels(self) -> tuple[float, ...]:
@@ -265,7 +301,8 @@ class Plan:
             f"{release.name}: {release.count} x {release.mechanism.name}, "
             f"{release.size} number{'s' if release.size > 1 else ''}, "
             f"clip {release.clip:.6g} ({release.norm.name}), "
-            f"noise multiplier {self.noise_multiplier(release):.6g}, {release.sampling.name}"
+            f"noise multiplier {self.noise_multiplier(release):.6g}, {release.sampling.name}, "
+            f"{self.share(release):.1%} of the budget"
         )
 
     def __str__(self) -> str:

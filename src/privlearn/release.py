@@ -19,9 +19,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from privlearn.certificate import Certificate
 from privlearn.exceptions import PlanViolation
+from privlearn.mechanisms import DepthDraw
 from privlearn.plan import Plan, Release
 from privlearn.problem import Budget
-from privlearn.sampling import FULL, Batches
+from privlearn.sampling import FULL, Batches, Disjoint
 
 if TYPE_CHECKING:
     from privlearn.noise import NoiseSource
@@ -93,6 +94,8 @@ class Releaser:
         release = self._take(name, np.shape(statistic), clip)
         if release.mechanism.selects:
             raise PlanViolation(f"release {name!r} is a selection; use select, not a plain release")
+        if isinstance(release.mechanism, DepthDraw):
+            raise PlanViolation(f"release {name!r} is a draw; use draw, not a plain release")
         if release.sampling != FULL:
             raise PlanViolation(f"release {name!r} is of drawn rows; call steps({name!r}, n, ...)")
         return self._emit(release, np.asarray(statistic, dtype=np.float64))
@@ -103,6 +106,21 @@ class Releaser:
         if not release.mechanism.selects:
             raise PlanViolation(f"release {name!r} is planned with {release.mechanism.name} noise")
         return int(np.argmax(self._emit(release, np.asarray(scores, dtype=np.float64))))
+
+    def draw(self, name: str, ordered: Array, *, clip: float) -> Array:
+        """Release a point drawn by its depth among models, and nothing else.
+
+        Parameters
+        ----------
+        name : str
+            Which planned release; its shape is the point's.
+        ordered : array of shape (models, coordinates)
+            Every coordinate of the models in order (`privlearn.depth.in_order`).
+        clip : float
+            How many models one row can change.
+        """
+        release = self._take(name, ordered.shape[1:], clip)
+        return self._draw(release, ordered)
 
     def steps(self, name: str, n: int, *, clip: float, at_most: int) -> Steps:
         """Batches and noise for the next releases of `name`, for a compiled loop.
@@ -124,6 +142,22 @@ class Releaser:
         count = max(1, min(wanted, release.count - self._made[name]))
         self._take(name, release.shape, clip, count)
         return self._hand_out(release, n, count)
+
+    def deal(self, n: int, groups: int) -> Batches:
+        """Deal `n` rows to groups, each row to one of them; this tells nothing and costs nothing.
+
+        Groups are equal where the number of rows is public; otherwise each row draws its own, so
+        that one row more or less leaves the others where they are.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows, which stays a secret where the plan's relation makes it one.
+        groups : int
+            Public, or computed from what was released.
+        """
+        dealt = not self.plan.neighbors.n_is_public
+        return self._deal(Disjoint(groups, dealt=dealt), n)
 
     def noise_scale(self, name: str) -> float:
         """Public scale of the noise of `name`, in the units of its statistic."""
@@ -178,11 +212,20 @@ class Releaser:
         noise = self._draw_noise(release, 1)[0]
         return np.asarray((units + noise) * grid, dtype=np.float64)
 
+    def _draw(self, release: Release, ordered: Array) -> Array:
+        if not isinstance(release.mechanism, DepthDraw):
+            raise PlanViolation(f"release {release.name!r} is planned as {release.mechanism.name}")
+        scale = self.plan.noise_scale(release)
+        return release.mechanism.draw_point(self._noise(), ordered, scale)
+
     def _hand_out(self, release: Release, n: int, count: int) -> Steps:
         batches = release.sampling.draw_many(self._noise(), n, count)
         noise = self._draw_noise(release, count).reshape(count, release.size)
         nothing = np.empty((0, release.size))
         return Steps(batches, noise, self.plan.grid(release), nothing, nothing, nothing)
+
+    def _deal(self, sampling: Disjoint, n: int) -> Batches:
+        return sampling.draw_many(self._noise(), n, sampling.batches)
 
     def _report(self) -> None:
         """Tell whoever watches how many of the planned releases were made; both are public."""

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from privlearn.accounting import Gaussian, Laplace, Pair, PureLoss, SampledGaussian
+from privlearn.accounting import (
+    ApproximateLoss,
+    Gaussian,
+    Laplace,
+    Pair,
+    PureLoss,
+    SampledGaussian,
+)
 from privlearn.exceptions import UnsupportedCombination
 from privlearn.plan import Plan
 from privlearn.problem import Budget
@@ -81,11 +88,12 @@ def _sampled(pair: SampledGaussian, library: Any, step: float) -> Any:  # noqa: 
     )
 
 
-def _pure(pair: PureLoss, library: Any, step: float) -> Any:  # noqa: ANN401
+def _pure(pair: PureLoss | ApproximateLoss, library: Any, step: float) -> Any:  # noqa: ANN401
     from dp_accounting.pld.common import DifferentialPrivacyParameters
 
     return library.from_privacy_parameters(
-        DifferentialPrivacyParameters(pair.epsilon, 0.0), value_discretization_interval=step
+        DifferentialPrivacyParameters(pair.epsilon, getattr(pair, "delta", 0.0)),
+        value_discretization_interval=step,
     )
 
 
@@ -98,6 +106,7 @@ _TRANSLATIONS: dict[type, Callable[[Any, Any, float], Any]] = {
     ),
     SampledGaussian: _sampled,
     PureLoss: _pure,
+    ApproximateLoss: _pure,
 }
 
 

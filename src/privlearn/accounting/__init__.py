@@ -15,6 +15,7 @@ True
 from privlearn.accounting.calibration import smallest_scale
 from privlearn.accounting.composition import Composition, ErrorBounds, compose
 from privlearn.accounting.pairs import (
+    ApproximateLoss,
     BoundedRange,
     Gaussian,
     GaussianMixture,
@@ -25,6 +26,7 @@ from privlearn.accounting.pairs import (
 )
 
 __all__ = [
+    "ApproximateLoss",
     "BoundedRange",
     "Composition",
     "ErrorBounds",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 
+from privlearn.accounting import failing
 from privlearn.accounting.composition import (
     Composition,
     compose,
@@ -21,6 +22,7 @@ PairsAt = Callable[[float], Iterable[tuple[Pair, int]]]
 _COARSE = 1e-2  # accuracy of the evaluations that only prepare the search
 _EXACT = 5e-7  # relative distance to the smallest scale, closed forms
 _GRID = 4e-5  # the same with a loss grid
+_HARDLY = 1e-2  # of delta: so little besides failures that bounded losses are simply added up
 
 
 def smallest_scale(pairs_at: PairsAt, epsilon: float, delta: float) -> float:
@@ -82,6 +84,8 @@ def _pure_scale(pairs_at: PairsAt, epsilon: float) -> float:
 
 def _scale(pairs_at: PairsAt, epsilon: float, delta: float) -> float:
     """Search in log(scale) on a ruler that is nearly linear: the Gaussian mu of the same cost."""
+    if failing.lost(compose(pairs_at(1.0)).terms) > 0:
+        return _scale_besides_failures(pairs_at, epsilon, delta)
     target = equivalent_mu(epsilon, delta)
 
     def rough(scale: float) -> tuple[float, None]:
@@ -106,6 +110,27 @@ def _scale(pairs_at: PairsAt, epsilon: float, delta: float) -> float:
     return decreasing_root(lambda scale: excess(scale, None), near, slope, _GRID)[0]
 
 
+def _scale_besides_failures(pairs_at: PairsAt, epsilon: float, delta: float) -> float:
+    """The search without failures, for what their probability leaves of delta.
+
+    Failures must not depend on the scale; the promise as a whole is checked at the end.
+    """
+
+    def unfailing(scale: float) -> list[tuple[Pair, int]]:
+        return failing.unfailing(pairs_at(scale))
+
+    failure = failing.lost(compose(pairs_at(1.0)).terms)
+    left = failing.room(failure, delta)
+    if left < 0:
+        raise NoRootError
+    if left < _HARDLY * delta and math.isfinite(compose(unfailing(1.0)).largest_loss):
+        left = 0.0
+    scale = smallest_scale(unfailing, epsilon, left)
+    if compose(pairs_at(scale)).delta(epsilon) > delta:
+        raise NoRootError
+    return scale
+
+
 def _log_ratio(value: float, target: float) -> float:
     if value == 0:
         return -math.inf
@@ -115,6 +140,12 @@ def _log_ratio(value: float, target: float) -> float:
 def _no_scale(pairs_at: PairsAt, epsilon: float, delta: float) -> str:
     """Say what makes the promise impossible."""
     quiet: Composition = compose(pairs_at(1.0))
+    failure = failing.lost(quiet.terms)
+    if failure > 0 and (failure > delta or delta == 0):
+        return (
+            f"delta={delta!r}, but some releases of the plan fail with probability {failure:.6g} "
+            "at every scale; raise delta, or plan them with a smaller one"
+        )
     if delta == 0 and math.isinf(quiet.largest_loss):
         return (
             f"delta={delta!r}, but Gaussian noise needs delta > 0 at every scale; "

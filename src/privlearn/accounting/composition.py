@@ -9,8 +9,16 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from privlearn.accounting import failing
 from privlearn.accounting.gaussian import UNIT, gaussian_delta, gaussian_rounding
-from privlearn.accounting.pairs import Gaussian, GaussianMixture, Pair, SampledGaussian
+from privlearn.accounting.pairs import (
+    ApproximateLoss,
+    Gaussian,
+    GaussianMixture,
+    Pair,
+    PureLoss,
+    SampledGaussian,
+)
 from privlearn.accounting.roots import decreasing_root
 
 if TYPE_CHECKING:
@@ -81,6 +89,11 @@ class Composition:
         delta = float(delta)
         if not 0 <= delta <= 1:
             raise ValueError(f"delta={delta!r}, but it is a probability; pass 0 <= delta <= 1")
+        failure = failing.lost(self.terms)
+        if failure > 0:
+            left = failing.room(failure, delta)
+            whole = compose(failing.unfailing(self.terms))
+            return whole.epsilon(left) if left >= 0 else math.inf
         top = self.largest_loss
         if delta == 0 or self.delta(0.0) <= delta:
             return top if delta == 0 else 0.0
@@ -139,6 +152,8 @@ def compose(pairs: Iterable[tuple[Pair, int]]) -> Composition:
     counts: dict[Pair, int] = {}
     for pair, count in pairs:
         times = _count(count)
+        if isinstance(pair, ApproximateLoss) and pair.delta == 0:
+            pair = PureLoss(pair.epsilon)
         if not isinstance(pair, Pair):
             raise ValueError(
                 f"pair={pair!r}, but a dominating pair is needed; use one of the classes in "
@@ -175,7 +190,7 @@ def _gaussian_mu(pair: Pair) -> float | None:
 
 def _top(pair: Pair) -> float:
     """The largest loss of a pair in either direction."""
-    if isinstance(pair, Gaussian | SampledGaussian | GaussianMixture):
+    if isinstance(pair, Gaussian | SampledGaussian | GaussianMixture | ApproximateLoss):
         return math.inf
     return pair.epsilon
 
@@ -224,6 +239,9 @@ def evaluate(
 
     if not terms:
         return pld.Evaluation(0.0)
+    failure = failing.lost(terms)
+    if failure > 0:
+        return _with_failure(terms, failure, epsilon, tolerance, enough)
     if epsilon >= _largest_loss(terms):
         return pld.Evaluation(0.0)
     if is_closed_form(terms):
@@ -238,6 +256,16 @@ def evaluate(
     fineness = pld.FINE if tolerance is None else tolerance
     found = pld.evaluate(terms, epsilon, fineness, enough)
     return found if found.delta <= ceiling else replace(found, delta=ceiling)
+
+
+def _with_failure(
+    terms: Terms, failure: float, epsilon: float, tolerance: float | None, enough: float
+) -> Evaluation:
+    whole = compose(failing.unfailing(terms)).terms
+    rest = evaluate(whole, epsilon, tolerance, max(0.0, failing.room(failure, enough)))
+    delta = failing.in_all(failure, rest.delta)
+    tilt = rest.tilt * (1 - failure) * rest.delta / delta
+    return replace(rest, delta=delta, rounding=rest.rounding + 4 * UNIT * delta, tilt=tilt)
 
 
 def _ceiling(terms: Terms) -> float:

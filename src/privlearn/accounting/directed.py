@@ -15,6 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from privlearn.accounting.pairs import (
+    ApproximateLoss,
     BoundedRange,
     Gaussian,
     GaussianMixture,
@@ -270,6 +271,8 @@ def directions(pair: Pair, anchored: bool = True) -> tuple[Directed, Directed]:
         both = _Normal(pair.mu)
     elif isinstance(pair, GaussianMixture):
         both = _Mixture(pair.mus, pair.weights, pair.missing)
+    elif isinstance(pair, ApproximateLoss):
+        raise TypeError("failures are taken out before losses are put on a grid: a bug")
     else:
         both = _Bounded(pair.epsilon, type(pair))
     return both, both

@@ -139,6 +139,36 @@ class PureLoss:
 
 
 @dataclass(frozen=True)
+class ApproximateLoss:
+    """Any mechanism that is (epsilon, delta)-DP, about which nothing else is known.
+
+    The worst such mechanism reveals everything with probability delta and is randomised response
+    of epsilon otherwise (Kairouz, Oh, Viswanath 2015); see `accounting.md`, section 6.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        The guarantee of the mechanism, epsilon >= 0 and 0 <= delta < 1.
+
+    Examples
+    --------
+    >>> from privlearn.accounting import ApproximateLoss, compose
+    >>> twice = compose([(ApproximateLoss(0.5, 1e-7), 2)])
+    >>> twice.epsilon(2.1e-7) <= 1.0 < twice.epsilon(1.9e-7)
+    True
+    """
+
+    epsilon: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        delta = _number("delta", self.delta)
+        _demand(0 <= delta < 1, "delta", self.delta, "it is a probability", "pass 0 <= delta < 1")
+        object.__setattr__(self, "epsilon", _loss_parameter(self.epsilon))
+        object.__setattr__(self, "delta", delta)
+
+
+@dataclass(frozen=True)
 class BoundedRange:
     """The exponential mechanism and report-noisy-max with Gumbel noise.
 
@@ -204,4 +234,12 @@ def _numbers(name: str, values: Iterable[object]) -> tuple[float, ...]:
     return numbers
 
 
-Pair = Gaussian | SampledGaussian | Laplace | PureLoss | BoundedRange | GaussianMixture
+Pair = (
+    Gaussian
+    | SampledGaussian
+    | Laplace
+    | PureLoss
+    | ApproximateLoss
+    | BoundedRange
+    | GaussianMixture
+)

@@ -15,6 +15,7 @@ from typing import Any
 
 from privlearn.audit.charge import check_ledger
 from privlearn.audit.contract import check_empty_rows, check_grid, check_plan, check_price
+from privlearn.audit.draws import check_draws
 from privlearn.audit.failure import AuditFailure
 from privlearn.audit.fork import check_fork
 from privlearn.audit.law import check_noise_law
@@ -26,6 +27,7 @@ __all__ = [
     "CHECKS",
     "AuditFailure",
     "check",
+    "check_draws",
     "check_empty_rows",
     "check_fork",
     "check_grid",
@@ -48,6 +50,7 @@ CHECKS: tuple[Callable[..., None], ...] = (
     check_replay,
     check_levels,
     check_noise_law,
+    check_draws,
     check_grid,
 )
 

@@ -11,22 +11,45 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from privlearn.audit.adversary import audited, neighbourhoods
 from privlearn.audit.failure import AuditFailure
 from privlearn.audit.tape import Entry, Tape, record, replay_on
+from privlearn.mechanisms import DepthDraw
 from privlearn.plan import Plan
 from privlearn.release import round_to_grid
 
-__all__ = ["check_replay", "moved"]
+__all__ = ["check_replay", "moved", "ranks_moved"]
+
+Array = NDArray[np.float64]
 
 
 def moved(plan: Plan, first: Entry, second: Entry) -> float:
     """Distance between two statistics on the release's grid, in the release's norm."""
+    if isinstance(first.release.mechanism, DepthDraw):
+        return ranks_moved(first.statistic, second.statistic)
     grid = plan.grid(first.release)
     units = round_to_grid(first.statistic, grid) - round_to_grid(second.statistic, grid)
     order = first.release.norm.exponent
     return float(np.linalg.norm(units.ravel().astype(np.float64), ord=order)) * grid
+
+
+def ranks_moved(ordered: Array, other: Array) -> float:
+    """By how many places values in order moved, at most, in any column.
+
+    The i-th smallest of `other` must lie between the (i - k)-th and the (i + k)-th of `ordered`;
+    where k values were exchanged, it does.
+    """
+    if ordered.shape != other.shape:
+        return np.inf
+    place = np.arange(1, len(ordered) + 1)
+    most = 0
+    for column, values in zip(ordered.T, other.T, strict=True):
+        below = np.searchsorted(column, values, side="left")
+        not_above = np.searchsorted(column, values, side="right")
+        most = max(most, int(np.max(place - not_above)), int(np.max(below + 1 - place)))
+    return float(most)
 
 
 def check_replay(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # noqa: ANN401

@@ -12,7 +12,7 @@ from scipy import stats
 
 from privlearn.audit.adversary import audited, base_data
 from privlearn.audit.failure import AuditFailure
-from privlearn.audit.tape import Series, Tape, record
+from privlearn.audit.tape import Deal, Series, Tape, record
 from privlearn.sampling import Arriving, Disjoint, Permuted, Sampling, WithReplacement
 
 __all__ = ["check_sampling", "coins_agree", "drawn_as_declared"]
@@ -68,6 +68,8 @@ def _drawn_with_replacement(members: Counts, sampling: WithReplacement) -> bool:
 def _dealt(members: Counts) -> bool:
     """Whether sizes of batches vary as they do when every row draws its own."""
     sizes = members.sum(axis=1)
+    if len(sizes) == 1:
+        return True
     expected = max(float(sizes.mean()), 1e-9)
     return _in_the_middle(float(np.sum((sizes - expected) ** 2) / expected), len(sizes) - 1)
 
@@ -107,3 +109,19 @@ def check_sampling(estimator: Any, *, n_features: int, seed: int = 0) -> None:  
             )
         if not drawn_as_declared(members[release.name], release.sampling):
             raise AuditFailure(f"batches of {release.name!r} are not drawn as they are accounted")
+    _check_deals(tape, len(data.y))
+
+
+def _check_deals(tape: Tape, n: int) -> None:
+    """Groups of rows: each row in one, dealt one by one where the number of rows is private."""
+    assert tape.plan is not None
+    for item in tape.made:
+        if not isinstance(item, Deal):
+            continue
+        rows, starts = item.batches
+        groups = np.repeat(np.arange(item.sampling.batches), np.diff(starts))
+        members = np.zeros((item.sampling.batches, n), dtype=np.int64)
+        np.add.at(members, (groups, rows), 1)
+        dealt = not tape.plan.neighbors.n_is_public
+        if item.sampling.dealt != dealt or not drawn_as_declared(members, item.sampling):
+            raise AuditFailure("rows are not dealt to groups as the relation needs it")

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn.audit.failure import AuditFailure
 from privlearn.plan import Plan, Release
 from privlearn.problem import Budget
 from privlearn.release import Releaser, Steps, releasing_with
-from privlearn.sampling import Batches
+from privlearn.sampling import Batches, Disjoint
 
-__all__ = ["Entry", "Tape", "record", "replay_on"]
+__all__ = ["Deal", "Entry", "Tape", "record", "replay_on"]
 
 Array = NDArray[np.float64]
 
@@ -44,12 +45,20 @@ class Series:
         return [Entry(self.release, a.reshape(shape), b.reshape(shape), came) for a, b in pairs]
 
 
+@dataclass(frozen=True, eq=False)
+class Deal:
+    """Rows that were dealt to groups: nothing left, but a replay must deal them alike."""
+
+    sampling: Disjoint
+    batches: Batches
+
+
 @dataclass(eq=False)
 class Tape:
     """Everything that one fit released, in order, with its plan and its model."""
 
     plan: Plan | None = None
-    made: list[Entry | Series] = field(default_factory=list)
+    made: list[Entry | Series | Deal] = field(default_factory=list)
     published: dict[str, NDArray[Any]] = field(default_factory=dict)
 
     @property
@@ -58,6 +67,7 @@ class Tape:
         return [
             entry
             for item in self.made
+            if not isinstance(item, Deal)
             for entry in (item.entries() if isinstance(item, Series) else [item])
         ]
 
@@ -107,10 +117,20 @@ def record(estimator: Any, X: Any, y: Any, *, sample_epsilon: Array | None = Non
             tape.made.append(Entry(release, statistic.copy(), released.copy()))
             return released
 
+        def _draw(self, release: Release, ordered: Array) -> Array:
+            released = super()._draw(release, ordered)
+            tape.made.append(Entry(release, ordered.copy(), released.copy()))
+            return released
+
         def _hand_out(self, release: Release, n: int, count: int) -> Steps:
             series = Series(release, _recording(super()._hand_out(release, n, count)))
             tape.made.append(series)
             return series.steps
+
+        def _deal(self, sampling: Disjoint, n: int) -> Batches:
+            batches = super()._deal(sampling, n)
+            tape.made.append(Deal(sampling, batches))
+            return batches
 
     with releasing_with(Recorder):
         _fit(estimator, X, y, sample_epsilon)
@@ -140,6 +160,9 @@ def replay_on(
             again.made.append(Entry(release, statistic.copy(), recorded.released))
             return recorded.released.copy()
 
+        def _draw(self, release: Release, ordered: Array) -> Array:
+            return self._emit(release, ordered)
+
         def _hand_out(self, release: Release, n: int, count: int) -> Steps:
             recorded = tape.made[len(again.made)]
             assert isinstance(recorded, Series)
@@ -148,6 +171,13 @@ def replay_on(
             )
             again.made.append(Series(release, steps))
             return steps
+
+        def _deal(self, sampling: Disjoint, n: int) -> Batches:
+            recorded = tape.made[len(again.made)]
+            if not isinstance(recorded, Deal) or recorded.sampling != sampling:
+                raise AuditFailure("how rows are dealt to groups depends on the data")
+            again.made.append(Deal(sampling, _among(recorded.batches, n)))
+            return _among(recorded.batches, n)
 
     with releasing_with(Replayer):
         _fit(estimator, X, y, sample_epsilon)

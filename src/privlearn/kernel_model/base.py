@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from privlearn.buying import completed
 from privlearn.exceptions import UnsupportedCombination
 from privlearn.kernel_approximation import KERNELS
 from privlearn.kernel_model.feature_map import FeatureMap, KernelSpec
@@ -69,6 +70,9 @@ class KernelMixin(PrivateEstimator):
         inner = inner_problem(problem, spec, self.bandwidth is None)
         solver = resolve(self._inner_solver(inner, budget), inner, budget)
         return problem, budget, cast("Solver", OnFeatures(solver, spec, self.bandwidth))
+
+    def _completed(self, solver: Solver, problem: Problem, budget: Budget) -> Solver:
+        return completed(solver, problem, budget, select=False)  # maps take the columns of X
 
     @abstractmethod
     def _weight(self) -> float | None:

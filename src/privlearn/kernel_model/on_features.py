@@ -18,7 +18,7 @@ from privlearn.kernel_model.ranks import BINS, edges_of, histograms, ranks_from
 from privlearn.plan import ONE_BIN, Plan, Release
 from privlearn.problem import Bounds, Budget, Problem
 from privlearn.release import Releaser
-from privlearn.solvers import Solution, Solver
+from privlearn.solvers import Solution, Solver, Support
 
 __all__ = ["KernelSolution", "OnFeatures", "inner_problem"]
 
@@ -60,6 +60,16 @@ class OnFeatures:
     spec: KernelSpec
     bandwidth: Any
 
+    @property
+    def name(self) -> str:
+        """The inner solver's."""
+        return self.inner.name
+
+    @property
+    def support(self) -> Support:
+        """The inner solver's."""
+        return self.inner.support
+
     def configure(self, problem: Problem, budget: Budget) -> Any:  # noqa: ANN401
         """Settings of the inner solver."""
         problem.bounds.need_features(self.inner.name)
@@ -90,14 +100,8 @@ class OnFeatures:
         plan = replace(plan, assumptions=problem.assumptions(), paper=f"{plan.paper}; {METHOD}")
         if self.bandwidth is not None:
             return plan
-        ranks = Release(
-            RANKS,
-            (problem.n_features, BINS),
-            math.sqrt(problem.n_features),
-            ONE_BIN,
-            weight=_weight_beside(plan),
-        )
-        return replace(plan, releases=(ranks, *plan.releases))
+        p = problem.n_features
+        return plan.after([(Release(RANKS, (p, BINS), math.sqrt(p), ONE_BIN), SHARE)])
 
     def solve(
         self,
@@ -130,19 +134,3 @@ class OnFeatures:
 
 
 METHOD = "random Fourier features (Rahimi and Recht 2007)"
-
-
-def _weight_beside(plan: Plan) -> float:
-    """Noise multiplier, relative to the plan's scale, that costs `SHARE` of what the plan costs.
-
-    By the central limit of sampled steps: rate^2 / multiplier^2 each, in mu^2.
-    """
-    cost = 0.0
-    for release in plan.releases:
-        visits = release.sampling.visits
-        times = 1.0 if release.sampling.at_once else release.count
-        often = release.sampling.rate if visits is None else sum(k * w for k, w in visits)
-        spread = release.norm.diameter if plan.neighbors.replaces else 1.0
-        cost += times * (often * spread / release.weight) ** 2
-    diameter = ONE_BIN.diameter if plan.neighbors.replaces else 1.0
-    return diameter / math.sqrt(SHARE * cost)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn.accounting import (
+    ApproximateLoss,
     BoundedRange,
     Gaussian,
     GaussianMixture,
@@ -71,8 +72,9 @@ def log_moments(terms: Terms, orders: Array, useless: Array) -> Array:
 
 
 def lost_mass(terms: Terms) -> float:
-    """Probability, rounded up, that a mixture counts as a complete loss of privacy."""
+    """Probability, rounded up, of a complete loss: what mixtures leave out, and failures."""
     lost = [count * pair.missing for pair, count in terms if isinstance(pair, GaussianMixture)]
+    lost += [count * pair.delta for pair, count in terms if isinstance(pair, ApproximateLoss)]
     return math.fsum(lost) * (1 + _RELATIVE)
 
 
@@ -87,6 +89,8 @@ def _log_moment(pair: Pair, t: Array, useless: Array) -> Array:
     if isinstance(pair, SampledGaussian):
         found = [_sampled(pair, order, top) for order, top in zip(t, useless, strict=True)]
         return np.array(found)
+    if isinstance(pair, ApproximateLoss):  # without its failures, which `lost_mass` tells
+        return _bounded(PureLoss(pair.epsilon), t) if pair.epsilon > 0 else np.zeros(t.size)
     return _bounded(pair, t)
 
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from operator import itemgetter
 
 from privlearn.accounting import (
+    ApproximateLoss,
     BoundedRange,
     Composition,
     Gaussian,
@@ -22,6 +24,7 @@ from privlearn.accounting import (
     PureLoss,
     SampledGaussian,
     compose,
+    failing,
 )
 from privlearn.accounting.composition import evaluate, is_closed_form, size
 from privlearn.ledger.moments import Terms
@@ -106,6 +109,9 @@ def _joined(first: tuple[Pair, int], second: tuple[Pair, int]) -> tuple[Pair, in
             return None
         noise = min(a.noise_multiplier, b.noise_multiplier)
         return SampledGaussian(max(a.rate, b.rate), noise, a.replace), times + more
+    if isinstance(a, ApproximateLoss) and isinstance(b, ApproximateLoss):
+        worst = ApproximateLoss(max(a.epsilon, b.epsilon), max(a.delta, b.delta))
+        return worst, times + more
     if type(a) is type(b) and isinstance(a, Laplace | PureLoss | BoundedRange):
         assert isinstance(b, Laplace | PureLoss | BoundedRange)
         return max(a, b, key=lambda pair: pair.epsilon), times + more
@@ -156,6 +162,11 @@ def epsilon(terms: Terms, budget: Budget, rough: bool = False) -> float:
     fast where delta is much smaller, whereas its value would be slow.
     """
     whole = composed(terms)
+    failure = failing.lost(whole.terms)
+    if failure > 0:
+        left = failing.room(failure, budget.delta)
+        rest = tuple(failing.unfailing(whole.terms))
+        return math.inf if left < 0 else epsilon(rest, replace(budget, delta=left), rough)
     if budget.delta == 0 or is_closed_form(whole.terms) or (len(whole.terms) == 1 and not rough):
         return whole.epsilon(budget.delta)
     parts = balanced(whole.terms)

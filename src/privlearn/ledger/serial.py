@@ -8,6 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from privlearn.accounting import (
+    ApproximateLoss,
     BoundedRange,
     Gaussian,
     GaussianMixture,
@@ -23,7 +24,15 @@ FORMAT = 1  # of the ledger file; raise it when anything that is written changes
 
 _KINDS: dict[str, type[Any]] = {
     kind.__name__: kind
-    for kind in (Gaussian, SampledGaussian, Laplace, PureLoss, BoundedRange, GaussianMixture)
+    for kind in (
+        Gaussian,
+        SampledGaussian,
+        Laplace,
+        PureLoss,
+        ApproximateLoss,
+        BoundedRange,
+        GaussianMixture,
+    )
 }
 
 

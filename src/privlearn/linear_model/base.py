@@ -17,6 +17,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
+from privlearn.buying import completed
 from privlearn.certificate import Certificate
 from privlearn.data import Table, bound, read_features, refuse_not_finite, within
 from privlearn.exceptions import DeltaWarning, InvalidBudget, UnsupportedCombination
@@ -120,6 +121,7 @@ class PrivateEstimator(BaseEstimator):
         self._validate_params()
         levels = self._levels(sample_epsilon, n)
         problem, budget, solver = self._set_up(n, n_features, n_classes, levels)
+        solver = self._completed(solver, problem, budget)
         settings, plan = self._calibrated(problem, budget, solver)
         if n is None:
             return plan
@@ -154,6 +156,7 @@ class PrivateEstimator(BaseEstimator):
         levels = self._levels(sample_epsilon, n)
         table = replace(table, level=None if levels is None else levels.of_row)
         problem, budget, solver = self._set_up(n, n_features, n_classes, levels)
+        solver = self._completed(solver, problem, budget)
         settings, plan = self._calibrated(problem, budget, solver)
         charged = {"ledger": self.ledger, "dataset": self.dataset}
         with spend(plan, budget, random_state=self.random_state, **charged) as release:
@@ -208,6 +211,11 @@ class PrivateEstimator(BaseEstimator):
                 stacklevel=3,
             )
         return problem, budget, resolve(self.solver, problem, budget)
+
+    def _completed(self, solver: Solver, problem: Problem, budget: Budget) -> Solver:
+        """The solver, or one that buys what nobody declared before."""
+        automatic = isinstance(self.solver, str) and self.solver == "auto"
+        return completed(solver, problem, budget, select=automatic)
 
     def _problem(self, n: int | None, n_features: int, n_classes: int) -> Problem:
         neighbors = Neighbors(self.neighbors)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from privlearn.problem import Budget, Problem
 from privlearn.solvers.base import Solution, Solver, Support, check_supported
+from privlearn.solvers.boosted_statistics import BoostedStatistics
 from privlearn.solvers.choice import choose
 from privlearn.solvers.coordinate_descent import CoordinateDescent
 from privlearn.solvers.dual_coordinate_descent import DualCoordinateDescent
@@ -15,10 +16,12 @@ from privlearn.solvers.one_pass import OnePassSGD
 from privlearn.solvers.output_perturbation import OutputPerturbation
 from privlearn.solvers.sgd import SGD
 from privlearn.solvers.sufficient_statistics import SufficientStatistics
+from privlearn.solvers.tukey import Tukey
 
 __all__ = [
     "SGD",
     "SOLVERS",
+    "BoostedStatistics",
     "CoordinateDescent",
     "DualCoordinateDescent",
     "OnePassSGD",
@@ -27,6 +30,7 @@ __all__ = [
     "Solver",
     "SufficientStatistics",
     "Support",
+    "Tukey",
     "check_supported",
     "resolve",
 ]
@@ -40,6 +44,8 @@ SOLVERS: dict[str, type[Solver]] = {
         SufficientStatistics,
         OnePassSGD,
         OutputPerturbation,
+        BoostedStatistics,
+        Tukey,
     )
 }
 
@@ -50,7 +56,7 @@ def resolve(solver: str | Solver, problem: Problem, budget: Budget) -> Solver:
     Examples
     --------
     >>> sorted(SOLVERS)
-    ['cd', 'moments', 'one-pass', 'output', 'scd', 'sgd']
+    ['boosted', 'cd', 'moments', 'one-pass', 'output', 'scd', 'sgd', 'tukey']
     """
     if isinstance(solver, str):
         chosen = choose(SOLVERS, problem, budget) if solver == "auto" else _by_name(solver)

@@ -1,0 +1,173 @@
+"""Are points drawn among models by their depth, and is what two neighbours draw alike enough?
+
+Both are answered without the library's own formulas: volumes are counted with whole numbers of any
+size, cell by cell of equal depths, and the density is the exponential of depth.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy import stats
+
+from privlearn.accounting import ApproximateLoss
+from privlearn.audit.adversary import audited, base_data, neighbourhoods
+from privlearn.audit.failure import AuditFailure
+from privlearn.audit.tape import Entry, Tape, record, replay_on
+from privlearn.depth import STEP
+from privlearn.exceptions import PrivacyTestFailed
+from privlearn.mechanisms import DepthDraw
+
+__all__ = ["check_draws", "depth_of", "divergences", "places"]
+
+Array = NDArray[np.float64]
+SIGNIFICANCE = 1e-6  # false alarms of one check
+FITS = 60
+EVERY = 12  # of the adversary's neighbourhoods, in which divergences are computed
+
+
+def depth_of(point: Array, ordered: Array) -> int:
+    """The smallest number of models on either side of a point, in any coordinate."""
+    return int(min((ordered <= point).sum(axis=0).min(), (ordered >= point).sum(axis=0).min()))
+
+
+def _shallowest(ordered: Array) -> int:
+    return max(1, len(ordered) // 4)
+
+
+def _log_volumes(ordered: Array) -> Array:
+    """Logarithms of the lattice points of depth at least i, from the shallowest i on."""
+    first, last = _shallowest(ordered), (len(ordered) + 1) // 2
+    depths = np.arange(first, last + 1)
+    widths = ordered[len(ordered) - depths] - ordered[depths - 1]
+    return np.log(widths / STEP + 1.0).sum(axis=1)
+
+
+def places(point: Array, ordered: Array, epsilon: float, rng: Generator) -> Array:
+    """Where a draw lies in its declared law: uniform numbers, one for depth, one per coordinate.
+
+    Ties are broken at random. A coordinate's law is a mixture of the boxes' uniform laws.
+    """
+    first = _shallowest(ordered)
+    volumes = _log_volumes(ordered)
+    depths = first + np.arange(volumes.size)
+    inner = np.append(volumes[1:], -np.inf)
+    with np.errstate(divide="ignore"):
+        shells = volumes + np.log1p(-np.exp(inner - volumes)) + depths * epsilon / 2
+        rises = np.exp(depths * epsilon / 2 - depths[-1] * epsilon / 2)
+        boxes = volumes + np.log(np.diff(rises, prepend=0.0))
+    chance = np.exp(shells - np.logaddexp.reduce(shells))
+    depth = depth_of(point, ordered) - first
+    found = [-1.0 if depth < 0 else chance[:depth].sum() + rng.random() * chance[depth]]
+    weights = np.exp(boxes - np.logaddexp.reduce(boxes))
+    low, high = ordered[depths - 1], ordered[len(ordered) - depths]
+    within = ((point - low) / STEP + rng.random(point.size)) / ((high - low) / STEP + 1.0)
+    return np.append(found, weights @ np.clip(within, 0.0, 1.0))
+
+
+def divergences(ordered: Array, other: Array, slope: float, epsilon: float) -> tuple[float, float]:
+    """Exact hockey-stick divergences of draws from two data sets, in both directions.
+
+    Parameters
+    ----------
+    ordered, other : arrays of shape (models, coordinates)
+        In order, on the lattice; neighbours, so that depths differ by one at most.
+    slope : float
+        Logarithm of the density per unit of depth.
+    epsilon : float
+        At which the divergences are taken.
+    """
+    first, last = _shallowest(ordered), (len(ordered) + 1) // 2
+    ends = [[[int(v / STEP) for v in row] for row in table] for table in (ordered, other)]
+
+    @cache
+    def shared(i: int, j: int) -> int:
+        """Lattice points of depth at least i in one and at least j in the other."""
+        return _intersection(ends[0], i, ends[1], j) if max(i, j) <= last else 0
+
+    cells = []
+    for i in range(first - 1, last + 1):
+        for j in range(max(first - 1, i - 1), min(last, i + 1) + 1):
+            points = shared(i, j) - shared(i + 1, j) - shared(i, j + 1) + shared(i + 1, j + 1)
+            if points > 0:
+                cells.append((math.log(points), i, j))
+    laws = []
+    for side in (1, 2):
+        logs = [c[0] + slope * c[side] if c[side] >= first else -math.inf for c in cells]
+        laws.append(np.exp(np.array(logs) - np.logaddexp.reduce(logs)))
+    there, back = laws
+    grown = math.exp(epsilon)
+    return (
+        float(np.maximum(there - grown * back, 0.0).sum()),
+        float(np.maximum(back - grown * there, 0.0).sum()),
+    )
+
+
+def _intersection(one: list[list[int]], i: int, two: list[list[int]], j: int) -> int:
+    """Lattice points in the box of depth i of one and the box of depth j of the other."""
+    total = 1
+    for c in range(len(one[0])):
+        low = max(one[max(i, 1) - 1][c], two[max(j, 1) - 1][c])
+        high = min(one[len(one) - max(i, 1)][c], two[len(two) - max(j, 1)][c])
+        total *= max(0, high - low + 1)
+    return total
+
+
+def check_draws(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # noqa: ANN401
+    """Refute the declared law of draws by depth, or their declared privacy, or pass."""
+    rng = np.random.default_rng(seed)
+    model = audited(estimator, on_invalid="drop", random_state=seed)
+    plan = model.plan(n=1_000, n_features=n_features)
+    if not any(isinstance(release.mechanism, DepthDraw) for release in plan.releases):
+        return
+    _, data, _ = base_data(model, n_features, rng)
+    found = []
+    for k in range(FITS):
+        try:
+            tape = record(model.set_params(random_state=seed + k), data.X, data.y)
+        except PrivacyTestFailed:
+            continue
+        found += [_places(tape, entry, rng) for entry in _draws(tape)]
+    if len(found) < FITS / 2:
+        raise AuditFailure("most tests failed, so draws cannot be audited; use more models")
+    for column in np.array(found).T:
+        if not stats.kstest(column, "uniform").pvalue > SIGNIFICANCE:
+            raise AuditFailure("points are not drawn by their depth as it is declared")
+    _check_divergences(model.set_params(random_state=seed), n_features, rng)
+
+
+def _draws(tape: Tape) -> list[Entry]:
+    return [entry for entry in tape.entries if isinstance(entry.release.mechanism, DepthDraw)]
+
+
+def _places(tape: Tape, entry: Entry, rng: Generator) -> Array:
+    assert tape.plan is not None
+    epsilon = 1.0 / tape.plan.noise_scale(entry.release)
+    return places(entry.released, entry.statistic, epsilon, rng)
+
+
+def _check_divergences(model: Any, n_features: int, rng: Generator) -> None:  # noqa: ANN401
+    """Draws from neighbours must be as hard to tell apart as the plan says."""
+    for data, neighbours in islice(neighbourhoods(model, n_features, rng), 0, None, EVERY):
+        try:
+            tape = record(model, data.X, data.y)
+            again = replay_on(tape, model, neighbours[0].X, neighbours[0].y)
+        except PrivacyTestFailed:
+            continue
+        for first, second in zip(_draws(tape), _draws(again), strict=True):
+            assert tape.plan is not None
+            pair = tape.plan.pair(first.release)
+            assert isinstance(pair, ApproximateLoss)
+            slope = 0.5 / tape.plan.noise_scale(first.release)
+            told = max(divergences(first.statistic, second.statistic, slope, pair.epsilon))
+            if told > pair.delta:
+                raise AuditFailure(
+                    f"draws are told apart with probability {told:.3g}, declared is "
+                    f"{pair.delta:.3g}: {data.story} against {neighbours[0].story}"
+                )

@@ -1,0 +1,154 @@
+"""Where the values of columns lie, from noisy histograms of each (purchase.md).
+
+Signed octaves come first: they cover every magnitude from 2^-64 to 2^64 and say where to look. Even
+bins between the ends that they tell come next, twice. All but the counting is post-processing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn.data import BoundedData, Rows
+
+__all__ = [
+    "EVEN_BINS",
+    "OCTAVE_BINS",
+    "Columns",
+    "Hull",
+    "OuterHull",
+    "even_counts",
+    "octave_counts",
+    "outer_hull",
+    "zoomed",
+]
+
+Array = NDArray[np.float64]
+Columns = Callable[[Rows], Array]  # which columns of a block are meant
+OCTAVES = 128  # to either side of zero: magnitudes from 2^-64 to 2^64
+OCTAVE_BINS = 2 * OCTAVES + 1
+EVEN_BINS = 32
+FALSE_ALARMS = 1e-3  # chance that any empty bin of any column is believed
+NEXT_TO_SURE = 3.5  # deviations of noise by which a bin next to a believed one must stand out
+OCTAVE_WINDOWS = (1, 2)
+EVEN_WINDOWS = (1, 2, 4, 8, 16, 32)
+UNKNOWN = 1.0  # half the range of a column of which nothing but zeros is seen
+
+
+@dataclass(frozen=True, eq=False)
+class Hull:
+    """Ends of the columns' values, low < high."""
+
+    low: Array
+    high: Array
+
+
+@dataclass(frozen=True, eq=False)
+class OuterHull(Hull):
+    """Ends of bins with values; values are believed beyond `latest_low` and `earliest_high`."""
+
+    latest_low: Array
+    earliest_high: Array
+
+
+def octave_counts(data: BoundedData, columns: Columns, width: int) -> Array:
+    """Rows in each signed octave of each of `width` columns; a secret."""
+    from privlearn._loops.ranges import count_octaves
+
+    counts = np.zeros((width, OCTAVE_BINS))
+    for rows in data.blocks():
+        count_octaves(columns(rows), rows.present, OCTAVES, counts)
+    return counts
+
+
+def even_counts(data: BoundedData, columns: Columns, hull: Hull) -> Array:
+    """Rows in each of the even bins between the ends; a secret."""
+    from privlearn._loops.ranges import count_evenly
+
+    counts = np.zeros((len(hull.low), EVEN_BINS))
+    per_width = EVEN_BINS / (hull.high - hull.low)
+    for rows in data.blocks():
+        count_evenly(columns(rows), rows.present, hull.low, per_width, counts)
+    return counts
+
+
+def outer_hull(counts: Array, noise: float) -> OuterHull:
+    """Ends of the octaves that hold more than noise would; [-1, 1] where only zeros are seen."""
+    first, last = _believed(counts, noise, OCTAVE_WINDOWS)
+    (low, low_inner), (high_inner, high) = _octave_ends(first), _octave_ends(last)
+    unseen = low == high
+    return OuterHull(
+        np.where(unseen, -UNKNOWN, low),
+        np.where(unseen, UNKNOWN, high),
+        np.where(unseen, -UNKNOWN, low_inner),
+        np.where(unseen, UNKNOWN, high_inner),
+    )
+
+
+def _octave_ends(bins: NDArray[np.int64]) -> tuple[Array, Array]:
+    """Lower and upper end of signed octaves; both 0 for the one around zero."""
+    place = np.abs(bins - OCTAVES)
+    outer = np.where(place > 0, 2.0 ** (place - OCTAVES // 2), 0.0)
+    inner = outer / 2.0
+    return np.where(bins >= OCTAVES, inner, -outer), np.where(bins > OCTAVES, outer, -inner)
+
+
+def zoomed(counts: Array, noise: float, outer: OuterHull) -> OuterHull:
+    """Ends of the even bins that hold more than noise would, as far as `outer` lets them move."""
+    first, last = _believed(counts, noise, EVEN_WINDOWS)
+    width = (outer.high - outer.low) / EVEN_BINS
+    return OuterHull(
+        np.minimum(outer.low + first * width, outer.latest_low),
+        np.maximum(outer.low + (last + 1) * width, outer.earliest_high),
+        np.minimum(outer.low + (first + 1) * width, outer.latest_low),
+        np.maximum(outer.low + last * width, outer.earliest_high),
+    )
+
+
+def _believed(
+    counts: Array, noise: float, windows: tuple[int, ...]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """First and last bin of each row of counts that hold rows, as far as noise lets one tell.
+
+    A bin, or a window of several, that stands out among all is believed; next to it a window needs
+    less, for values rarely leave gaps. Where nothing stands out both are the fullest bin.
+    """
+    comparisons = counts.size * 2 * len(windows)
+    sure = math.sqrt(2.0 * math.log(comparisons / FALSE_ALARMS)) * noise
+    fullest, bins = counts.argmax(axis=1), counts.shape[1]
+    first = _outermost(counts, (sure, NEXT_TO_SURE * noise), windows, fullest)
+    last = _outermost(counts[:, ::-1], (sure, NEXT_TO_SURE * noise), windows, bins - 1 - fullest)
+    return first, bins - 1 - last
+
+
+def _outermost(
+    counts: Array, levels: tuple[float, float], windows: tuple[int, ...], otherwise: Array
+) -> NDArray[np.int64]:
+    """The first bin from which on there are rows."""
+    sure = _above(counts, levels[0], windows)
+    place = np.where(sure.any(axis=1), sure.argmax(axis=1), otherwise).astype(np.int64)
+    likely = _above(counts, levels[1], windows)
+    for row, start in enumerate(place):
+        at = int(start)
+        while True:  # the next window outwards that is likely filled, up to the longest one
+            near = likely[row, max(at - windows[-1], 0) : at]
+            if not near.any():
+                break
+            at = max(at - windows[-1], 0) + int(near.argmax())
+        place[row] = at
+    return place
+
+
+def _above(counts: Array, level: float, windows: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Whether a bin ends a window that holds more than `level` times the root of its bins."""
+    so_far = np.cumsum(counts, axis=1)
+    above = np.zeros(counts.shape, dtype=bool)
+    for window in windows:
+        inside = so_far.copy()
+        inside[:, window:] -= so_far[:, :-window]
+        above |= inside > level * math.sqrt(window)
+    return above

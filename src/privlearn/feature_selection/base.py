@@ -1,0 +1,153 @@
+"""What the selectors share: parameters, `plan`, `fit`, and what scikit-learn asks of a selector."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from functools import partial
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from privlearn.certificate import Certificate
+from privlearn.data import BoundedData, validate
+from privlearn.exceptions import DeltaWarning
+from privlearn.linear_model.base import budget_of
+from privlearn.plan import Plan, Release, calibrate
+from privlearn.problem import Bounds, Budget, Neighbors
+from privlearn.release import Releaser, spend
+from privlearn.solvers.peeling import refuse_k
+
+__all__ = ["PrivateSelector"]
+
+NOTHING_DECLARED = Bounds(None, None, None, None)
+
+
+@dataclass(eq=False, repr=False)
+class PrivateSelector(SelectorMixin, BaseEstimator):
+    """Base of private feature selectors; subclasses name their releases and score features.
+
+    The fields are the parameters of `__init__`, which stores them as they are; `fit` checks them.
+    """
+
+    k: int = 5
+    epsilon: float = field(default=1.0, kw_only=True)
+    delta: float = field(default=0.0, kw_only=True)
+    neighbors: str = field(default="zero_out", kw_only=True)
+    on_invalid: str = field(default="raise", kw_only=True)
+    ledger: Any = field(default=None, kw_only=True)  # a path, or anything with charge()
+    dataset: str | None = field(default=None, kw_only=True)
+    random_state: Any = field(default=None, kw_only=True)  # as in scikit-learn
+
+    selected_: NDArray[np.int64] = field(init=False)
+    privacy_: Certificate = field(init=False)
+
+    # Nothing about the data has to be declared; audits ask every estimator what was.
+    bounds_X: ClassVar[None] = None
+    data_norm: ClassVar[None] = None
+    fit_intercept: ClassVar[bool] = True
+
+    _paper: ClassVar[str]
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "k": [Interval(Integral, 1, None, closed="left")],
+        "neighbors": [StrOptions({relation.value for relation in Neighbors})],
+        "on_invalid": [StrOptions({"raise", "drop"})],
+        "dataset": [None, str],
+        "random_state": ["random_state"],
+    }
+
+    @abstractmethod
+    def _releases(self, n_features: int) -> tuple[Release, ...]:
+        """Everything that a fit will release."""
+
+    @abstractmethod
+    def _select(self, data: BoundedData, release: Releaser) -> list[int]:
+        """The features, in the order of their selection."""
+
+    def plan(self, n: int | None = None, *, n_features: int) -> Plan:
+        """What a fit would release and cost, before any data.
+
+        Parameters
+        ----------
+        n : int or None, default=None
+            Number of rows. With ``neighbors="add_remove"`` it is not used.
+        n_features : int
+            Number of columns of X.
+
+        Returns
+        -------
+        Plan
+            `str()` it, or ask `.epsilon(delta)` and `.releases`.
+        """
+        self._validate_params()
+        refuse_k(self.k, n_features)
+        neighbors = Neighbors(self.neighbors)
+        rows = n if neighbors.n_is_public else None
+        plan_at = partial(
+            Plan,
+            self._releases(n_features),
+            neighbors,
+            rows=rows,
+            assumptions=() if rows is None else ("the number of rows is public",),
+            paper=self._paper,
+        )
+        budget = budget_of(self.epsilon, self.delta)
+        _warn_of_delta(budget, rows)
+        return calibrate(lambda scale: plan_at(scale=scale), budget)
+
+    def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401
+        """Select features and publish which, with the certificate.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            One row per person; numbers and booleans.
+        y : array-like of shape (n_samples,)
+            Target: numbers or booleans, two classes as 0 and 1. Labels have no order.
+
+        Returns
+        -------
+        self
+            Fitted, with `selected_` and `privacy_`.
+        """
+        self._validate_params()
+        budget = budget_of(self.epsilon, self.delta)
+        public = Neighbors(self.neighbors).n_is_public
+        table = validate(self, X, y, n_is_public=public, on_invalid=self.on_invalid)
+        plan = self.plan(table.n, n_features=table.X.shape[1])
+        charged = {"ledger": self.ledger, "dataset": self.dataset}
+        with spend(plan, budget, random_state=self.random_state, **charged) as release:
+            chosen = self._select(BoundedData(table, NOTHING_DECLARED, True), release)
+        self.selected_ = np.array(chosen, dtype=np.int64)
+        self.privacy_ = release.certificate()
+        return self
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=np.bool_)
+        mask[self.selected_] = True
+        return mask
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+def _warn_of_delta(budget: Budget, rows: int | None) -> None:
+    if rows is not None and budget.delta * rows > 1.0:
+        warnings.warn(
+            f"delta={budget.delta:g} is above 1/n = {1 / rows:.2g}: publishing one random row "
+            "would keep such a promise; choose a smaller delta",
+            DeltaWarning,
+            stacklevel=3,
+        )

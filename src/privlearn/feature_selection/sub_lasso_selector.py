@@ -1,0 +1,144 @@
+"""Features that many small Lasso models agree on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval
+
+from privlearn.data import BoundedData
+from privlearn.feature_selection.base import PrivateSelector
+from privlearn.plan import Release
+from privlearn.problem import Neighbors
+from privlearn.release import Releaser
+from privlearn.sampling import Batches
+from privlearn.solvers.dealing import deal, fewest_rows, fewest_rows_release
+from privlearn.solvers.peeling import select_by_votes, votes_release
+
+__all__ = ["SubLassoSelector"]
+
+Array = NDArray[np.float64]
+# Chosen on generated data with 2,000 to 10,000 rows, 20 and 50 features (peeling.md, "The rule").
+ROWS_PER_FEATURE = 4  # rows of a group, for each feature that it votes for
+PENALTY = 0.1  # of the least that leaves no feature
+COUNT_SHARE = 0.05  # of epsilon, where the number of rows is private (Dick et al. 2023, 4.2)
+CELLS = 4_000_000  # of X that are copied at a time
+
+
+@dataclass(eq=False, repr=False)
+class SubLassoSelector(PrivateSelector):
+    """Select k features by the votes of many Lasso models, with a privacy guarantee.
+
+    Rows are dealt to groups; each group fits a Lasso to its standardised columns and votes for the
+    features of the k largest coefficients; the features with the most votes after noise are
+    selected (Kifer, Smith and Thakurta 2012; Dick, Gillenwater and Joseph 2023, Algorithm 2). No
+    bounds are needed. `KendallSelector` is better in most cases: it has more signal for the noise.
+
+    Parameters
+    ----------
+    k : int, default=5
+        How many features to select.
+    models : int or None, default=None
+        How many groups. None takes groups of about 4 k rows; where the number of rows is private,
+        5 % of epsilon buys a noisy one.
+    epsilon : float, default=1.0
+        Promised in total for this fit.
+    delta : float, default=0.0
+        Promised; 0 is enough, and more buys better composition of the k rounds.
+    neighbors : {"zero_out", "add_remove", "replace_one"}, default="zero_out"
+        Which data sets the guarantee makes hard to tell apart.
+    on_invalid : {"raise", "drop"}, default="raise"
+        What happens to rows with NaN or infinity: an error before anything is spent, or they count
+        as empty rows, which no model sees, and the guarantee covers them.
+    ledger, dataset : Ledger or its path, and str, default=None
+        What is charged before anything is released, and the name the charge is booked under.
+    random_state : int, RandomState, Generator or None, default=None
+        For tests only: a reproducible run is not private, and the certificate says so.
+
+    Attributes
+    ----------
+    selected_ : array of shape (k,)
+        Columns in the order of their selection.
+    privacy_ : Certificate
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Only when X has column names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privlearn.feature_selection import SubLassoSelector
+    >>> X = np.random.default_rng(0).standard_normal((5_000, 10))
+    >>> y = X[:, 3] - 2 * X[:, 7]
+    >>> selector = SubLassoSelector(2, epsilon=1).fit(X, y)
+    >>> selector.get_support(indices=True)
+    array([3, 7])
+    """
+
+    models: int | None = field(default=None, kw_only=True)
+
+    _paper: ClassVar[str] = "SubLasso (Kifer et al. 2012; Dick, Gillenwater, Joseph 2023)"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **PrivateSelector._parameter_constraints,
+        "models": [None, Interval(Integral, 1, None, closed="left")],
+    }
+
+    def _buys_count(self) -> bool:
+        return self.models is None and not Neighbors(self.neighbors).n_is_public
+
+    def _releases(self, n_features: int) -> tuple[Release, ...]:
+        votes = votes_release(self.k, n_features)
+        if not self._buys_count():
+            return (votes,)
+        # k rounds cost 2 / scale each, a count 1 / (weight scale): shares of a pure epsilon.
+        weight = (1.0 - COUNT_SHARE) / COUNT_SHARE / (2.0 * self.k)
+        return fewest_rows_release(weight), votes
+
+    def _select(self, data: BoundedData, release: Releaser) -> list[int]:
+        present = data.present()
+        groups = deal(data.table.n, self._groups(data, present, release), release)
+        votes = np.zeros(data.table.X.shape[1])
+        self._cast(data, present, groups, votes)
+        return select_by_votes(votes, self.k, release)
+
+    def _groups(self, data: BoundedData, present: NDArray[np.bool_], release: Releaser) -> int:
+        if self.models is not None:
+            return int(self.models)
+        public = None if self._buys_count() else data.table.n
+        rows = fewest_rows(public, int(present.sum()), release)
+        return max(1, rows // (ROWS_PER_FEATURE * self.k))
+
+    def _cast(
+        self, data: BoundedData, present: NDArray[np.bool_], groups: Batches, votes: Array
+    ) -> None:
+        """Add every group's ballot, some groups at a time."""
+        from privlearn._loops.ballots import cast_ballots
+
+        for rows, starts in _portions(_among_present(groups, present), votes.size):
+            X = data.table.X[rows]
+            dense = X if isinstance(X, np.ndarray) else X.toarray()
+            values = dense.astype(np.float64, copy=False)
+            cast_ballots(values, data.table.y[rows], starts, int(self.k), PENALTY, votes)
+
+
+def _among_present(groups: Batches, present: NDArray[np.bool_]) -> Batches:
+    """The groups without empty rows."""
+    kept = present[groups.rows]
+    before = np.concatenate([[0], np.cumsum(kept)])
+    return Batches(groups.rows[kept], before[groups.starts])
+
+
+def _portions(groups: Batches, width: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Rows of some groups, and where each group starts among them."""
+    rows, starts = groups
+    first, count = 0, len(starts) - 1
+    while first < count:
+        room = starts[first] + max(1, CELLS // width)
+        last = max(first + 1, int(np.searchsorted(starts, room, side="right")) - 1)
+        yield rows[starts[first] : starts[last]], starts[first : last + 1] - starts[first]
+        first = last

@@ -1,0 +1,168 @@
+"""Planted privacy bugs of "tukey". Each must be caught by the generic audits."""
+
+import numpy as np
+import pytest
+
+from privlearn import audit
+from privlearn.depth import Boxes
+from privlearn.exceptions import PrivacyTestFailed
+from privlearn.plan import _smallest_scale
+from privlearn.release import Releaser
+from privlearn.sampling import Batches, Disjoint
+from privlearn.solvers import tukey
+from support import N_FEATURES, every_configuration
+
+MUTANTS = []
+
+
+def mutant(where):
+    """A bug, and part of the names of configurations in which it can show."""
+
+    def planted(plant):
+        MUTANTS.append((plant, where))
+        return plant
+
+    return planted
+
+
+@mutant("zero_out")
+def noise_of_the_test_with_scale_epsilon(patch):
+    """As in the published code, which draws Lap(eps) for Lap(1/eps)."""
+    drawn = Releaser._draw_noise
+
+    def inverted(self, release, count):
+        if release.name != tukey.TEST:
+            return drawn(self, release, count)
+        scale = 1.0 / self.plan.noise_scale(release) / self.plan.grid(release)
+        return release.mechanism.draw(self._noise(), scale, (count, *release.shape))
+
+    patch.setattr(Releaser, "_draw_noise", inverted)
+
+
+@mutant("add_remove")
+def blocks_of_as_many_rows_as_n_allows(patch):
+    """As in the published code: int(n / m) rows each, so that one row more changes every model."""
+
+    def blocks(n, groups, release):
+        size = n // groups
+        return Batches(np.arange(size * groups), size * np.arange(groups + 1))
+
+    patch.setattr(tukey, "deal", blocks)
+
+
+@mutant("add_remove")
+def equal_groups_where_n_is_private(patch):
+    patch.setattr(
+        Releaser, "deal", lambda self, n, groups: self._deal(Disjoint(groups, dealt=False), n)
+    )
+
+
+@mutant("replace_one")
+def exp_of_epsilon_times_depth(patch):
+    """As in the paper, where a model is added; here one is replaced."""
+    slope = Boxes.slope
+    patch.setattr(Boxes, "slope", lambda self, epsilon: slope(self, 2.0 * epsilon))
+
+
+@mutant("zero_out")
+def deepest_box_for_certain(patch):
+    """The distance is right, and a point of greatest depth is published."""
+    weights = Boxes.log_weights
+
+    def one_box(self, epsilon):
+        found = weights(self, epsilon)
+        return np.append(np.full(found.size - 1, -1e6), 0.0)
+
+    patch.setattr(Boxes, "log_weights", one_box)
+
+
+@mutant("zero_out")
+def rows_in_two_groups(patch):
+    deal = tukey.deal
+
+    def twice(n, groups, release):
+        rows, starts = deal(n, groups, release)
+        parts = np.split(rows, starts[1:-1])
+        parts = [np.append(part, before) for part, before in zip(parts, parts[-1:] + parts[:-1])]  # noqa: B905
+        return Batches(np.concatenate(parts), np.cumsum([0, *map(len, parts)]))
+
+    patch.setattr(tukey, "deal", twice)
+
+
+@mutant("zero_out")
+def median_published_for_the_draw(patch):
+    """The draw is made, and the point in the middle of the models is returned."""
+    draw = Releaser.draw
+
+    def deaf(self, name, ordered, *, clip):
+        draw(self, name, ordered, clip=clip)
+        return np.median(ordered, axis=0)
+
+    patch.setattr(Releaser, "draw", deaf)
+
+
+@mutant("zero_out")
+def models_scaled_by_the_spread_of_all(patch):
+    """Standardised with the data's own deviations, so that one row moves every model."""
+    models = tukey.group_models
+
+    def scaled(data, groups, fit_intercept):
+        spread = np.nanstd(np.nan_to_num(data.table.X, posinf=0.0, neginf=0.0), axis=0)
+        found = models(data, groups, fit_intercept)
+        found[:, int(fit_intercept) :] *= np.where(spread > 0, spread, 1.0)
+        return found
+
+    patch.setattr(tukey, "group_models", scaled)
+
+
+@mutant("zero_out")
+def number_of_models_follows_the_rows_present(patch):
+    deal = tukey.deal
+    solve = tukey.Tukey.solve
+
+    def peeking(self, problem, settings, data, release):
+        patch.setattr(
+            tukey,
+            "deal",
+            lambda n, groups, release: deal(n, groups - 1 + int(data.present().all()), release),
+        )
+        return solve(self, problem, settings, data, release)
+
+    patch.setattr(tukey.Tukey, "solve", peeking)
+
+
+@pytest.fixture(autouse=True)
+def nothing_remembered():
+    """A scale that was found with a bug must not outlive it."""
+    _smallest_scale.cache_clear()
+    yield
+    _smallest_scale.cache_clear()
+
+
+CONFIGURED = [(name, model) for name, model in every_configuration() if "tukey" in name]
+CHECKS = (audit.check_sampling, audit.check_replay, audit.check_draws, audit.check_noise_law)
+
+
+def first_failure(where):
+    """The first audit that fails, and why."""
+    for name, model in CONFIGURED:
+        if where not in name:
+            continue
+        for check in CHECKS:
+            try:
+                check(model, n_features=N_FEATURES)
+            except audit.AuditFailure as failure:
+                return f"{check.__name__}, {name}: {failure}"
+            except PrivacyTestFailed:
+                continue  # says nothing about privacy
+    return None
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(("plant", "where"), MUTANTS, ids=[p.__name__ for p, _ in MUTANTS])
+def test_caught_by_the_generic_audits(plant, where, monkeypatch):
+    """Without the bug the same audits pass: tests/conformance runs them."""
+    plant(monkeypatch)
+    caught = first_failure(where)
+    assert caught, f"{plant.__name__} passed every audit"
+    print(plant.__name__, caught)
