@@ -12,10 +12,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 import privlearn
-from privlearn import KernelRegressor, LinearRegression, LogisticRegression, audit
+from privlearn import HuberRegressor, KernelRegressor, LinearRegression, LogisticRegression, audit
 from privlearn.audit.charge import _watched
 from privlearn.audit.levels import paid
 from privlearn.audit.tape import record, replay_on
+from privlearn.buying import Purchase
 from privlearn.problem import Budget, Neighbors
 from privlearn.release import Releaser, releasing_with, round_to_grid
 from privlearn.solvers import (
@@ -338,6 +339,7 @@ def special_configurations(**parameters):
             bare = {"neighbors": relation.value, "solver": solver} | parameters
             yield f"{name}, nothing declared-{relation}", LinearRegression(**bare)
     yield from _tukey(**parameters)
+    yield from _bought(**parameters)
 
 
 def _tukey(**parameters):
@@ -353,6 +355,32 @@ def _tukey(**parameters):
         )
     known = few | accepted(LinearRegression, FACTS["box and norm"])
     yield "tukey, no 1-zero_out", LinearRegression(fit_intercept=False, **known)
+
+
+class Selecting(LinearRegression):
+    """Keeps two features, as the rule does where there are hundreds."""
+
+    def _completed(self, solver, problem, budget):
+        return Purchase(solver, ("features", "target"), keep=2)
+
+
+def _bought(**parameters):
+    """Nothing declared, or half of what there is; and features of which not all are bought."""
+    whole, moments = SHORT["cd"]["whole"], SOLVERS["moments"]()
+    two = {"classes": [0, 1]}
+    for k, relation in enumerate(Neighbors):
+        own = {"neighbors": relation.value} | parameters
+        yield f"bought-{relation}", LinearRegression(solver=whole, **own)
+        yield f"bought target-{relation}", LinearRegression(solver=moments, data_norm=2.0, **own)
+        yield f"selected and bought-{relation}", Selecting(solver=whole, **own)
+        yield (
+            f"bought features-{relation}",
+            [
+                LogisticRegression(solver=FewDualSteps(), **two, **own),
+                HuberRegressor(solver=whole, bounds_y=(-1.0, 1.0), **own),
+                KernelRegressor(solver=FewDualSteps(), bounds_y=(-1.0, 1.0), **FEW, **own),
+            ][k],
+        )
 
 
 def _named(configurations, what):

@@ -129,12 +129,12 @@ def test_shares_of_the_budget_are_as_documented(relation):
     model = LinearRegression(solver="boosted", neighbors=relation, **UNIT)
     found = shares(model.plan(n=10_000, n_features=6))
     expected = {
-        "Gram matrix": 20,
+        "Gram matrix": 10,
         "clipped residuals times rows": 60,
         "residual magnitudes": 7,
         "clipped residuals": 3,
     }
-    assert found == pytest.approx({k: v / 90 for k, v in expected.items()}, rel=1e-3)
+    assert found == pytest.approx({k: v / 80 for k, v in expected.items()}, rel=1e-3)
 
 
 def test_what_is_given_is_not_bought():
@@ -211,7 +211,7 @@ def test_bins_that_may_be_noise_are_not_believed():
     rng = np.random.default_rng(1)
     for _ in range(100):
         counts = histogram(_0_03=5_000) + 10.0 * rng.standard_normal(BINS)
-        assert residual_clip(counts, 10.0, 0.0, 5.0) <= 2.0**-5
+        assert residual_clip(counts, 10.0, 1e-3, 5.0) == 2.0**-5
 
 
 def test_residuals_are_clipped_where_noise_and_bias_balance():
@@ -256,8 +256,8 @@ def test_generous_bounds_of_y_cost_little():
         model = LinearRegression(solver=SHORT, bounds_X=(-1, 1), bounds_y=(-reach, reach))
         fits = [model.set_params(random_state=k).fit(X, y).score(X, y) for k in range(5)]
         found.append(np.mean(fits))
-    assert found[0] > 0.85
-    assert found[1] > found[0] - 0.03
+    best = sk.LinearRegression().fit(X, y).score(X, y)
+    assert min(found) > best - 0.03
 
 
 @pytest.mark.parametrize("size", [1e12, 1e300])

@@ -37,33 +37,33 @@ def plain(n=2 * N, p=6, seed=0):
 
 def well_behaved():
     X, y, _ = plain()
-    return halves(X, y, 0.7)
+    return halves(X, y, 0.8)
 
 
 def cauchy_features():
     X, y, rng = plain()
     X[:, 3:] = rng.standard_cauchy((len(y), 3))
     y = X[:, 0] + 0.5 * rng.standard_normal(len(y))
-    return halves(X, y, 0.4)
+    return halves(X, y, 0.6)
 
 
 def cauchy_everything():
     rng = np.random.default_rng(1)
     X = rng.standard_cauchy((2 * N, 4))
-    return halves(X, np.clip(X[:, 0], -3, 3) + rng.standard_normal(2 * N))
+    return halves(X, np.clip(X[:, 0], -3, 3) + rng.standard_normal(2 * N), 0.2)
 
 
 def lognormal_features():
     X, _, rng = plain()
     y = X[:, 0] + 0.3 * rng.standard_normal(len(X))
-    return halves(np.exp(4.0 * X), y)
+    return halves(np.exp(4.0 * X), y, 0.1)
 
 
 def outliers(size):
     def made():
         X, y, _ = plain()
         X[3, 2], X[5], y[7], y[9] = size, -size, size, -size
-        return halves(X, y, 0.7)
+        return halves(X, y, 0.8)
 
     made.__name__ = f"outliers_of_{size:g}"
     return made
@@ -72,41 +72,41 @@ def outliers(size):
 def constant_and_duplicate_columns():
     X, y, _ = plain()
     X = np.column_stack([X, np.full(len(y), 7.0), np.zeros(len(y)), X[:, :3], -X[:, 0]])
-    return halves(X, y, 0.6)
+    return halves(X, y, 0.7)
 
 
 def rare_flags():
     rng = np.random.default_rng(2)
     X = (rng.random((2 * N, 6)) < [0.5, 0.2, 0.05, 0.01, 0.001, 0.95]).astype(float)
-    return halves(X, X @ [1.0, 1, 2, 2, 2, 1] + 0.3 * rng.standard_normal(2 * N), 0.5)
+    return halves(X, X @ [1.0, 1, 2, 2, 2, 1] + 0.3 * rng.standard_normal(2 * N), 0.6)
 
 
 def booleans():
     rng = np.random.default_rng(3)
     X = rng.random((2 * N, 5)) < 0.4
-    return halves(X, X @ np.ones(5) + 0.5 * rng.standard_normal(2 * N), 0.6)
+    return halves(X, X @ np.ones(5) + 0.5 * rng.standard_normal(2 * N), 0.7)
 
 
 def scales_apart():
     X, y, _ = plain()
-    return halves(X * 10.0 ** np.array([-6.0, 6, 0, -3, 3, 1]), y, 0.7)
+    return halves(X * 10.0 ** np.array([-6.0, 6, 0, -3, 3, 1]), y, 0.8)
 
 
 def offsets():
     X, y, _ = plain()
-    return halves(np.add(X, [1e3, -50.0, 0, 2000.0, 10.0, 0]), 1e4 + y, 0.6)
+    return halves(np.add(X, [1e3, -50.0, 0, 2000.0, 10.0, 0]), 1e4 + y, 0.8)
 
 
 def integer_codes():
     rng = np.random.default_rng(4)
     X = rng.integers(0, [2, 10, 100, 1000, 5, 3], (2 * N, 6))
     y = X @ [1.0, 0.2, 0.02, 0.002, 0.1, 0.5] + 0.3 * rng.standard_normal(2 * N)
-    return halves(X, y, 0.6)
+    return halves(X, y, 0.8)
 
 
 def single_precision():
     X, y, _ = plain()
-    return halves((1e4 * X).astype(np.float32), y.astype(np.float32), 0.7)
+    return halves((1e4 * X).astype(np.float32), y.astype(np.float32), 0.8)
 
 
 def frame_with_flags():
@@ -115,20 +115,20 @@ def frame_with_flags():
     frame = pandas.DataFrame({"age": 40 + 10 * X[:, 0], "income": np.exp(X[:, 1] + 10)})
     frame["member"], frame["visits"] = X[:, 2] > 0.5, rng.poisson(3, len(X))
     y = frame["age"] / 10 + 2 * frame["member"] + rng.standard_normal(len(X))
-    case = halves(frame, y.to_numpy(), 0.4)
+    case = halves(frame, y.to_numpy(), 0.5)
     return case._replace(X=frame.iloc[:N], fresh_X=frame.iloc[N:])
 
 
 def sparse_features():
     rng = np.random.default_rng(5)
     X = sp.random(2 * N, 8, density=0.2, random_state=1, format="csr")
-    return halves(X, X @ np.ones(8) * 3 + 0.3 * rng.standard_normal(2 * N), 0.5)
+    return halves(X, X @ np.ones(8) * 3 + 0.3 * rng.standard_normal(2 * N), 0.7)
 
 
 def zero_inflated():
     rng = np.random.default_rng(6)
     X = np.where(rng.random((2 * N, 5)) < 0.15, rng.gamma(2.0, 300.0, (2 * N, 5)), 0.0)
-    return halves(X, X @ np.full(5, 0.01) + rng.standard_normal(2 * N), 0.5)
+    return halves(X, X @ np.full(5, 0.01) + rng.standard_normal(2 * N), 0.6)
 
 
 def constant_target():
@@ -138,12 +138,12 @@ def constant_target():
 
 def binary_target():
     X, y, _ = plain()
-    return halves(X, (y > 0.3).astype(float), 0.3)
+    return halves(X, (y > 0.3).astype(float), 0.5)
 
 
 def lognormal_target():
     X, y, _ = plain()
-    return halves(X, np.exp(0.7 * y + 5.0), 0.1)
+    return halves(X, np.exp(0.7 * y + 5.0), 0.2)
 
 
 def very_skewed_target():
@@ -194,8 +194,7 @@ CASES = [
 
 
 def scores(case, seeds, **parameters):
-    """R^2 on fresh rows without single wild ones, which no model is to be judged by."""
-    usual = np.abs(case.fresh_y) < 1e9
+    """R^2 on fresh rows, of models that are finite."""
     found = []
     for seed in seeds:
         model = LinearRegression(epsilon=1, delta=1e-6, random_state=seed, **parameters)
@@ -204,7 +203,7 @@ def scores(case, seeds, **parameters):
         assert np.isfinite(model.intercept_)
         predicted = model.predict(case.fresh_X)
         assert np.isfinite(predicted).all()
-        found.append(r2_score(case.fresh_y[usual], predicted[usual]))
+        found.append(r2_score(case.fresh_y, predicted))
     return np.array(found)
 
 

@@ -245,9 +245,9 @@ def test_one_mean_square_per_feature_is_needed():
 def test_missing_facts_and_unsupported_losses():
     X, y = regression(100)
     with pytest.raises(MissingFact, match="bounds_X and data_norm"):
-        HuberRegressor(solver="cd", bounds_y=(-1, 1)).fit(X, y)
+        HuberRegressor(solver="cd", bounds_y=(-1, 1), delta=0).fit(X, y)
     with pytest.raises(MissingFact, match="bounds_y"):
-        LinearRegression(solver="cd", bounds_X=(-1, 1)).fit(X, y)
+        LinearRegression(solver="cd", bounds_X=(-1, 1), delta=0).fit(X, y)
     three = LogisticRegression(solver="cd", bounds_X=(-1, 1), classes=[0, 1, 2])
     with pytest.raises(UnsupportedCombination, match="solver='cd' does not support loss"):
         three.fit(X, np.arange(100) % 3)

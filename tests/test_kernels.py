@@ -320,7 +320,7 @@ REFUSED = {
     "scale_X": ({"scale_X": 1.0}, None, "scale_X is not used by kernels"),
     "levels": ({}, 1.0, "give bandwidth"),
     "orthogonal": ({"kernel": "laplacian", "orthogonal": True}, None, "matern12"),
-    "no bounds": ({"bounds_X": None}, None, "bounds_X"),
+    "no bounds": ({"bounds_X": None, "delta": 0.0, "bandwidth": 1.0}, None, "bounds_X"),
     "solver": ({"solver": "scd", "bandwidth": 1.0}, 0.5, "sample_epsilon"),
 }
 

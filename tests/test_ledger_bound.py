@@ -9,6 +9,7 @@ from scipy.special import gammaln, logsumexp
 from scipy.stats import norm
 
 from privlearn.accounting import (
+    ApproximateLoss,
     BoundedRange,
     Gaussian,
     GaussianMixture,
@@ -30,6 +31,7 @@ PAIRS = [
     SampledGaussian(1 / 3, 0.7, replace=True),
     Laplace(0.1),
     PureLoss(1e-9),
+    ApproximateLoss(0.3, 1e-7),
     BoundedRange(math.pi),
     GaussianMixture((0.1, 0.7), (0.25, 0.5)),
 ]

@@ -291,9 +291,9 @@ def test_refusals_say_what_to_do():
     ):
         plan_of(neighbors="add_remove", solver=OnePassSGD(batch_size=9))
     with pytest.raises(MissingFact, match="bounds_X and data_norm"):
-        LogisticRegression(solver="one-pass").plan(n=9, n_features=1)
+        LogisticRegression(solver="one-pass", delta=0).plan(n=9, n_features=1)
     with pytest.raises(MissingFact, match="bounds_y"):
-        Ridge(solver="one-pass", bounds_X=(0, 1)).plan(n=9, n_features=1)
+        Ridge(solver="one-pass", bounds_X=(0, 1), delta=0).plan(n=9, n_features=1)
     X, y = sloped("squared", n=50)
     model = LinearRegression(solver=OnePassSGD(schedule="inverse"), **facts(X, y, "squared"))
     with pytest.raises(UnsupportedCombination, match="there is none; choose schedule='sqrt'"):

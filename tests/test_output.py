@@ -331,9 +331,9 @@ def test_refusals_say_what_to_do():
         planned(Ridge, step_size=2.0)
     planned(LogisticRegression, step_size=2.0)  # its curvature is a quarter
     with pytest.raises(MissingFact, match="bounds_y"):
-        planned(Ridge, known=PLAIN)
+        planned(Ridge, known=PLAIN | {"delta": 0.0})
     with pytest.raises(MissingFact, match="bounds_X and data_norm"):
-        planned(Ridge, known=NUMBER)
+        planned(Ridge, known=NUMBER | {"delta": 0.0})
     with pytest.raises(UnsupportedCombination, match="hinge"):
         LinearSVC(loss="hinge", solver="output", **PLAIN).plan(n=100, n_features=2)
 

@@ -349,9 +349,9 @@ def test_batch_size_needs_a_public_number_of_rows():
 def test_missing_facts_and_unsupported_losses():
     X, y = regression(100)
     with pytest.raises(MissingFact, match="bounds_X and data_norm"):
-        HuberRegressor(solver="scd", bounds_y=(-1, 1)).fit(X, y)
+        HuberRegressor(solver="scd", bounds_y=(-1, 1), delta=0).fit(X, y)
     with pytest.raises(MissingFact, match="bounds_y"):
-        Ridge(solver="scd", bounds_X=(-1, 1)).fit(X, y)
+        Ridge(solver="scd", bounds_X=(-1, 1), delta=0).fit(X, y)
     three = LogisticRegression(solver="scd", bounds_X=(-1, 1), classes=[0, 1, 2])
     with pytest.raises(UnsupportedCombination, match="solver='scd' does not support loss"):
         three.fit(X, np.arange(100) % 3)

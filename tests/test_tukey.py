@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.sparse import csr_array
 
 from privlearn import Ledger, LinearRegression
 from privlearn.audit.draws import depth_of, divergences, places
@@ -19,6 +20,7 @@ from privlearn.problem import Bounds, Budget, Neighbors, Problem
 from privlearn.release import Releaser
 from privlearn.sampling import Batches
 from privlearn.solvers import Tukey, tukey, tukey_rule
+from privlearn.solvers.dealing import deal, fewest_rows, fewest_rows_release
 from privlearn.solvers.group_models import group_models
 
 RELATIONS = [relation.value for relation in Neighbors]
@@ -254,6 +256,21 @@ def test_a_failed_test_spends_the_budget_and_tells_nothing(tmp_path):
     assert not hasattr(model, "coef_")
 
 
+def test_what_must_fail_is_refused_before_anything_is_spent(tmp_path):
+    X, y, _ = linear(400)
+    ledger = Ledger(tmp_path / "ledger.db", epsilon=2.0, delta=1e-5)
+    model = LinearRegression(solver="tukey", ledger=ledger, dataset="d")
+    with pytest.raises(PrivacyTestFailed, match=r"100 models .* nothing was spent"):
+        model.fit(X, y)
+    with pytest.raises(PrivacyTestFailed, match="about 576 are needed"):
+        model.plan(n=400, n_features=3)
+    assert ledger.spent("d") == 0.0
+    budget = Budget(1.0, 1e-6)
+    chances = [tukey_rule.best_chance(m, 4, budget) for m in (4, 250, 330, 400, 576)]
+    assert chances == sorted(chances)
+    assert chances[1] < tukey_rule.HOPELESS < chances[2] < 0.9 < chances[3]
+
+
 def test_unsafe_models_pass_as_rarely_as_promised():
     """The bar of the real fit: a distance of -1 passes with probability delta."""
     rng = np.random.default_rng(0)
@@ -268,9 +285,9 @@ def test_unsafe_models_pass_as_rarely_as_promised():
     )
     delta = 0.02
     settings = tukey.Settings(models=8, enough=8, delta=delta)
-    plan = Tukey(models=8).plan(problem, settings, 1.0)
+    plan = Tukey(models=8).plan(problem, settings, 0.2)  # epsilons 2 and 3
     ordered = in_order(rng.standard_normal((8, 1)))
-    assert Boxes.of(ordered).safe_distance(0.6, delta) == -1
+    assert Boxes.of(ordered).safe_distance(3.0, delta) == -1
     passed = 0
     for seed in range(2_000):
         try:
@@ -279,6 +296,52 @@ def test_unsafe_models_pass_as_rarely_as_promised():
         except PrivacyTestFailed:
             pass
     assert stats.binomtest(passed, 2_000, delta).pvalue > 1e-4
+
+
+def releaser(relation, seed=0):
+    plan = Plan((fewest_rows_release(1.0),), Neighbors(relation), scale=2.0)
+    return Releaser(plan, Budget(1.0, 1e-6), seed)
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_rows_are_dealt_to_one_group_each(relation):
+    n, groups = 1_003, 40
+    rows, starts = deal(n, groups, releaser(relation))
+    assert sorted(rows) == list(range(n))
+    assert not np.array_equal(rows, np.arange(n))
+    sizes = np.diff(starts)
+    assert sizes.size == groups
+    assert (np.ptp(sizes) <= 1) == (relation != "add_remove")
+
+
+def test_the_number_of_rows_is_seldom_overestimated():
+    found = np.array([fewest_rows(None, 500, releaser("add_remove", k)) for k in range(300)])
+    assert (found <= 500).all()
+    assert np.median(found) == pytest.approx(500 - 2 * math.log(5_000), abs=1)
+    assert fewest_rows(700, 500, releaser("zero_out")) == 700
+    assert fewest_rows(None, 0, releaser("add_remove")) == 0
+
+
+def test_forecast_is_about_right():
+    X, _, coef = linear(40_000)
+    rng = np.random.default_rng(0)
+    errors = []
+    for seed in range(25):
+        y = X @ coef + rng.standard_normal(len(X))
+        model = LinearRegression(solver="tukey", random_state=seed)
+        errors.append(model.fit(X, y).coef_ - coef)
+    told = model.plan(n=len(X), n_features=3).forecast().coefficient[0]
+    assert 0.5 < told / np.sqrt(np.mean(np.square(errors))) < 2.0
+
+
+def test_sparse_and_single_precision():
+    X, y, _ = linear()
+    fits = [
+        LinearRegression(solver="tukey", random_state=0).fit(kind(X), y).coef_
+        for kind in (np.array, csr_array, lambda X: X.astype(np.float32))
+    ]
+    assert np.array_equal(fits[0], fits[1])
+    assert np.allclose(fits[0], fits[2], atol=1e-4)
 
 
 def test_without_delta_it_is_refused():

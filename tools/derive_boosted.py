@@ -25,12 +25,12 @@ CONSTANTS = {
     "as set": {},
     "damping 0": {"DAMPING": 0.0},
     "damping 1": {"DAMPING": 1.0},
-    "half beyond": {"BEYOND": 0.02},
+    "no level first": {"LEVEL_STEPS": 0},
     "bias counts half": {"ALIGNED": boosted_rule.ALIGNED / 2},
     "bias counts twice": {"ALIGNED": boosted_rule.ALIGNED * 2},
 }
 ROUNDS = (4, 12, 40)
-SHARES = {"Gram matrix": 0.5, "feature magnitudes": 0.05, "residual magnitudes": 0.02}
+SHARES = {"Gram matrix": 0.5, "residual magnitudes": 0.02}
 
 
 @cache

@@ -89,13 +89,13 @@ def _facts(name: str, rows: tuple[np.ndarray, np.ndarray]) -> dict:
 
 def _made(name: str, scores: Iterator[tuple[str, dict]]) -> dict:
     """Scores of a part by data set, and what made them."""
-    start, found = perf_counter(), {}
+    start, source, found = perf_counter(), report.source_hash(), {}
     for problem, values in scores:
         found[problem] = values
         took = (perf_counter() - start) / 60.0
         print(f"papers/dick: {name}: {problem}, {took:.1f} minutes so far", flush=True)
     return {
-        "source": report.source_hash(),
+        "source": source,
         "date": datetime.now(UTC).date().isoformat(),
         "minutes": round((perf_counter() - start) / 60.0, 1),
         "scores": found,

@@ -1,8 +1,9 @@
 """Points of great depth among models: lattice, boxes, distance to danger, and the law of a draw.
 
-The depth of a point among m models is the smallest number of models on either side of it in any
-coordinate (approximate Tukey depth: Amin et al. 2023). Points of depth i or more form a box, from
-the i-th smallest to the i-th largest value in every coordinate. Proofs: solvers/tukey.md.
+The depth of a point among models is the smallest number of models on either side of it in any
+coordinate (approximate Tukey depth: Amin et al. 2023), up to half of the models. Points of depth i
+or more form a box, from the i-th smallest to the i-th largest value in every coordinate. Proofs:
+solvers/tukey.md.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from privlearn import audit
 from privlearn.exceptions import InvalidBudget, MissingFact, UnsupportedCombination
 from privlearn.solvers import SOLVERS
 from support import (
+    FEW,
     N_FEATURES,
     accepted,
     checks_for,
@@ -97,14 +98,35 @@ PUBLIC = {
 }
 
 
-def test_missing_facts_name_the_parameter(estimator_class):
+def test_facts_that_cannot_be_bought_are_named(estimator_class):
     X, y = regression(100)
     y = label(estimator_class, y)
-    with pytest.raises(MissingFact, match="bounds_X and data_norm"):
-        estimator_class(**accepted(estimator_class, {"bounds_y": (-1, 1)})).fit(X, y)
+    pure = {"delta": 0.0, "bandwidth": 1.0}
+    known = accepted(estimator_class, {"bounds_y": (-1, 1)} | pure)
+    with pytest.raises(MissingFact, match=r"bounds_X and data_norm are both missing.*delta > 0"):
+        estimator_class(**known).fit(X, y)
     if "bounds_y" in estimator_class().get_params():
-        with pytest.raises(MissingFact, match="bounds_y"):
-            estimator_class(bounds_X=(-1, 1)).fit(X, y)
+        known = accepted(estimator_class, {"bounds_X": (-1, 1)} | pure)
+        with pytest.raises(MissingFact, match=r"bounds_y is missing.*delta > 0"):
+            estimator_class(**known).fit(X, y)
+
+
+def test_missing_facts_are_bought_and_the_certificate_says_for_how_much(estimator_class):
+    X, y = regression(4_000)
+    y = label(estimator_class, y)
+    model = estimator_class(**accepted(estimator_class, FEW)).fit(X, y)
+    shares = {release["name"]: release["share"] for release in model.privacy_.releases}
+    assert sum(shares.values()) == pytest.approx(1.0)
+    features = [share for name, share in shares.items() if name.endswith("of the features")]
+    assert len(features) == 2
+    assert sum(features) == pytest.approx(0.15, abs=0.01)
+    target = [share for name, share in shares.items() if name.endswith("of the target")]
+    numbers = "bounds_y" in model.get_params()
+    assert sum(target) == pytest.approx(0.1 if numbers else 0.0, abs=0.01)
+    assert "of the budget" in str(model.privacy_)
+    assert model.privacy_.spent() <= 1.0 + 1e-6
+    known = estimator_class(**accepted(estimator_class, FACTS)).fit(X, y)
+    assert not any("of the" in release["name"] for release in known.privacy_.releases)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def solver_class(request):
 def problem(loss, penalty, neighbors):
     bounds = Bounds.declared(3, bounds_X=(-1, 1), bounds_y=(0, 1), data_norm=2.0)
     return Problem(
-        n=1000, n_features=3, bounds=bounds, loss=loss, penalty=penalty, neighbors=neighbors
+        n=100_000, n_features=3, bounds=bounds, loss=loss, penalty=penalty, neighbors=neighbors
     )
 
 

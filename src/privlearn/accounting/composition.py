@@ -15,6 +15,7 @@ from privlearn.accounting.pairs import (
     ApproximateLoss,
     Gaussian,
     GaussianMixture,
+    Laplace,
     Pair,
     PureLoss,
     SampledGaussian,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from privlearn.accounting.pld import Evaluation
 
 Terms = tuple[tuple[Pair, int], ...]
+_NEAR_TOP = 1e-6  # relative distance to the largest loss at which epsilon is rounded up to it
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,8 @@ class Composition:
             whole = compose(failing.unfailing(self.terms))
             return whole.epsilon(left) if left >= 0 else math.inf
         top = self.largest_loss
+        if _surely_above(self.terms, top * (1 - _NEAR_TOP)) > delta:
+            return top
         if delta == 0 or self.delta(0.0) <= delta:
             return top if delta == 0 else 0.0
         if self._certain_failure >= delta:
@@ -202,6 +206,20 @@ def _largest_loss(terms: Terms) -> float:
     exact = sum((Fraction(_top(pair)) * count for pair, count in terms), Fraction(0))
     nearest = float(exact)
     return nearest if nearest >= exact else math.nextafter(nearest, math.inf)
+
+
+def _surely_above(terms: Terms, epsilon: float) -> float:
+    """A lower bound on delta near the largest loss: that all losses are the largest at once."""
+    log_chance = 0.0
+    for pair, count in terms:
+        if isinstance(pair, Laplace):
+            log_chance -= count * math.log(2.0)
+        elif isinstance(pair, PureLoss):
+            log_chance -= count * math.log1p(math.exp(-pair.epsilon))
+        else:
+            return 0.0
+    gap = _largest_loss(terms) - epsilon
+    return -math.expm1(-gap) * math.exp(log_chance) * (1 - 1e-6)
 
 
 def _canonical(counts: dict[Pair, int], mu: float) -> Terms:

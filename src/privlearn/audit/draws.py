@@ -33,8 +33,9 @@ EVERY = 12  # of the adversary's neighbourhoods, in which divergences are comput
 
 
 def depth_of(point: Array, ordered: Array) -> int:
-    """The smallest number of models on either side of a point, in any coordinate."""
-    return int(min((ordered <= point).sum(axis=0).min(), (ordered >= point).sum(axis=0).min()))
+    """The smallest number of models on either side of a point, up to half of all."""
+    sides = (ordered <= point).sum(axis=0).min(), (ordered >= point).sum(axis=0).min()
+    return int(min(*sides, (len(ordered) + 1) // 2))
 
 
 def _shallowest(ordered: Array) -> int:

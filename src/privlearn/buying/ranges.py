@@ -77,8 +77,8 @@ def even_counts(data: BoundedData, columns: Columns, hull: Hull) -> Array:
 
 
 def outer_hull(counts: Array, noise: float) -> OuterHull:
-    """Ends of the octaves that hold more than noise would; [-1, 1] where only zeros are seen."""
-    first, last = _believed(counts, noise, OCTAVE_WINDOWS)
+    """Ends of the octaves that hold more than noise would; [-1, 1] where none but zeros do."""
+    first, last = _believed(counts, noise, OCTAVE_WINDOWS, (OCTAVES, OCTAVES))
     (low, low_inner), (high_inner, high) = _octave_ends(first), _octave_ends(last)
     unseen = low == high
     return OuterHull(
@@ -99,7 +99,7 @@ def _octave_ends(bins: NDArray[np.int64]) -> tuple[Array, Array]:
 
 def zoomed(counts: Array, noise: float, outer: OuterHull) -> OuterHull:
     """Ends of the even bins that hold more than noise would, as far as `outer` lets them move."""
-    first, last = _believed(counts, noise, EVEN_WINDOWS)
+    first, last = _believed(counts, noise, EVEN_WINDOWS, (0, EVEN_BINS - 1))
     width = (outer.high - outer.low) / EVEN_BINS
     return OuterHull(
         np.minimum(outer.low + first * width, outer.latest_low),
@@ -110,35 +110,35 @@ def zoomed(counts: Array, noise: float, outer: OuterHull) -> OuterHull:
 
 
 def _believed(
-    counts: Array, noise: float, windows: tuple[int, ...]
+    counts: Array, noise: float, windows: tuple[int, ...], otherwise: tuple[int, int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """First and last bin of each row of counts that hold rows, as far as noise lets one tell.
 
     A bin, or a window of several, that stands out among all is believed; next to it a window needs
-    less, for values rarely leave gaps. Where nothing stands out both are the fullest bin.
+    less, for values rarely leave gaps. Where nothing stands out it is `otherwise`.
     """
     comparisons = counts.size * 2 * len(windows)
     sure = math.sqrt(2.0 * math.log(comparisons / FALSE_ALARMS)) * noise
-    fullest, bins = counts.argmax(axis=1), counts.shape[1]
-    first = _outermost(counts, (sure, NEXT_TO_SURE * noise), windows, fullest)
-    last = _outermost(counts[:, ::-1], (sure, NEXT_TO_SURE * noise), windows, bins - 1 - fullest)
-    return first, bins - 1 - last
+    levels, end = (sure, NEXT_TO_SURE * noise), counts.shape[1] - 1
+    first = _outermost(counts, levels, windows, otherwise[0])
+    last = end - _outermost(counts[:, ::-1], levels, windows, end - otherwise[1])
+    return np.minimum(first, last), np.maximum(first, last)  # one thin window has its ends crossed
 
 
 def _outermost(
-    counts: Array, levels: tuple[float, float], windows: tuple[int, ...], otherwise: Array
+    counts: Array, levels: tuple[float, float], windows: tuple[int, ...], otherwise: int
 ) -> NDArray[np.int64]:
     """The first bin from which on there are rows."""
-    sure = _above(counts, levels[0], windows)
-    place = np.where(sure.any(axis=1), sure.argmax(axis=1), otherwise).astype(np.int64)
-    likely = _above(counts, levels[1], windows)
-    for row, start in enumerate(place):
-        at = int(start)
+    sure, likely = (_above(counts, level, windows) for level in levels)
+    place = np.where(sure.any(axis=1), sure.argmax(axis=1), otherwise)
+    for row in np.flatnonzero(sure.any(axis=1)):
+        at = int(place[row])
         while True:  # the next window outwards that is likely filled, up to the longest one
-            near = likely[row, max(at - windows[-1], 0) : at]
+            start = max(at - windows[-1], 0)
+            near = likely[row, start:at]
             if not near.any():
                 break
-            at = max(at - windows[-1], 0) + int(near.argmax())
+            at = start + int(near.argmax())
         place[row] = at
     return place
 

@@ -23,13 +23,13 @@ FALSE_ALARMS = 1e-3  # bins that are noise but taken for rows, in all
 ALIGNED = 0.4  # part of what is cut from residuals that counts as bias (octaves.py)
 MIDDLE = 0.5 / math.log(2.0)  # mean of (1/2, 1] for a density proportional to 1/x
 DAMPING = 0.2
-LEVEL_STEPS = 3
+LEVEL_STEPS = 2
 ROUNDS = (20, 100)
 AFFORDABLE = 2e8  # numbers that all rounds may read together
 TYPICAL_CLIP = 0.5  # of residuals, relative to the range of y: only forecasts use it
 # In mu^2, of what is released together; derived with tools/derive_boosted.py on generated data.
 SHARES = {
-    "Gram matrix": 0.2,
+    "Gram matrix": 0.1,
     "clipped residuals times rows": 0.6,
     "residual magnitudes": 0.07,
     "clipped residuals": 0.03,

@@ -45,6 +45,7 @@ FIRST, FURTHER, VOTES = "first feature", "further features", "most votes"
 # exchanged for another under every relation.
 BALLOT = Norm("linf of one model's ballot", 1.0, math.inf)
 FEW_ROWS = 20_000  # up to which threads cost more than they save
+MOST_THREADS = 8  # each needs room for two columns
 FAR = 2.0**20  # in noise scales: Gumbel noise goes beyond with probability exp(-FAR)
 
 
@@ -155,8 +156,7 @@ class Correlations:
         present = data.present()
         count = int(present.sum())
         self._target, self._columns = _ranked(data, present)
-        threads = os.cpu_count() or 1 if count > FEW_ROWS else 1
-        self._rooms = [np.empty((2, count), dtype=np.uint32) for _ in range(threads)]
+        self._rooms = [np.empty((2, count), dtype=np.uint32) for _ in range(_threads(count))]
         # Where n is private it is part of the statistic; one row alone is in no pair.
         self._divisor = max(1, (present.size if neighbors.n_is_public else count) - 1)
 
@@ -195,8 +195,11 @@ def _ranked(data: BoundedData, present: NDArray[np.bool_]) -> tuple[Ranks, list[
     def column(j: int) -> Ranks:
         return ranks(X[:, j] if isinstance(X, np.ndarray) else X[:, [j]].toarray()[:, 0])
 
-    threads = os.cpu_count() or 1 if count > FEW_ROWS else 1
-    return ranks(data.table.y), _in_threads(column, X.shape[1], threads)
+    return ranks(data.table.y), _in_threads(column, X.shape[1], _threads(count))
+
+
+def _threads(rows: int) -> int:
+    return min(os.cpu_count() or 1, MOST_THREADS) if rows > FEW_ROWS else 1
 
 
 def _in_threads(work: Callable[[int], T], tasks: int, threads: int) -> list[T]:

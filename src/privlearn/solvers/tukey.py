@@ -27,7 +27,9 @@ from privlearn.solvers.group_models import group_models
 from privlearn.solvers.tukey_rule import (
     COUNT_SHARE,
     DELTA_SHARE,
+    HOPELESS,
     TEST_SHARE,
+    best_chance,
     enough_models,
     models_for,
 )
@@ -63,7 +65,8 @@ class Tukey:
     """A point of great depth among models of many groups of rows.
 
     It needs no bounds, but many rows for every feature: with too few, a test fails, which costs the
-    budget and raises `PrivacyTestFailed`.
+    budget and raises `PrivacyTestFailed`. Where public facts tell that it must fail, the same is
+    raised before anything is spent.
 
     Parameters
     ----------
@@ -100,6 +103,14 @@ class Tukey:
         models, enough = self.models, enough_models(width, budget)
         if models is None and problem.n is not None:
             models = models_for(problem.n, width, enough, private=False)
+        if models is not None and best_chance(models, width, budget) < HOPELESS:
+            raise PrivacyTestFailed(
+                f"{models} models of {width} coefficients, but with epsilon={budget.epsilon:g} and "
+                f"delta={budget.delta:g} about {enough} are needed to pass the test of "
+                "solver='tukey', whatever the data; nothing was spent. Fit with more rows, with "
+                "fewer features (select some first), with a larger epsilon or delta, or with "
+                "another solver"
+            )
         return Settings(models=models, enough=enough, delta=DELTA_SHARE * budget.delta)
 
     def plan(self, problem: Problem, settings: Settings, scale: float) -> Plan:

@@ -16,13 +16,22 @@ import numpy as np
 from privlearn.depth import Boxes, in_order
 from privlearn.problem import Budget
 
-__all__ = ["COUNT_SHARE", "DELTA_SHARE", "TEST_SHARE", "enough_models", "models_for"]
+__all__ = [
+    "COUNT_SHARE",
+    "DELTA_SHARE",
+    "HOPELESS",
+    "TEST_SHARE",
+    "best_chance",
+    "enough_models",
+    "models_for",
+]
 
 COUNT_SHARE = 0.05  # of epsilon, for the number of rows where it is private (as in the paper)
 TEST_SHARE = 0.4  # of the rest
 DELTA_SHARE = 0.999  # of delta: accountants that round up must still find the promise kept
 ROWS = (2.0, 3.0)  # per coefficient, where the number of rows is public and where it is private
 FEWEST_ROWS = (1.0, 1.25)
+HOPELESS = 1e-2  # chance of identical models to pass, below which a fit is refused
 _FAILS = 1e-3  # probability that the test fails on models as `_typical` ones
 # Beyond these, the number of models is nearly proportional to 1 / epsilon and to the width.
 _SMALL_EPSILON, _LARGE_WIDTH = 0.25, 64
@@ -60,7 +69,7 @@ def enough_models(width: int, budget: Budget) -> int:
     Examples
     --------
     >>> enough_models(4, Budget(1.0, 1e-6)), enough_models(4, Budget(0.1, 1e-6))
-    (576, 5720)
+    (576, 5680)
     """
     near = Budget(max(budget.epsilon, _SMALL_EPSILON), budget.delta)
     found = _enough(min(width, _LARGE_WIDTH), near)
@@ -78,6 +87,15 @@ def _enough(width: int, budget: Budget) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if _passes(middle, width, budget) else (middle, high)
     return high
+
+
+def best_chance(models: int, width: int, budget: Budget) -> float:
+    """The probability that the test passes on models that are all the same: no data do better."""
+    test = TEST_SHARE * budget.epsilon
+    boxes = Boxes.of(np.zeros((models, width)))
+    distance = boxes.safe_distance(budget.epsilon - test, budget.delta)
+    short = math.log(0.5 / budget.delta) - test * (distance + 1)
+    return 0.5 * math.exp(-short) if short > 0 else 1.0 - 0.5 * math.exp(short)
 
 
 def _passes(models: int, width: int, budget: Budget) -> bool:

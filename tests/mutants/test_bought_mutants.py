@@ -1,0 +1,115 @@
+"""Planted privacy bugs of bought ranges. Each must be caught by the generic audits."""
+
+import numpy as np
+import pytest
+
+import privlearn._loops.ranges as range_loops
+from planting import Bugs, caught_by
+from privlearn.buying import purchase, selection
+from privlearn.buying.ranges import OuterHull
+from support import N_FEATURES
+
+BUGS = Bugs()
+
+
+@BUGS.in_("bought-")
+def one_row_touches_two_bins(patch):
+    """Values that lie beyond an octave's middle count in the next one, too."""
+    count = range_loops.count_octaves
+
+    def twice(X, present, octaves, counts):
+        count(X, present, octaves, counts)
+        count(1.5 * X, present, octaves, counts)
+
+    patch.setattr(range_loops, "count_octaves", twice)
+
+
+@BUGS.in_("bought-")
+def rows_beyond_the_ends_count_twice(patch):
+    count = range_loops.count_evenly
+
+    def with_ends(X, present, low, per_width, counts):
+        count(X, present, low, per_width, counts)
+        counts[:, 0] += (X[present] < low).sum(axis=0)
+
+    patch.setattr(range_loops, "count_evenly", with_ends)
+
+
+@BUGS.in_("bought-")
+def one_column_is_all_that_a_row_moves(patch):
+    patch.setattr(purchase, "_width", lambda what, n_features: 1)
+    planned, counted = purchase._histograms, purchase.octave_counts
+    patch.setattr(
+        purchase,
+        "_histograms",
+        lambda what, n_features: tuple(
+            purchase.replace(
+                release, shape=(n_features if what == "features" else 1, release.shape[1])
+            )
+            for release in planned(what, n_features)
+        ),
+    )
+    patch.setattr(
+        purchase,
+        "octave_counts",
+        lambda data, columns, _: counted(data, columns, width_of(columns)),
+    )
+
+
+def width_of(columns):
+    return N_FEATURES if columns is purchase._features else 1
+
+
+@BUGS.in_("bought-")
+def ends_read_off_the_data(patch):
+    """The histogram is noised, and then what it was made from is used all the same."""
+    count, seen = purchase.even_counts, []
+
+    def remembering(data, columns, hull):
+        seen[:] = [np.vstack([columns(rows).copy() for rows in data.blocks()])]
+        return count(data, columns, hull)
+
+    def peeked(counts, noise, outer):
+        low, high = seen[0].min(axis=0), seen[0].max(axis=0) + 1e-9
+        return OuterHull(low, high, low, high)
+
+    patch.setattr(purchase, "even_counts", remembering)
+    patch.setattr(purchase, "zoomed", peeked)
+
+
+@BUGS.in_("bought-")
+def rows_outside_the_range_are_left_alone(patch):
+    """The bounds that were bought do not reach the data."""
+    replaced = purchase.replace
+
+    def without_bounds(thing, **changes):
+        return thing if hasattr(thing, "table") else replaced(thing, **changes)
+
+    patch.setattr(purchase, "replace", without_bounds)
+
+
+@BUGS.in_("selected")
+def selection_by_products_instead_of_ranks(patch):
+    def products(data, keep, release):
+        y = np.clip(data.table.y, -1e9, 1e9)
+        scores = np.abs(
+            np.nan_to_num(data.table.X) @ np.eye(N_FEATURES) * np.nan_to_num(y)[:, None]
+        )
+        relevance = np.clip(scores, 0, 1e9).sum(axis=0)
+        chosen = []
+        while len(chosen) < keep:
+            clip = selection.row_clip(release.plan.neighbors)
+            chosen.append(
+                selection.select_another(selection.RELEVANCE, relevance, chosen, release, clip)
+            )
+        return np.sort(np.asarray(chosen))
+
+    patch.setattr(purchase, "most_relevant", products)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@BUGS.parametrize()
+def test_caught_by_the_generic_audits(plant, where, monkeypatch):
+    caught = caught_by(plant, where, monkeypatch)
+    assert caught, f"{plant.__name__} passed every audit"
+    print(plant.__name__, caught)

@@ -1,0 +1,218 @@
+"""Bought ranges: what noisy counts tell, and models that need nothing but epsilon and delta."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression as LeastSquares
+
+from privlearn import (
+    ElasticNet,
+    HuberRegressor,
+    KernelClassifier,
+    Lasso,
+    LinearRegression,
+    LinearSVC,
+    LogisticRegression,
+    Ridge,
+)
+from privlearn.buying import completed
+from privlearn.buying.ranges import EVEN_BINS, OCTAVE_BINS, OCTAVES, outer_hull, zoomed
+from privlearn.buying.selection import KEPT, TOO_MANY, number_to_keep
+from privlearn.problem import Budget
+from privlearn.solvers import SOLVERS
+from privlearn.solvers.signal import budget_mu
+from support import exact
+
+ZERO = OCTAVES
+
+
+def octaves(**filled):
+    """Counts of one column: octave exponents, "n" for negative ones, to rows."""
+    counts = np.zeros((1, OCTAVE_BINS))
+    for name, rows in filled.items():
+        exponent = int(name[1:]) + OCTAVES // 2
+        counts[0, ZERO + (exponent if name[0] == "p" else -exponent)] = rows
+    return counts
+
+
+def test_octaves_tell_the_ends():
+    hull = outer_hull(octaves(p3=500.0, p5=500.0), noise=10.0)
+    assert (hull.low[0], hull.high[0]) == (4.0, 32.0)
+    hull = outer_hull(octaves(n1=500.0, p1=500.0), noise=10.0)
+    assert (hull.low[0], hull.high[0]) == (-2.0, 2.0)
+
+
+def test_few_rows_next_to_many_are_believed_and_alone_they_are_not():
+    near = outer_hull(octaves(p3=500.0, p4=45.0), noise=10.0)
+    assert near.high[0] == 16.0
+    far = outer_hull(octaves(p3=500.0, p40=45.0), noise=10.0)
+    assert far.high[0] == 8.0
+
+
+def test_a_column_of_which_only_zeros_are_seen_keeps_room_for_an_indicator():
+    counts = np.zeros((1, OCTAVE_BINS))
+    counts[0, ZERO] = 1_000.0
+    hull = outer_hull(counts, noise=10.0)
+    even = np.zeros((1, EVEN_BINS))
+    even[0, EVEN_BINS // 2] = 1_000.0
+    hull = zoomed(even, 10.0, hull)
+    assert (hull.low[0], hull.high[0]) == (-1.0, 1.0)
+
+
+def test_zooming_moves_the_ends_within_the_outermost_octaves_only():
+    hull = outer_hull(octaves(p11=1_000.0), noise=10.0)  # years: [1024, 2048)
+    even = np.zeros((1, EVEN_BINS))
+    even[0, 29:31] = 500.0
+    found = zoomed(even, 10.0, hull)
+    assert (found.low[0], found.high[0]) == (1024.0 + 29 * 32.0, 1024.0 + 31 * 32.0)
+    hull = outer_hull(octaves(n2=500.0, p2=500.0), noise=10.0)  # believed on both sides
+    even = np.zeros((1, EVEN_BINS))
+    even[0, 16] = 1_000.0
+    found = zoomed(even, 10.0, hull)
+    assert (found.low[0], found.high[0]) == (-2.0, 2.0)
+
+
+def test_rows_spread_thinly_give_no_range_inside_out():
+    hull = outer_hull(octaves(p11=1_000.0), noise=10.0)
+    even = np.zeros((1, EVEN_BINS))
+    even[0, 8:24] = 25.0  # no bin stands out, only all of them together do
+    found = zoomed(even, 10.0, hull)
+    assert found.low[0] < found.high[0]
+    assert found.low[0] <= 1024.0 + 10 * 32.0
+    assert found.high[0] >= 1024.0 + 22 * 32.0
+
+
+def test_noise_alone_is_hardly_ever_believed():
+    rng = np.random.default_rng(0)
+    wrong = 0
+    for _ in range(100):
+        counts = octaves(p3=5_000.0) + 10.0 * rng.standard_normal((20, OCTAVE_BINS))
+        hull = outer_hull(counts, noise=10.0)
+        wrong += int(np.sum(hull.high > 32.0) + np.sum(hull.low < 0.0))
+    assert wrong <= 2  # of 4,000 ends; a level of 3 deviations lets through hundreds
+
+
+def mixed(n=400, seed=0):
+    """Raw columns: a year, a skewed amount, a rare flag, a small measure; and a target."""
+    rng = np.random.default_rng(seed)
+    X = np.column_stack(
+        [
+            1990 + rng.integers(0, 25, n),
+            rng.lognormal(8, 1, n),
+            rng.random(n) < 0.05,
+            1e-5 * rng.standard_normal(n),
+        ]
+    )
+    y = 1e4 + 50 * (X[:, 0] - 2000) + 0.05 * X[:, 1] + 300 * X[:, 2] + 1e7 * X[:, 3]
+    return X, y + 100 * rng.standard_normal(n)
+
+
+@pytest.mark.parametrize("relation", ["zero_out", "add_remove", "replace_one"])
+def test_without_noise_it_is_least_squares(relation):
+    X, y = mixed()
+    model = exact(LinearRegression(neighbors=relation, solver="moments"), X, y)
+    np.testing.assert_allclose(
+        model.predict(X), LeastSquares(tol=0).fit(X, y).predict(X), rtol=1e-6
+    )
+
+
+def test_nothing_declared_comes_close_to_least_squares():
+    X, y = mixed(20_000)
+    model = LinearRegression(epsilon=1, delta=1e-6, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.9 * LeastSquares(tol=0).fit(X, y).score(X, y)
+
+
+def test_predictions_stay_where_the_model_was_learned():
+    X, y = mixed(20_000)
+    model = LinearRegression(random_state=0).fit(X, y)
+    wild = X[:1] * 1e9
+    assert y.min() - np.ptp(y) < model.predict(wild)[0] < y.max() + np.ptp(y)
+    low, high = model._reach.low, model._reach.high
+    np.testing.assert_array_equal(model.predict(wild), model.predict(np.clip(wild, low, high)))
+
+
+def test_declared_bounds_clip_nothing_in_predict():
+    X = np.linspace(0, 1, 5_000)[:, None]
+    model = LinearRegression(bounds_X=(0, 1), bounds_y=(0, 3), random_state=0).fit(X, 3 * X[:, 0])
+    assert model.predict([[10.0]])[0] > 20.0
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize("estimator", [Ridge, Lasso, ElasticNet, HuberRegressor])
+def test_what_is_released_does_not_depend_on_where_the_box_lies(name, estimator):
+    """So a price that was paid before ranges were bought is right after."""
+    boxes = [((-1, 1), (-1, 1)), (([-3e5, 2.0], [1e6, 2.5]), (1e4, 1e9))]
+    problems = [estimator(bounds_X=X, bounds_y=y)._problem(5_000, 2, 0) for X, y in boxes]
+    solver, budget = SOLVERS[name](), Budget(1.0, 1e-6)
+    if solver.support.missing(problems[0]) or not solver.support.bounds:
+        pytest.skip("nothing to buy")
+    plans = [solver.plan(p, solver.configure(p, budget), 3.0) for p in problems]
+    assert plans[0].releases == plans[1].releases
+
+
+def test_only_what_is_missing_is_bought():
+    X, y = mixed(2_000)
+    for known, bought in (
+        ({"bounds_X": (0, 1e5)}, {"target"}),
+        ({"data_norm": 1e5}, {"target"}),
+        ({"bounds_y": (0, 1e5)}, {"features"}),
+        ({}, {"features", "target"}),
+    ):
+        names = [r.name for r in Ridge(**known).plan(2_000, n_features=4).releases]
+        assert {name.split()[-1] for name in names if " of the " in name} == bought
+    model = Ridge(bounds_X=(0, 1e5)).fit(X, y)
+    assert model._reach.low is None
+
+
+def test_more_is_spent_on_the_target_where_there_are_few_rows():
+    def share(n):
+        plan = LinearRegression(epsilon=1.0, delta=1e-6).plan(n, n_features=4)
+        return sum(plan.share(r) for r in plan.releases if r.name.endswith("the target"))
+
+    assert share(300) == pytest.approx(0.3, abs=0.01)
+    assert share(100_000) == pytest.approx(0.1, abs=0.01)
+
+
+def test_features_are_selected_where_they_are_too_many():
+    budget = Budget(1.0, 1e-6)
+    problem = LinearRegression()._problem(2_000, 400, 0)
+    root = (2_000 * budget_mu(problem, budget)) ** 0.5
+    assert number_to_keep(problem, budget) == round(KEPT * root) < 400
+    assert (
+        number_to_keep(LinearRegression()._problem(2_000, int(TOO_MANY * root), 0), budget) is None
+    )
+    many = {"coef_bounds": (np.zeros(400), np.ones(400))}
+    assert number_to_keep(LinearRegression(**many)._problem(2_000, 400, 0), budget) is None
+    three = LogisticRegression(classes=[0, 1, 2])._problem(2_000, 400, 3)
+    assert number_to_keep(three, budget) is None  # labels of three classes have no order
+    solver = SOLVERS["cd"]()
+    assert completed(solver, problem, budget, select=False).keep is None
+
+
+def test_selected_features_predict_and_the_others_have_no_coefficient():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3_000, 400))
+    y = 5.0 * X[:, 7] - 4.0 * X[:, 300] + rng.standard_normal(3_000)
+    X[::50] = np.nan  # empty rows: in no pair and in no bin
+    model = LinearRegression(random_state=0, on_invalid="drop").fit(X, y)
+    assert np.count_nonzero(model.coef_) < 60
+    assert {7, 300} <= set(np.argsort(-np.abs(model.coef_))[:2])
+    fresh = rng.standard_normal((2_000, 400))
+    assert model.score(fresh, 5.0 * fresh[:, 7] - 4.0 * fresh[:, 300]) > 0.8
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LogisticRegression(classes=[0, 1]),
+        LogisticRegression(classes=[0, 1], C=0.01),
+        LinearSVC(classes=[0, 1]),
+        KernelClassifier(classes=[0, 1], n_components=100),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_classifiers_need_nothing_but_labels(model):
+    X, y = mixed(20_000)
+    labels = (y > np.median(y)).astype(int)
+    model.set_params(random_state=0).fit(X, labels)
+    assert model.score(X, labels) > 0.7
+    assert np.isfinite(model.coef_).all()
