@@ -36,6 +36,7 @@ FALSE_ALARMS = 1e-3  # chance that any empty bin of any column is believed
 NEXT_TO_SURE = 3.5  # deviations of noise by which a bin next to a believed one must stand out
 OCTAVE_WINDOWS = (1, 2)
 EVEN_WINDOWS = (1, 2, 4, 8, 16, 32)
+COVERED = 0.6  # of the rows: with fewer between the ends, the rest is missing
 UNKNOWN = 1.0  # half the range of a column of which nothing but zeros is seen
 
 
@@ -77,16 +78,29 @@ def even_counts(data: BoundedData, columns: Columns, hull: Hull) -> Array:
 
 
 def outer_hull(counts: Array, noise: float) -> OuterHull:
-    """Ends of the octaves that hold more than noise would; [-1, 1] where none but zeros do."""
+    """Ends of the octaves that hold more than noise would; [-1, 1] where none but zeros do.
+
+    Where they hold too few of the rows, the others are taken to lie around zero, as far out.
+    """
     first, last = _believed(counts, noise, OCTAVE_WINDOWS, (OCTAVES, OCTAVES))
     (low, low_inner), (high_inner, high) = _octave_ends(first), _octave_ends(last)
     unseen = low == high
+    far = np.where(unseen, UNKNOWN, np.maximum(-low, high))
+    around = unseen | ~_covered(counts, first, last)
     return OuterHull(
-        np.where(unseen, -UNKNOWN, low),
-        np.where(unseen, UNKNOWN, high),
-        np.where(unseen, -UNKNOWN, low_inner),
-        np.where(unseen, UNKNOWN, high_inner),
+        np.where(around, -far, low),
+        np.where(around, far, high),
+        np.where(unseen, -far, np.where(around, -far / 2.0, low_inner)),
+        np.where(unseen, far, np.where(around, far / 2.0, high_inner)),
     )
+
+
+def _covered(counts: Array, first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether bins between the ends hold most rows; noise of several columns averages out."""
+    rows = max(float(np.median(counts.sum(axis=1))), 1.0)
+    place = np.arange(counts.shape[1])
+    inside = (place >= first[:, None]) & (place <= last[:, None])
+    return np.sum(counts * inside, axis=1) > COVERED * rows
 
 
 def _octave_ends(bins: NDArray[np.int64]) -> tuple[Array, Array]:
