@@ -110,7 +110,7 @@ def mixed(n=400, seed=0):
 def test_without_noise_it_is_least_squares(relation):
     X, y = mixed()
     model = exact(LinearRegression(neighbors=relation, solver="moments"), X, y)
-    expected = np.clip(LeastSquares(tol=0).fit(X, y).predict(X), *model._reach.target)
+    expected = np.clip(LeastSquares(tol=0).fit(X, y).predict(X), *model.bounds_y_)
     np.testing.assert_allclose(model.predict(X), expected, rtol=1e-6)
 
 
@@ -125,7 +125,7 @@ def test_predictions_stay_where_the_model_was_learned():
     model = LinearRegression(random_state=0).fit(X, y)
     wild = X[:1] * 1e9
     assert y.min() - np.ptp(y) < model.predict(wild)[0] < y.max() + np.ptp(y)
-    low, high = model._reach.low, model._reach.high
+    low, high = model.bounds_X_
     np.testing.assert_array_equal(model.predict(wild), model.predict(np.clip(wild, low, high)))
 
 
@@ -133,6 +133,8 @@ def test_declared_bounds_clip_nothing_in_predict():
     X = np.linspace(0, 1, 5_000)[:, None]
     model = LinearRegression(bounds_X=(0, 1), bounds_y=(0, 3), random_state=0).fit(X, 3 * X[:, 0])
     assert model.predict([[10.0]])[0] > 20.0
+    assert not hasattr(model, "bounds_X_")
+    assert not hasattr(model, "bounds_y_")
 
 
 @pytest.mark.parametrize("name", SOLVERS)
@@ -159,7 +161,8 @@ def test_only_what_is_missing_is_bought():
         names = [r.name for r in Ridge(**known).plan(2_000, n_features=4).releases]
         assert {name.split()[-1] for name in names if " of the " in name} == bought
     model = Ridge(bounds_X=(0, 1e5)).fit(X, y)
-    assert model._reach.low is None
+    assert not hasattr(model, "bounds_X_")
+    assert model.bounds_y_[0] < np.median(y) < model.bounds_y_[1]
 
 
 def test_more_is_spent_on_the_target_where_there_are_few_rows():

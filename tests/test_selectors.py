@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from privlearn import LinearRegression, audit
+from privlearn import LinearRegression, audit, feature_selection
 from privlearn.audit.tape import record
 from privlearn.exceptions import BudgetExceeded, DeltaWarning, InvalidBudget
 from privlearn.feature_selection import KendallSelector, SubLassoSelector
@@ -23,7 +23,7 @@ from privlearn.solvers.counting import COUNT
 from privlearn.solvers.peeling import VOTES
 from support import without_noise
 
-EVERY = (KendallSelector, SubLassoSelector)
+EVERY = tuple(getattr(feature_selection, name) for name in feature_selection.__all__)
 RELATIONS = [relation.value for relation in Neighbors]
 
 
@@ -61,6 +61,11 @@ CONFIGURED = {
 @pytest.mark.parametrize("model", CONFIGURED.values(), ids=CONFIGURED)
 def test_audit(model, check):
     check(model, n_features=3)
+
+
+def test_every_selector_is_audited_under_every_relation():
+    met = {(type(model), model.neighbors) for model in CONFIGURED.values()}
+    assert met == {(cls, relation) for cls in EVERY for relation in RELATIONS}
 
 
 @pytest.mark.parametrize("relation", RELATIONS)

@@ -13,7 +13,12 @@ from privlearn.audit.draws import depth_of, divergences, places
 from privlearn.audit.replay import ranks_moved
 from privlearn.audit.tape import record
 from privlearn.depth import LIMIT, STEP, Boxes, in_order
-from privlearn.exceptions import InvalidBudget, PlanViolation, PrivacyTestFailed
+from privlearn.exceptions import (
+    InvalidBudget,
+    PlanViolation,
+    PrivacyTestFailed,
+    UnsupportedCombination,
+)
 from privlearn.noise import NoiseSource
 from privlearn.plan import Plan, Release
 from privlearn.problem import Bounds, Budget, Neighbors, Problem
@@ -344,10 +349,12 @@ def test_sparse_and_single_precision():
     assert np.allclose(fits[0], fits[2], atol=1e-4)
 
 
-def test_without_delta_it_is_refused():
+def test_what_has_no_proof_is_refused():
     X, y, _ = linear(50)
     with pytest.raises(InvalidBudget, match="delta=0"):
         LinearRegression(solver="tukey", delta=0).fit(X, y)
+    with pytest.raises(UnsupportedCombination, match="20001 coefficients"):
+        LinearRegression(solver="tukey").plan(n=10**6, n_features=20_000)
     with pytest.raises(ValueError, match="models=0"):
         Tukey(models=0)
 

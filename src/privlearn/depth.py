@@ -18,17 +18,18 @@ from numpy.typing import ArrayLike, NDArray
 if TYPE_CHECKING:
     from privlearn.noise import NoiseSource
 
-__all__ = ["LIMIT", "MARGIN", "SLACK", "STEP", "Boxes", "in_order"]
+__all__ = ["LIMIT", "MARGIN", "MOST_COORDINATES", "SLACK", "STEP", "Boxes", "in_order"]
 
 Array = NDArray[np.float64]
 
 STEP = 2.0**-40  # of the public lattice that every coordinate lies on
 LIMIT = 2.0**60  # and its end on either side
+MOST_COORDINATES = 2**14  # for which the bounds on rounding are stated
 SLACK = 2.0**-24  # in epsilon and, relatively, in delta: more than the rounding of a draw costs
 MARGIN = 2.0**-20  # relative, of a ratio of volumes: more than its rounding
 _SCORE_STEP = 2.0**-30  # grid of the logarithms of weights
 _LARGEST_SLOPE = 600.0  # e^slope must be a number; a smaller slope is more private
-_LARGEST_SCORE = 2.0**24  # and logarithms of weights keep enough digits after the point
+_LARGEST_SCORE = 2.0**20  # and logarithms of weights keep enough digits after the point
 
 
 def in_order(models: ArrayLike) -> Array:

@@ -23,7 +23,7 @@ from privlearn.solvers.peeling import select_by_votes, votes_release
 __all__ = ["SubLassoSelector"]
 
 Array = NDArray[np.float64]
-# Chosen on generated data with 2,000 to 10,000 rows, 20 and 50 features (peeling.md, "The rule").
+# Chosen on generated data by tools/derive_sub_lasso.py (peeling.md, "The rule").
 ROWS_PER_FEATURE = 4  # rows of a group, for each feature that it votes for
 PENALTY = 0.1  # of the least that leaves no feature
 COUNT_SHARE = 0.05  # of epsilon, where the number of rows is private (Dick et al. 2023, 4.2)
@@ -37,7 +37,8 @@ class SubLassoSelector(PrivateSelector):
     Rows are dealt to groups; each group fits a Lasso to its standardised columns and votes for the
     features of the k largest coefficients; the features with the most votes after noise are
     selected (Kifer, Smith and Thakurta 2012; Dick, Gillenwater and Joseph 2023, Algorithm 2). No
-    bounds are needed. `KendallSelector` is better in most cases: it has more signal for the noise.
+    bounds are needed. A group has one voice for all its rows, so this needs more rows or budget
+    than `KendallSelector`; where features correlate and both are ample, it is the better one.
 
     Parameters
     ----------

@@ -178,6 +178,17 @@ class PrivateEstimator(BaseEstimator):
         refuse_not_finite("X", features, "for a prediction needs every feature")
         return within(features, getattr(self, "_reach", None), self.fit_intercept)
 
+    @property
+    def bounds_X_(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Ends of the features to which predictions clip X; only where they were bought.
+
+        Released with noise, so they may be looked at and passed on.
+        """
+        reach = getattr(self, "_reach", None)
+        if reach is None or reach.low is None:
+            raise AttributeError("bounds_X_ is only there after a fit that bought it")
+        return reach.low, reach.high
+
     def _keep_reach(self, reach: Bounds | None) -> None:
         """Remember what predictions clip; nothing where nothing is."""
         self.__dict__.pop("_reach", None)

@@ -63,7 +63,7 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            Rows to score; they are not clipped.
+            Rows to score; clipped where ranges were bought, otherwise as they are.
         """
         scores = self._scores(X)
         return scores[:, 0] if len(self.classes_) == 2 else scores
@@ -74,7 +74,7 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            Rows to predict; they are not clipped.
+            Rows to predict; clipped where ranges were bought, otherwise as they are.
         """
         scores = self.decision_function(X)
         best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)

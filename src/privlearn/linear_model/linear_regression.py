@@ -35,9 +35,11 @@ class LinearRegression(PrivateLinearRegressor):
         Enforced L2 norm of a row, the intercept's 1 included.
     bounds_X : pair (low, high) or None, default=None
         Enforced box of the features: scalars, or arrays of shape (n_features,). It must come from
-        public knowledge, never from the data.
+        public knowledge, never from the data. With neither `bounds_X` nor `data_norm` ranges are
+        bought with 15 % of the budget; predictions then clip X to them.
     bounds_y : pair (low, high) or None, default=None
-        Enforced range of the target.
+        Enforced range of the target. None buys it, with 10 % of the budget and up to 30 % where
+        there are few rows; predictions are then clipped to it.
     scale_X : float or array of shape (n_features,) or None, default=None
         Root mean square of the features, where public knowledge gives it, for example because they
         were standardised with a census's figures. Solvers that need scales buy them otherwise.
@@ -57,6 +59,8 @@ class LinearRegression(PrivateLinearRegressor):
     coef_ : array of shape (n_features,)
     intercept_ : float
     privacy_ : Certificate
+    bounds_X_, bounds_y_ : pairs (low, high)
+        Only where they were bought: released, like the coefficients.
     n_features_in_ : int
     feature_names_in_ : array of str
         Only when X has column names.
@@ -72,6 +76,12 @@ class LinearRegression(PrivateLinearRegressor):
     True
     >>> model.privacy_.epsilon
     1.0
+
+    With nothing declared ranges are bought:
+
+    >>> model = LinearRegression(epsilon=1, delta=1e-6).fit(1e6 * X, y)
+    >>> bool(abs(model.predict([[5e5]])[0] - 2.5) < 0.2)
+    True
     """
 
     positive: bool = False

@@ -38,6 +38,15 @@ class PrivateLinearRegressor(RegressorMixin, PrivateEstimator):
         reach = getattr(self, "_reach", None)
         return scores if reach is None or reach.target is None else np.clip(scores, *reach.target)
 
+    @property
+    def bounds_y_(self) -> tuple[float, float]:
+        """Ends to which predictions are clipped; only where they were bought."""
+        reach = getattr(self, "_reach", None)
+        if reach is None or reach.target is None:
+            raise AttributeError("bounds_y_ is only there after a fit that bought it")
+        low, high = reach.target
+        return low, high
+
     def _read(self, X: Any, y: Any, labels: Any = None) -> Table:  # noqa: ANN401
         public = Neighbors(self.neighbors).n_is_public
         return validate(self, X, y, n_is_public=public, on_invalid=self.on_invalid)

@@ -31,6 +31,7 @@ __all__ = [
     "VOTES",
     "Correlations",
     "kendall_releases",
+    "refuse_k",
     "row_clip",
     "select_another",
     "select_by_kendall",

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn.data import BoundedData
-from privlearn.depth import Boxes, in_order
-from privlearn.exceptions import InvalidBudget, PrivacyTestFailed
+from privlearn.depth import MOST_COORDINATES, Boxes, in_order
+from privlearn.exceptions import InvalidBudget, PrivacyTestFailed, UnsupportedCombination
 from privlearn.forecast import Forecast
 from privlearn.mechanisms import LAPLACE, DepthDraw
 from privlearn.plan import ONE_MODEL, Plan, Release
@@ -100,6 +100,11 @@ class Tukey:
                 "delta, for example delta=1e-6, or declare bounds and use solver='one-pass'"
             )
         width = _width(problem)
+        if width > MOST_COORDINATES:
+            raise UnsupportedCombination(
+                f"{width} coefficients, but solver='tukey' is proven for {MOST_COORDINATES} at "
+                "most; select features first, or use another solver"
+            )
         models, enough = self.models, enough_models(width, budget)
         if models is None and problem.n is not None:
             models = models_for(problem.n, width, enough, private=False)
