@@ -34,13 +34,13 @@ Why our numbers of the paper's methods differ from the printed ones:
   the mean is 84 (300 steps: R^2 0.73).
 - **Tukey** as published comes out as printed, too. Of its errors, the test's Laplace noise of the
   wrong scale changes next to nothing here: with as many models as rows allow, distances are at
-  least six times what the test needs, on all but supreme. A model that is replaced, not added, halves the weight of depth: the
-  test needs about 610 models of six coefficients instead of 360, and supreme has too few. Dealing
-  rows one by one costs most: at k + 1 rows a model on average, 45 % of the models have fewer rows
-  than coefficients. Twice the rows a model mend that (13 of 21 positive, as published 12),
-  and privlearn's rule, three times, has 14. visualizing_soil fails by rule: two columns of
-  categories sum to one, so two thirds of the models have an intercept of exactly 0 and the others
-  do not; a box that shrinks from an interval to a point must be refused.
+  least six times what the test needs, on all but supreme. A model that is replaced, not added,
+  halves the weight of depth: the test needs about 610 models of six coefficients instead of 360,
+  and supreme has too few. Dealing rows one by one costs most: at k + 1 rows a model on average, 45
+  % of the models have fewer rows than coefficients. Twice the rows a model mend that (13 of 21
+  positive, as published 12), and privlearn's rule, three times, has 14. visualizing_soil fails by
+  rule: two columns of categories sum to one, so two thirds of the models have an intercept of
+  exactly 0 and the others do not; a box that shrinks from an interval to a point must be refused.
 - **Ranks** in Figure 1 change by that: without its errors BAS is first on most data sets, and a
   selection before it costs more than it brings.
 
