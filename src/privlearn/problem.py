@@ -148,8 +148,8 @@ class Bounds:
             raise MissingFact(
                 f"bounds_X and data_norm are both missing, but solver={solver!r} needs to know how "
                 "large a row can be; pass bounds_X=(low, high) or data_norm from public knowledge, "
-                "never from the data itself. They are bought only by fit with delta > 0 and without "
-                "sample_epsilon"
+                "never from the data itself. They are bought only by fit with delta > 0, and "
+                "without sample_epsilon"
             )
 
     def need_target(self, solver: str) -> tuple[float, float]:
@@ -158,7 +158,7 @@ class Bounds:
             raise MissingFact(
                 f"bounds_y is missing, but solver={solver!r} needs the range of the target; pass "
                 "bounds_y=(low, high) from public knowledge, never from the data itself. It is "
-                "bought only by fit with delta > 0 and without sample_epsilon"
+                "bought only by fit with delta > 0, and without sample_epsilon"
             )
         return self.target
 

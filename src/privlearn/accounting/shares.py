@@ -16,8 +16,9 @@ __all__ = ["squared_mu"]
 def squared_mu(pair: Pair) -> float:
     """Square of the mu of the Gaussian pair that many independent copies come close to.
 
-    For shares of a budget only: nothing is promised with it. It is twice the variance of the
-    privacy loss over 2, that is epsilon^2 for a pure loss and a quarter of it for bounded range.
+    For shares of a budget only: nothing is promised with it. It is the variance of the privacy
+    loss, or the largest that it can have: epsilon^2 for a pure loss, a quarter of it where the loss
+    stays in an interval of length epsilon.
 
     Examples
     --------

@@ -179,7 +179,7 @@ class PrivateEstimator(BaseEstimator):
         return within(features, getattr(self, "_reach", None), self.fit_intercept)
 
     @property
-    def bounds_X_(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def bounds_X_(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # noqa: N802
         """Ends of the features to which predictions clip X; only where they were bought.
 
         Released with noise, so they may be looked at and passed on.
