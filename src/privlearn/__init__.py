@@ -43,7 +43,15 @@ _HOMES = {
     "Ridge": "privlearn.linear_model",
     "show_versions": "privlearn._show_versions",
 }
-_MODULES = {"audit", "datasets", "exceptions", "kernel_approximation", "linear_model", "solvers"}
+_MODULES = {
+    "audit",
+    "datasets",
+    "exceptions",
+    "feature_selection",
+    "kernel_approximation",
+    "linear_model",
+    "solvers",
+}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 (PEP 562)

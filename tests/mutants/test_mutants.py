@@ -16,15 +16,14 @@ import privlearn._loops.dual as dual_loops
 import privlearn._loops.octaves as octave_loops
 import privlearn._loops.sgd as loops
 import privlearn._loops.visits as visit_loops
-from privlearn import audit, sampling
+from planting import demand_caught
+from privlearn import sampling
 from privlearn.data import BoundedData, Rows
-from privlearn.exceptions import PlanViolation
 from privlearn.levels import MOST_LEVELS, Levels
 from privlearn.linear_model import base, streaming
 from privlearn.losses import HUBER, LOGISTIC
 from privlearn.mechanisms import GaussianNoise, SphericalNoise
 from privlearn.noise.stream import WordStream
-from privlearn.plan import _smallest_scale
 from privlearn.problem import Bounds, Neighbors
 from privlearn.release import Releaser, Steps
 from privlearn.sampling import Batches, Disjoint, Permuted, Poisson
@@ -42,7 +41,7 @@ from privlearn.solvers.coordinate_descent import CoordinateDescent
 from privlearn.solvers.frame import Frame
 from privlearn.solvers.output_perturbation import OutputPerturbation
 from privlearn.solvers.sufficient_statistics import SufficientStatistics
-from support import N_FEATURES, checks_for, every_configuration
+from support import every_configuration
 
 MUTANTS = []
 
@@ -793,36 +792,11 @@ def solver_of(model):
     return model.solver if isinstance(model.solver, str) else model.solver.name
 
 
-@pytest.fixture(autouse=True)
-def nothing_remembered():
-    """A scale that was found with a bug must not outlive it."""
-    _smallest_scale.cache_clear()
-    yield
-    _smallest_scale.cache_clear()
-
-
-def first_failure(solver, where):
-    """The first audit that fails, the model it fails for, and why."""
-    for name, model in CONFIGURED:
-        if solver not in (None, solver_of(model)) or where not in name:
-            continue
-        for check in checks_for(model):
-            try:
-                check(model, n_features=N_FEATURES)
-            except (audit.AuditFailure, PlanViolation) as failure:
-                return check, model, str(failure)
-    return None
-
-
 @pytest.mark.parametrize(
     ("plant", "solver", "where"), MUTANTS, ids=[plant.__name__ for plant, _, _ in MUTANTS]
 )
 def test_caught_by_the_generic_audits(plant, solver, where, monkeypatch):
-    plant(monkeypatch)
-    caught = first_failure(solver, where)
-    assert caught, f"{plant.__name__} passed every audit"
-    check, model, why = caught
-    print(plant.__name__, check.__name__, why)
-    monkeypatch.undo()
-    _smallest_scale.cache_clear()
-    check(model, n_features=N_FEATURES)  # it is the bug that fails, and not the audit
+    models = [
+        model for name, model in CONFIGURED if solver in (None, solver_of(model)) and where in name
+    ]
+    demand_caught(plant, models, monkeypatch)

@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
-from privlearn import audit
+from planting import demand_caught
 from privlearn._loops import ballots
-from privlearn.exceptions import PlanViolation
 from privlearn.feature_selection import KendallSelector, SubLassoSelector, sub_lasso_selector
 from privlearn.mechanisms import GumbelNoise
-from privlearn.plan import _smallest_scale
 from privlearn.problem import Neighbors
 from privlearn.release import Releaser
 from privlearn.sampling import Batches, Disjoint
@@ -164,30 +162,11 @@ def number_of_groups_from_the_private_n(patch):
     )
 
 
-@pytest.fixture(autouse=True)
-def nothing_remembered():
-    """A scale that was found with a bug must not outlive it."""
-    _smallest_scale.cache_clear()
-    yield
-    _smallest_scale.cache_clear()
-
-
 def configurations(selector, relations):
     for relation in relations:
         yield selector(4, neighbors=relation.value)
         if selector is SubLassoSelector:
             yield selector(1, models=40, neighbors=relation.value)
-
-
-def first_failure(selector, relations):
-    """The first audit that fails, and the model it fails for."""
-    for model in configurations(selector, relations):
-        for check in audit.CHECKS:
-            try:
-                check(model, n_features=N_FEATURES)
-            except (audit.AuditFailure, PlanViolation) as failure:
-                return check, model, str(failure)
-    return None
 
 
 @pytest.mark.parametrize(
@@ -196,11 +175,5 @@ def first_failure(selector, relations):
     ids=[f"{plant.__name__}-{selector.__name__}" for plant, selector, _ in MUTANTS],
 )
 def test_caught_by_the_generic_audits(plant, selector, relations, monkeypatch):
-    plant(monkeypatch)
-    caught = first_failure(selector, relations)
-    assert caught, f"{plant.__name__} passed every audit"
-    check, model, why = caught
-    print(plant.__name__, check.__name__, why)
-    monkeypatch.undo()
-    _smallest_scale.cache_clear()
-    check(model, n_features=N_FEATURES)  # it is the bug that fails, and not the audit
+    models = configurations(selector, relations)
+    demand_caught(plant, models, monkeypatch, n_features=N_FEATURES)

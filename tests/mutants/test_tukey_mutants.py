@@ -3,29 +3,18 @@
 import numpy as np
 import pytest
 
+from planting import Bugs, demand_caught, models_in
 from privlearn import audit
 from privlearn.depth import Boxes
-from privlearn.exceptions import PrivacyTestFailed
-from privlearn.plan import _smallest_scale
 from privlearn.release import Releaser
 from privlearn.sampling import Batches, Disjoint
 from privlearn.solvers import tukey
-from support import N_FEATURES, every_configuration
+from support import is_kernel
 
-MUTANTS = []
-
-
-def mutant(where):
-    """A bug, and part of the names of configurations in which it can show."""
-
-    def planted(plant):
-        MUTANTS.append((plant, where))
-        return plant
-
-    return planted
+BUGS = Bugs()
 
 
-@mutant("zero_out")
+@BUGS.shown_in("zero_out")
 def noise_of_the_test_with_scale_epsilon(patch):
     """As in the published code, which draws Lap(eps) for Lap(1/eps)."""
     drawn = Releaser._draw_noise
@@ -39,7 +28,7 @@ def noise_of_the_test_with_scale_epsilon(patch):
     patch.setattr(Releaser, "_draw_noise", inverted)
 
 
-@mutant("add_remove")
+@BUGS.shown_in("add_remove")
 def blocks_of_as_many_rows_as_n_allows(patch):
     """As in the published code: int(n / m) rows each, so that one row more changes every model."""
 
@@ -50,21 +39,21 @@ def blocks_of_as_many_rows_as_n_allows(patch):
     patch.setattr(tukey, "deal", blocks)
 
 
-@mutant("add_remove")
+@BUGS.shown_in("add_remove")
 def equal_groups_where_n_is_private(patch):
     patch.setattr(
         Releaser, "deal", lambda self, n, groups: self._deal(Disjoint(groups, dealt=False), n)
     )
 
 
-@mutant("replace_one")
+@BUGS.shown_in("replace_one")
 def exp_of_epsilon_times_depth(patch):
     """As in the paper, where a model is added; here one is replaced."""
     slope = Boxes.slope
     patch.setattr(Boxes, "slope", lambda self, epsilon: slope(self, 2.0 * epsilon))
 
 
-@mutant("zero_out")
+@BUGS.shown_in("zero_out")
 def deepest_box_for_certain(patch):
     """The distance is right, and a point of greatest depth is published."""
     weights = Boxes.log_weights
@@ -76,7 +65,7 @@ def deepest_box_for_certain(patch):
     patch.setattr(Boxes, "log_weights", one_box)
 
 
-@mutant("zero_out")
+@BUGS.shown_in("zero_out")
 def rows_in_two_groups(patch):
     deal = tukey.deal
 
@@ -89,7 +78,7 @@ def rows_in_two_groups(patch):
     patch.setattr(tukey, "deal", twice)
 
 
-@mutant("zero_out")
+@BUGS.shown_in("zero_out")
 def median_published_for_the_draw(patch):
     """The draw is made, and the point in the middle of the models is returned."""
     draw = Releaser.draw
@@ -101,7 +90,7 @@ def median_published_for_the_draw(patch):
     patch.setattr(Releaser, "draw", deaf)
 
 
-@mutant("zero_out")
+@BUGS.shown_in("zero_out")
 def models_scaled_by_the_spread_of_all(patch):
     """Standardised with the data's own deviations, so that one row moves every model."""
     models = tukey.group_models
@@ -115,7 +104,7 @@ def models_scaled_by_the_spread_of_all(patch):
     patch.setattr(tukey, "group_models", scaled)
 
 
-@mutant("zero_out")
+@BUGS.shown_in("zero_out")
 def number_of_models_follows_the_rows_present(patch):
     deal = tukey.deal
     solve = tukey.Tukey.solve
@@ -131,38 +120,11 @@ def number_of_models_follows_the_rows_present(patch):
     patch.setattr(tukey.Tukey, "solve", peeking)
 
 
-@pytest.fixture(autouse=True)
-def nothing_remembered():
-    """A scale that was found with a bug must not outlive it."""
-    _smallest_scale.cache_clear()
-    yield
-    _smallest_scale.cache_clear()
-
-
-CONFIGURED = [(name, model) for name, model in every_configuration() if "tukey" in name]
 CHECKS = (audit.check_sampling, audit.check_replay, audit.check_draws, audit.check_noise_law)
 
 
-def first_failure(where):
-    """The first audit that fails, and why."""
-    for name, model in CONFIGURED:
-        if where not in name:
-            continue
-        for check in CHECKS:
-            try:
-                check(model, n_features=N_FEATURES)
-            except audit.AuditFailure as failure:
-                return f"{check.__name__}, {name}: {failure}"
-            except PrivacyTestFailed:
-                continue  # says nothing about privacy
-    return None
-
-
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize(("plant", "where"), MUTANTS, ids=[p.__name__ for p, _ in MUTANTS])
+@BUGS.parametrize()
 def test_caught_by_the_generic_audits(plant, where, monkeypatch):
-    """Without the bug the same audits pass: tests/conformance runs them."""
-    plant(monkeypatch)
-    caught = first_failure(where)
-    assert caught, f"{plant.__name__} passed every audit"
-    print(plant.__name__, caught)
+    models = [model for model in models_in(where, "tukey") if not is_kernel(type(model))]
+    demand_caught(plant, models, monkeypatch, lambda _: CHECKS)

@@ -1,7 +1,10 @@
 """papers/dick: tables that were typed in, data sets, programs as published, counts."""
 
+import json
+
 import numpy as np
 import pytest
+from benchmarks import report
 from benchmarks.needs import Options
 from benchmarks.papers import _dick_as_published as published
 from benchmarks.papers import _dick_counts as counts
@@ -10,6 +13,7 @@ from benchmarks.papers import _dick_methods as methods
 from benchmarks.papers import _dick_pages as pages
 from benchmarks.papers import _dick_study as study
 from benchmarks.papers._dick_published import PRIVATE, TABLES
+from benchmarks.peers import adult_undeclared
 
 # What was typed in
 
@@ -158,25 +162,78 @@ def test_the_page_has_ours_and_the_printed_beside_each_other():
     assert "**1** ended below R^2 = -0.1" in text
 
 
-def test_parts_that_are_asked_for_are_kept(monkeypatch, tmp_path):
-    """Only these; the others are measured again, and what there is is stored after each."""
-    calls = []
+def kept(name):
+    return json.loads((report.RESULTS / f"{name}.json").read_text())["results"]
+
+
+@pytest.mark.parametrize("label", ["ours", "ours, add_remove"])
+def test_kept_results_bear_out_what_is_claimed(label):
+    found = counts.claims(kept("papers/dick"), label)
+    assert found["positive"] == found["sets"] == len(data.TASKS)
+    assert 3 * found["near"] >= 2 * found["sets"]
+    assert found["runs"] >= study.RUNS
+    assert sum(found["below"].values()) <= 1
+
+
+def test_kept_least_squares_is_that_of_the_paper():
+    for number, row in counts.measured(kept("papers/dick"), 5).items():
+        assert row["NonDP"] == pytest.approx(TABLES[5][number]["NonDP"], abs=0.025)
+
+
+def test_kept_accuracy_on_adult_is_near_that_without_privacy():
+    assert np.median(adult_undeclared.gaps(kept("peers/adult_undeclared"))) < 1.5
+
+
+def test_adults_columns_are_not_scaled():
+    pd = pytest.importorskip("pandas")
+    from benchmarks import adult
+
+    words = {column: listed[-1] for column, listed in adult.CATEGORIES.items()}
+    numbers = dict(zip(adult_undeclared.NUMBERS, (40, 77_516, 13, 2_174, 0, 38), strict=True))
+    (row,) = adult_undeclared.features(pd.DataFrame([words | numbers]))
+    assert row[:6].tolist() == [40, 77_516, 13, 2_174, 0, 38]
+    assert row[6:].sum() == len(words)
+
+
+def made_up_parts(calls, failing=None):
+    """Two parts that say when they are measured, and one of them may fail."""
 
     def part(name):
         def measure(problems, splits, options):
             calls.append(name)
+            if name == failing:
+                raise KeyboardInterrupt
             yield "sulfur", {"ours": [float(len(calls))]}
 
         return measure
 
-    monkeypatch.setattr(study, "PARTS", {name: part(name) for name in ("boosted", "ours")})
-    options = Options(quick=True, results=tmp_path)
+    return {name: part(name) for name in ("boosted", "ours")}
+
+
+def test_parts_that_are_asked_for_are_kept(monkeypatch, tmp_path):
+    """Only these; the others are measured again."""
+    calls, options = [], Options(quick=True, results=tmp_path)
+    monkeypatch.setattr(study, "PARTS", made_up_parts(calls))
     first = study.study(1, options)
+    report.store("papers/dick", {}, first, options)
     monkeypatch.setenv(study.KEEP, "boosted")
     again = study.study(1, options)
     assert calls == ["boosted", "ours", "ours"]
     assert again["parts"]["boosted"] == first["parts"]["boosted"]
     assert again["parts"]["ours"]["scores"]["sulfur"]["ours"] == [3.0]
+
+
+def test_a_run_that_was_stopped_leaves_its_parts_but_no_page(monkeypatch, tmp_path):
+    calls, options = [], Options(quick=True, results=tmp_path)
+    monkeypatch.setattr(study, "PARTS", made_up_parts(calls, failing="ours"))
+    with pytest.raises(KeyboardInterrupt):
+        study.study(1, options)
+    assert report.read("papers/dick", options) is None
+    monkeypatch.setattr(study, "PARTS", made_up_parts(calls))
+    monkeypatch.setenv(study.KEEP, "boosted")
+    study.study(1, options)
+    assert calls == ["boosted", "ours", "ours"]
+    assert not list(tmp_path.rglob("*.json"))
 
 
 def test_a_count_is_below_the_truth_with_the_chance_that_the_paper_gives():

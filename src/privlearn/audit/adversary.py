@@ -56,10 +56,10 @@ def _declared(estimator: Any, n_features: int) -> tuple[Array, Array, float, flo
     """Box to draw from: the declared one, or one around the declared norm."""
     bounds = Bounds.declared(
         n_features,
-        bounds_X=estimator.bounds_X,
+        bounds_X=getattr(estimator, "bounds_X", None),
         bounds_y=getattr(estimator, "bounds_y", None),
-        data_norm=estimator.data_norm,
-        fit_intercept=estimator.fit_intercept,
+        data_norm=getattr(estimator, "data_norm", None),
+        fit_intercept=getattr(estimator, "fit_intercept", True),
     )
     reach = bounds.row_norm or 1.0
     low = np.full(n_features, -reach) if bounds.low is None else bounds.low

@@ -23,7 +23,9 @@ OK, BAD_INPUT, OVER_BUDGET, INTERRUPTED = 0, 1, 3, 130
 EPILOG = """\
 start here:
   privlearn demo
-then, with a file of your own that has one row per person:
+then, with a file of your own that has one row per person and columns of numbers:
+  privlearn fit people.csv --target wage --epsilon 1
+more accurate, and with columns of text:
   privlearn plan --template people.csv --target wage > facts.toml
   (fill in facts.toml: what is publicly known about each column)
   privlearn fit people.csv --facts facts.toml --epsilon 1 -o wage.json

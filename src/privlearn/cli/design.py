@@ -23,17 +23,20 @@ class Design:
         The column to predict.
     columns : tuple of Column
         The columns to predict from, with their encodings.
+    classifies : bool
+        Whether the target holds labels.
     target_bounds : pair or None
-        The range of a numeric target.
+        The range of a numeric target; None where it is to be bought.
     classes : tuple of str or None
         The declared labels of a target that is no number.
     row_norm : float or None
         A bound on the Euclidean norm of an encoded row, the intercept's 1 included; None where
-        the boxes say all there is to say.
+        the boxes say all there is to say, or nothing is known.
     """
 
     target: str
     columns: tuple[Column, ...]
+    classifies: bool
     target_bounds: Range | None
     classes: tuple[str, ...] | None
     row_norm: float | None
@@ -49,8 +52,17 @@ class Design:
         return sum(column.width for column in self.columns)
 
     @property
-    def box(self) -> tuple[list[float], list[float]]:
-        """Lowest and highest value of every feature."""
+    def unlimited(self) -> list[str]:
+        """Columns of numbers whose ranges are to be bought."""
+        if self.row_norm is not None:
+            return []
+        return [column.name for column in self.columns if isinstance(column, AsIs)]
+
+    @property
+    def box(self) -> tuple[list[float], list[float]] | None:
+        """Lowest and highest value of every feature; None where they are to be bought."""
+        if self.unlimited:
+            return None
         low: list[float] = []
         high: list[float] = []
         for column in self.columns:
@@ -61,7 +73,9 @@ class Design:
         return low, high
 
 
-def design(names: Sequence[str], facts: Facts, *, where: str, classifies: bool) -> Design:
+def design(
+    names: Sequence[str], facts: Facts, *, where: str, classifies: bool, buys: bool = True
+) -> Design:
     """Choose columns and encodings, or say everything that is missing at once.
 
     Parameters
@@ -74,21 +88,25 @@ def design(names: Sequence[str], facts: Facts, *, where: str, classifies: bool) 
         The file, for messages.
     classifies : bool
         Whether the target is a label and needs no range.
+    buys : bool, default=True
+        Whether ranges that nobody declared can be bought: the budget has a delta.
     """
     target = _target(names, facts, where)
     chosen = _chosen(names, facts, target, where)
     _refuse_strangers(names, facts, where)
-    missing = _missing(chosen, facts, target, classifies)
-    if missing:
-        raise CommandError(_explain(missing, chosen, facts, target))
     columns = tuple(_column(name, facts) for name in chosen)
-    return Design(
+    found = Design(
         target=target,
         columns=columns,
-        target_bounds=None if classifies else facts.bounds[target],
+        classifies=classifies,
+        target_bounds=None if classifies else facts.bounds.get(target),
         classes=facts.classes,
         row_norm=_row_norm(columns, facts.data_norm),
     )
+    if not buys:
+        _refuse_to_buy(found)
+    _refuse_some_bounds(found)
+    return found
 
 
 def _target(names: Sequence[str], facts: Facts, where: str) -> str:
@@ -124,26 +142,51 @@ def _refuse_strangers(names: Sequence[str], facts: Facts, where: str) -> None:
             )
 
 
-def _missing(chosen: list[str], facts: Facts, target: str, classifies: bool) -> list[str]:
-    known = {*facts.bounds, *facts.categories}
-    missing = [] if facts.data_norm else [name for name in chosen if name not in known]
-    if not classifies and target not in facts.bounds:
-        missing.append(target)
-    return missing
+def _refuse_some_bounds(found: Design) -> None:
+    """Ranges are bought for all columns of numbers or for none: half a box is no box."""
+    without = found.unlimited
+    declared = [column.name for column in found.columns if isinstance(column, Scaled)]
+    if not (without and declared):
+        return
+    raise CommandError(
+        "some columns of numbers have bounds and others have none; give all of them bounds, or "
+        "none: ranges are then bought for a share of the budget\n"
+        f"  with bounds: {', '.join(declared)}\n  without: {', '.join(without)}\n"
+        "either add, from public knowledge and never read off the data,\n"
+        + _options(without)
+        + f"\nor use the other columns only: {_rest(found, without)}"
+        "\nor leave out the bounds of all columns"
+    )
 
 
-def _explain(missing: list[str], chosen: list[str], facts: Facts, target: str) -> str:
-    lines = ["these columns need a fact from public knowledge, never read off the data; add"]
-    for name in missing:
-        if name == target:
-            lines.append("  --bounds-y LOW:HIGH   (the range of the target)")
-            continue
-        text = option("--categories", f"{name}=A,B,...")
-        lines.append(f"  {option('--bounds', f'{name}=LOW:HIGH')}   or, if it holds text, {text}")
-    rest = [name for name in chosen if name not in missing]
-    if rest and set(missing) - {target}:
-        lines.append(f"or use the other columns only: {option('--columns', ','.join(rest))}")
-    return "\n".join(lines)
+def _refuse_to_buy(found: Design) -> None:
+    """Without a delta nothing can be bought, so everything must have been declared."""
+    without = found.unlimited
+    lacks_target = not found.classifies and found.target_bounds is None
+    if not (without or lacks_target):
+        return
+    lines = [
+        "--delta 0 leaves no way to buy ranges that nobody declared (the noise for that needs "
+        "delta > 0); add --delta 1e-6, or declare, from public knowledge and never read off the "
+        "data,"
+    ]
+    if without:
+        lines.append(_options(without))
+    if lacks_target:
+        lines.append(f"  --bounds-y LOW:HIGH   (the range of {found.target})")
+    raise CommandError("\n".join(lines))
+
+
+def _options(names: Sequence[str]) -> str:
+    return "\n".join(
+        f"  {option('--bounds', f'{name}=LOW:HIGH')}   or, if it holds text, "
+        f"{option('--categories', f'{name}=A,B,...')}"
+        for name in names
+    )
+
+
+def _rest(found: Design, without: Sequence[str]) -> str:
+    return option("--columns", ",".join(name for name in found.names if name not in without))
 
 
 def _column(name: str, facts: Facts) -> Column:
@@ -158,6 +201,8 @@ def _row_norm(columns: Sequence[Column], declared: float | None) -> float | None
     """The declared norm, or the one that follows from lists: one 1 per list, not one per entry."""
     if declared is not None:
         return declared
+    if any(isinstance(column, AsIs) for column in columns):
+        return None
     if all(column.width == 1 for column in columns):
         return None
     return math.sqrt(1.0 + len(columns))

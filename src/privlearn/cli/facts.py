@@ -155,7 +155,11 @@ def _facts(content: Mapping[str, Any], path: str) -> Facts:
     if norm is not None and not _is_number(norm):
         raise CommandError(f"data_norm in {path} is no number; write data_norm = 2.5")
     return Facts(
-        bounds={k: _toml_range(k, v, path) for k, v in _section(content, "bounds", path)},
+        bounds={
+            k: _toml_range(k, v, path)
+            for k, v in _section(content, "bounds", path)
+            if v != []  # as the template has it: not known
+        },
         categories={
             k: _distinct(_texts(k, v, path), f"{k!r} in {path}")
             for k, v in _section(content, "categories", path)
@@ -180,7 +184,7 @@ def _toml_range(name: str, value: object, path: str) -> Range:
     if not (isinstance(value, list) and len(value) == 2 and all(map(_is_number, value))):
         raise CommandError(
             f"the bounds of {name!r} in {path} are no pair of numbers; write for example "
-            f"{name} = [0, 100]"
+            f"{name} = [0, 100], or {name} = [] where nothing is known"
         )
     return _range((float(value[0]), float(value[1])), f"of {name!r} in {path}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from privlearn.certificate import Certificate
     from privlearn.cli.design import Design
     from privlearn.cli.model_file import SavedModel
     from privlearn.cli.tables import Source
@@ -32,7 +34,11 @@ if TYPE_CHECKING:
 __all__ = ["add_parser", "run"]
 
 EXAMPLE = """\
-example: wages by age, hours and sex, with epsilon = 1; then predictions for other people
+example: wages by all other columns, with epsilon = 1; ranges of numbers are bought
+  privlearn fit people.csv --target wage --epsilon 1 --categories sex=male,female
+
+with ranges that are public knowledge, which leaves more of the budget to the model; then
+predictions for other people
   privlearn fit people.csv --target wage --epsilon 1 --bounds-y 0:5000 \\
       --bounds age=17:90 --bounds hours=0:99 --categories sex=male,female \\
       -o wage.json --predict others.csv --predictions out.csv
@@ -109,7 +115,9 @@ def run(args: argparse.Namespace) -> int:
     source = open_source(args.data, args.separator)
     kind = MODELS[args.model]
     facts = gather_facts(args)
-    chosen = design(source.names, facts, where=args.data, classifies=kind.classifies)
+    chosen = design(
+        source.names, facts, where=args.data, classifies=kind.classifies, buys=args.delta > 0
+    )
     estimator = build(
         args.model,
         chosen,
@@ -120,11 +128,11 @@ def run(args: argparse.Namespace) -> int:
         solver=args.solver,
         on_invalid=args.on_invalid,
     )
-    new_rows = _new_rows(args, chosen)
     rows = _rows(args, source, chosen)
+    new_rows = _new_rows(args, chosen)
     model = _fit(args, chosen, estimator, rows)
     _save(args, model, new_rows)
-    _report(args, model, str(estimator.privacy_))
+    _report(args, model, estimator.privacy_)
     return 0
 
 
@@ -168,6 +176,13 @@ def _rows(
 ) -> tuple[NDArray[np.float64], NDArray[Any]]:
     from privlearn.cli.training import read_training
 
+    if args.on_invalid == "drop" and chosen.unlimited:
+        print(
+            "privlearn: warning: columns without facts are taken for numbers: "
+            f"{', '.join(chosen.unlimited)}. Rows that hold text in them count as empty; a column "
+            "of text needs --categories",
+            file=sys.stderr,
+        )
     public = args.neighbors != "add_remove"
     return read_training(source, chosen, remedy=_remedy(args), n_is_public=public)
 
@@ -207,7 +222,7 @@ def _save(
         write_predictions(model, new_rows, Path(args.predictions))
 
 
-def _report(args: argparse.Namespace, model: SavedModel, certificate: str) -> None:
+def _report(args: argparse.Namespace, model: SavedModel, certificate: Certificate) -> None:
     what = model.target
     if model.classes is not None and len(model.classes) == 2:
         what += f" = {model.classes[1]}"
@@ -218,7 +233,22 @@ def _report(args: argparse.Namespace, model: SavedModel, certificate: str) -> No
         print(f"  {'':<{width}}  " + "  ".join(f"{label[:12]:<12}" for label in model.classes))
     for name, values in effects:
         print(f"  {name:<{width}}  " + "  ".join(f"{value:<+12.6g}" for value in values).rstrip())
+    _report_purchase(model, certificate)
     print(f"\n{certificate}\n")
     print(f"model saved to {args.output}")
     if args.predictions:
         print(f"predictions saved to {args.predictions}")
+
+
+def _report_purchase(model: SavedModel, certificate: Certificate) -> None:
+    """What was bought, what it cost, and where values are clipped from now on."""
+    from privlearn.cli.purchases import purchase
+
+    sentence = purchase(certificate.plan)
+    if sentence is None:
+        return
+    print(f"\n{sentence}\nValues outside these ranges are clipped to them, also in predictions:")
+    ranges = model.ranges()
+    width = max(len(name) for name, _ in ranges)
+    for name, (low, high) in ranges:
+        print(f"  {name:<{width}}  {low:.6g} to {high:.6g}")

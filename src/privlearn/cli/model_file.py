@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +15,20 @@ from privlearn._version import __version__
 from privlearn.cli.design import Design
 from privlearn.cli.encoding import AsIs, Categories, Column, Scaled
 from privlearn.cli.errors import CommandError
+from privlearn.cli.limits import Limits
 
-__all__ = ["FORMAT", "SavedModel", "read_model"]
+__all__ = ["CLIPPING", "FORMAT", "SavedModel", "read_model"]
 
 FORMAT = "privlearn model 1"
+CLIPPING = "privlearn model 2"  # with limits, which a reader of the first format would overlook
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class SavedModel:
     """A fitted model as it is kept: prediction = intercept + sum of coefficient times value.
+
+    Where ranges were bought, values and predictions are clipped to them.
 
     Attributes
     ----------
@@ -43,6 +47,8 @@ class SavedModel:
         Labels; of two, the second belongs to positive scores.
     certificate : dict
         The privacy guarantee.
+    limits : Limits
+        What predictions clip.
     """
 
     kind: str
@@ -52,6 +58,7 @@ class SavedModel:
     intercept: Array
     classes: tuple[str, ...] | None
     certificate: dict[str, Any]
+    limits: Limits = field(default_factory=Limits)
 
     @classmethod
     def of(cls, kind: str, design: Design, estimator: Any) -> SavedModel:  # noqa: ANN401
@@ -66,29 +73,42 @@ class SavedModel:
             intercept=np.atleast_1d(estimator.intercept_) + shift,
             classes=None if classes is None else tuple(str(label) for label in classes),
             certificate=estimator.privacy_.to_dict(),
+            limits=Limits.of(getattr(estimator, "_reach", None)),
         )
 
     def score(self, features: Array) -> Array:
-        """Intercept plus weighted features: one column, or one per class."""
-        score: Array = features @ self.coef.T + self.intercept
-        return score
+        """Intercept plus weighted features, within the limits: one column, or one per class."""
+        score: Array = self.limits.features(features) @ self.coef.T + self.intercept
+        return self.limits.prediction(score)
 
     def effects(self) -> list[tuple[str, Array]]:
         """Every feature in words, with its coefficients."""
         words = [word for column in self.columns for word in _features(column)]
         return [*zip(words, self.coef.T, strict=True), ("(intercept)", self.intercept)]
 
+    def ranges(self) -> list[tuple[str, list[float]]]:
+        """Columns of numbers, the target last, with the ranges to which they are clipped."""
+        found = [
+            (column.name, self.limits.range_of(part.start))
+            for column, part in zip(self.columns, self._parts(), strict=True)
+            if not isinstance(column, Categories)
+        ]
+        if self.limits.target is not None:
+            found.append((self.target, list(self.limits.target)))
+        return [(name, pair) for name, pair in found if pair is not None]
+
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values."""
         return {
-            "format": FORMAT,
+            "format": CLIPPING if self.limits else FORMAT,
             "privlearn": __version__,
             "model": self.kind,
             "target": self.target,
             "classes": None if self.classes is None else list(self.classes),
             "intercept": _plain(self.intercept),
+            **self.limits.of_predictions(),
             "columns": [
-                _entry(column, part)
+                _entry(column, self.coef[:, part]) | self.limits.of_column(column, part)
                 for column, part in zip(self.columns, self._parts(), strict=True)
             ],
             "certificate": self.certificate,
@@ -102,9 +122,10 @@ class SavedModel:
         """Save as JSON."""
         path.write_text(self.to_json() + "\n", encoding="utf-8")
 
-    def _parts(self) -> list[Array]:
-        ends = np.cumsum([column.width for column in self.columns])
-        return np.split(self.coef, ends[:-1], axis=1)
+    def _parts(self) -> list[slice]:
+        """Where the features of each column are."""
+        ends = np.cumsum([column.width for column in self.columns]).tolist()
+        return [slice(a, b) for a, b in zip([0, *ends], ends, strict=False)]
 
 
 def _unscaled(columns: Sequence[Column], coef: Array) -> tuple[Array, Array]:
@@ -152,7 +173,7 @@ def read_model(path: str | Path) -> SavedModel:
     except (UnicodeDecodeError, json.JSONDecodeError):
         raise CommandError(f"{path} is no model file (it is not JSON); {remedy}") from None
     found = content.get("format") if isinstance(content, dict) else None
-    if found != FORMAT:
+    if found not in (FORMAT, CLIPPING):
         if isinstance(found, str) and found.startswith("privlearn model"):
             raise CommandError(f"{path} is a {found!r}, newer than this version; update privlearn")
         raise CommandError(f"{path} is JSON, but no model file; {remedy}")
@@ -176,6 +197,7 @@ def _saved(content: dict[str, Any]) -> SavedModel:
         intercept=intercept,
         classes=None if classes is None else tuple(map(str, classes)),
         certificate=dict(content["certificate"]),
+        limits=Limits.read(content) if content["format"] == CLIPPING else Limits(),
     )
 
 

@@ -139,14 +139,15 @@ def add_facts(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "public facts",
         "What you know about the columns without looking at these people's data: survey rules, "
-        "physical or legal limits, or a generous guess. Values outside are clipped.",
+        "physical or legal limits, or a generous guess. Values outside are clipped. Ranges that "
+        "are left out are bought with a share of the budget; lists of text cannot be.",
     )
     group.add_argument(
         "--bounds",
         action="append",
         default=[],
         metavar="COLUMN=LOW:HIGH",
-        help="range of a numeric column; repeat for each",
+        help="range of a numeric column; repeat for each, or give none of them",
     )
     group.add_argument("--bounds-y", metavar="LOW:HIGH", help="range of a numeric target")
     group.add_argument(
@@ -154,7 +155,7 @@ def add_facts(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="COLUMN=A,B,...",
-        help="all values of a text column; repeat for each",
+        help="all values of a text column; repeat for each, every one is needed",
     )
     group.add_argument(
         "--classes",

@@ -19,6 +19,9 @@ from privlearn.cli.options import (
 )
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from privlearn.cli.design import Design
     from privlearn.cli.facts import Facts
     from privlearn.plan import Plan
@@ -27,9 +30,9 @@ __all__ = ["add_parser", "run"]
 
 EXAMPLE = """\
 examples:
-  how noisy would a model of 8 columns and 10,000 people be?
+  how noisy would a model of 8 columns and 10,000 people be, with all ranges bought?
     privlearn plan --rows 10000 --features 8 --epsilon 1
-  the same with ranges, so that the noise is in the columns' own units
+  with ranges that are known: nothing is bought, and the noise is in the columns' own units
     privlearn plan --rows 10000 --facts facts.toml --epsilon 1
   a facts file to fill in; it holds column names and nothing else from the data
     privlearn plan --template people.csv --target wage > facts.toml
@@ -100,8 +103,6 @@ def run(args: argparse.Namespace) -> int:
     plan = estimator.plan(n=args.rows, n_features=chosen.n_features)
     print(plan)
     print(f"  price       epsilon = {plan.epsilon(args.delta):.6g} at delta = {args.delta:g}")
-    if chosen.target_bounds is not None and chosen.target not in facts.bounds:
-        print("\nWithout --bounds-y, the noise is in parts of the target's range.")
     _explain(args, chosen, plan)
     return 0
 
@@ -118,39 +119,54 @@ def _template(args: argparse.Namespace) -> int:
 
 
 def _design(args: argparse.Namespace, facts: Facts, classifies: bool) -> Design:
-    """Columns from facts, or as many as --features says; a missing target range is [0, 1]."""
+    """Columns from facts, or as many as --features says."""
     from privlearn.cli.design import design
 
     target = facts.target or "target"
     known = [name for name in (*facts.bounds, *facts.categories) if name != target]
+    known += facts.columns or ()
     if args.features is not None:
-        if known or facts.columns:
+        if known:
             raise CommandError("give --features, or facts about columns, but not both")
+        if args.delta == 0:
+            raise CommandError(
+                "--delta 0 leaves no way to buy ranges, so the columns must be known: give "
+                "--facts or --bounds instead of --features, or --delta 1e-6"
+            )
         known = [f"column {place}" for place in range(1, args.features + 1)]
-        facts = replace(facts, bounds=facts.bounds | dict.fromkeys(known, (0.0, 1.0)))
     if not known:
-        raise CommandError("how many columns? Add --features P, or facts: --facts or --bounds")
-    if target not in facts.bounds:
-        facts = replace(facts, bounds=facts.bounds | {target: (0.0, 1.0)})
-    everything = [*known, *(facts.columns or ()), target]
+        raise CommandError("how many columns? Add --features P, --columns, or facts: --facts")
     return design(
-        list(dict.fromkeys(everything)),
+        list(dict.fromkeys([*known, target])),
         replace(facts, target=target),
         where="the facts",
         classifies=classifies,
+        buys=args.delta > 0,
     )
 
 
 def _explain(args: argparse.Namespace, chosen: Design, plan: Plan) -> None:
     """Say what the numbers mean, with the noise per column where ranges are known."""
-    print("\nThe plan sees columns with bounds scaled to 0..1, and one column per category.")
+    from privlearn.cli.purchases import purchase
+
+    bought = purchase(plan)
+    if bought is not None:
+        print(f"\n{bought}")
+        print("To keep that for the model, declare what is public: --bounds, --bounds-y, --facts.")
     if args.rows is None:
-        print("Add --rows N to see how large the noise would be.")
-    if args.rows is None or args.features is not None or plan.outlook is None:
-        return
+        print("\nAdd --rows N to see how large the noise would be.")
+    elif bought is not None and plan.outlook is not None:
+        print("The forecast counts what is bought in halves of its range.")
+    if args.rows is not None and not chosen.unlimited and plan.outlook is not None:
+        _tell_noise(chosen, plan.outlook.coefficient)
+
+
+def _tell_noise(chosen: Design, coefficient: NDArray[np.float64]) -> None:
+    """The noise on every coefficient."""
+    print("\nThe plan sees columns with bounds scaled to 0..1, and one column per category.")
     print("\nNoise to expect on each coefficient, in the column's own units:")
     start = 0
     for column in chosen.columns:
-        noise, _ = column.unscale(plan.outlook.coefficient[start : start + column.width])
+        noise, _ = column.unscale(coefficient[start : start + column.width])
         print(f"  {column.name:<20} {float(noise.max()):.3g}")
         start += column.width

@@ -12,9 +12,14 @@ __all__ = ["template"]
 
 HEAD = """\
 # Public facts about {file}: what is known without looking at these people's data.
-# Fill in [low, high] for every column of numbers. Move columns of text down to [categories]
-# and list all values that there can be. Columns that are not to be used: delete them, and
-# their names in the list of columns.
+# Columns of numbers: fill in [low, high] for all of them, or leave all as they are, []. Their
+# ranges are then bought for {features:.0%} of the privacy budget, which adds noise to the model.
+# Columns of text: move them down to [categories] and list all values that there can be.
+# Columns that are not to be used: delete them, and their names in the list of columns.
+"""
+
+TARGET = """\
+# The target may be left as it is, too: its range then costs {target:.0%}, or more if rows are few.
 """
 
 TAIL = """\
@@ -36,7 +41,7 @@ def template(names: Sequence[str], target: str | None, file: str, *, classifies:
     columns = ["age", "hours a week"]
     <BLANKLINE>
     [bounds]
-    wage = []  # the target
+    wage = []
     age = []
     "hours a week" = []
     ...
@@ -51,9 +56,16 @@ def template(names: Sequence[str], target: str | None, file: str, *, classifies:
         lines.append('classes = []  # all labels of the target, for example ["no", "yes"]')
     lines += [f"columns = [{', '.join(map(json.dumps, columns))}]", "", "[bounds]"]
     if not classifies:
-        lines.append(f"{_key(target)} = []  # the target")
+        lines.append(f"{_key(target)} = []")
     lines += [f"{_key(name)} = []" for name in columns]
-    return HEAD.format(file=file) + "\n".join(lines) + "\n" + TAIL
+    return _head(file, classifies) + "\n".join(lines) + "\n" + TAIL
+
+
+def _head(file: str, classifies: bool) -> str:
+    from privlearn.buying import purchase
+
+    text = HEAD if classifies else HEAD + TARGET
+    return text.format(file=file, features=purchase.FEATURES, target=purchase.TARGET)
 
 
 def _key(name: str) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn.cli.design import Design
-from privlearn.cli.encoding import Categories, encode, invalid_columns
+from privlearn.cli.encoding import Categories, Column, encode, invalid_columns
 from privlearn.cli.errors import CommandError, option
 from privlearn.cli.tables import Source, Table
 
@@ -41,13 +41,13 @@ def read_training(
     y = _target(design, table)
     if remedy is not None:
         _refuse_invalid(source, design, X, y, remedy)
-    if design.target_bounds is None and design.classes is None:
+    if design.classifies and design.classes is None:
         _refuse_odd_labels(design.target, set(y) - {None})
     return X, y
 
 
 def _target(design: Design, table: Table) -> NDArray[Any]:
-    if design.target_bounds is not None:
+    if not design.classifies:
         return table.numbers(design.target)
     missing = None if design.classes is None else ""  # what the estimator takes for missing
     return np.array([label or missing for label in table.labels(design.target)], dtype=object)
@@ -70,21 +70,27 @@ def _refuse_odd_labels(target: str, labels: set[str]) -> None:
 def _refuse_invalid(
     source: Source, design: Design, X: NDArray[np.float64], y: NDArray[Any], remedy: str
 ) -> None:
-    columns = {column.name: column for column in design.columns}
-    lines = []
-    for name in invalid_columns(design.columns, X):
-        if isinstance(columns[name], Categories):
-            lines.append(f"  {name}: a cell is empty or holds none of its --categories")
-        else:
-            text = option("--categories", f"{name}=A,B,...")
-            lines.append(f"  {name}: a cell is empty or no number (if it holds text: {text})")
+    broken = invalid_columns(design.columns, X)
+    lines = [_complaint(column) for column in design.columns if column.name in broken]
     if y.dtype != object and np.isnan(y).any():
         lines.append(f"  {design.target}: a cell of the target is empty or no number")
     if y.dtype == object and not {*y} <= {*(design.classes or y)} - {None}:
         lines.append(f"  {design.target}: a cell of the target is empty or none of --classes")
-    if lines:
-        raise CommandError(
-            f"{source.path} has rows that cannot be used:\n" + "\n".join(lines) + "\nmend them, "
-            f"leave the column out with --columns, or add {remedy}: such rows then add "
-            "nothing, and the guarantee covers them"
-        )
+    if not lines:
+        return
+    if set(broken) & set(design.unlimited):
+        lines.append("the range of a column of numbers is bought, but a list of text cannot be")
+    usable = ",".join(name for name in design.names if name not in broken)
+    columns = option("--columns", usable) if broken and usable else "--columns"
+    raise CommandError(
+        f"{source.path} has rows that cannot be used:\n" + "\n".join(lines) + "\nmend them, "
+        f"leave the column out with {columns}, or add {remedy}: such rows then add "
+        "nothing, and the guarantee covers them"
+    )
+
+
+def _complaint(column: Column) -> str:
+    if isinstance(column, Categories):
+        return f"  {column.name}: a cell is empty or holds none of its --categories"
+    text = option("--categories", f"{column.name}=A,B,...")
+    return f"  {column.name}: a cell is empty or no number (if it holds text: {text})"

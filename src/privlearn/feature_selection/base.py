@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,10 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from privlearn.certificate import Certificate
 from privlearn.data import BoundedData, validate
-from privlearn.exceptions import DeltaWarning
-from privlearn.linear_model.base import budget_of
+from privlearn.linear_model.base import budget_of, warn_of_delta
 from privlearn.plan import Plan, Release, calibrate
-from privlearn.problem import Bounds, Budget, Neighbors
+from privlearn.problem import Bounds, Neighbors
 from privlearn.release import Releaser, spend
 from privlearn.solvers.peeling import refuse_k
 
@@ -49,11 +47,6 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
 
     selected_: NDArray[np.int64] = field(init=False)
     privacy_: Certificate = field(init=False)
-
-    # Nothing about the data has to be declared; audits ask every estimator what was.
-    bounds_X: ClassVar[None] = None
-    data_norm: ClassVar[None] = None
-    fit_intercept: ClassVar[bool] = True
 
     _paper: ClassVar[str]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -100,7 +93,7 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
             paper=self._paper,
         )
         budget = budget_of(self.epsilon, self.delta)
-        _warn_of_delta(budget, rows)
+        warn_of_delta(budget, rows)
         return calibrate(lambda scale: plan_at(scale=scale), budget)
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401
@@ -141,13 +134,3 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
-
-
-def _warn_of_delta(budget: Budget, rows: int | None) -> None:
-    if rows is not None and budget.delta * rows > 1.0:
-        warnings.warn(
-            f"delta={budget.delta:g} is above 1/n = {1 / rows:.2g}: publishing one random row "
-            "would keep such a promise; choose a smaller delta",
-            DeltaWarning,
-            stacklevel=3,
-        )

@@ -29,7 +29,7 @@ from privlearn.problem import Bounds, Budget, Neighbors, Problem
 from privlearn.release import spend
 from privlearn.solvers import Solution, Solver, resolve
 
-__all__ = ["PrivateEstimator", "budget_of"]
+__all__ = ["PrivateEstimator", "budget_of", "warn_of_delta"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -214,13 +214,7 @@ class PrivateEstimator(BaseEstimator):
         if levels is not None and levels.epsilons:
             problem = replace(problem, levels=levels.public(self._n_is_public()))
             budget = replace(budget, epsilon=max(levels.epsilons))
-        if problem.n is not None and budget.delta > 1.0 / problem.n:
-            warnings.warn(
-                f"delta={budget.delta:g} is above 1/n = {1 / problem.n:.2g}: publishing one random "
-                "row would keep such a promise; choose a smaller delta",
-                DeltaWarning,
-                stacklevel=3,
-            )
+        warn_of_delta(budget, problem.n)
         return problem, budget, resolve(self.solver, problem, budget)
 
     def _completed(self, solver: Solver, problem: Problem, budget: Budget) -> Solver:
@@ -266,6 +260,17 @@ def budget_of(epsilon: object, delta: object) -> Budget:
         if not isinstance(value, Real) or isinstance(value, bool):
             raise InvalidBudget(f"{name} is a {type(value).__name__}, but a number is needed")
     return Budget(float(epsilon), float(delta))  # type: ignore[arg-type]
+
+
+def warn_of_delta(budget: Budget, rows: int | None) -> None:
+    """Warn where the number of rows is public and delta is above its inverse."""
+    if rows is not None and budget.delta * rows > 1.0:
+        warnings.warn(
+            f"delta={budget.delta:g} is above 1/n = {1 / rows:.2g}: publishing one random row "
+            "would keep such a promise; choose a smaller delta",
+            DeltaWarning,
+            stacklevel=4,
+        )
 
 
 def _refuse(**arguments: object) -> None:
