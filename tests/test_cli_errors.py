@@ -135,11 +135,24 @@ def test_facts_about_a_column_that_is_not_there(complaint):
     assert "did you mean 'age'?" in complaint(*FIT, "--bounds", "agee=0:1")
 
 
-def test_all_missing_facts_at_once(complaint):
-    text = complaint("fit", "people.csv", "--target", "wage", "--epsilon", "1")
+def test_without_delta_all_missing_facts_at_once(complaint):
+    text = complaint("fit", "people.csv", "--target", "wage", "--epsilon", "1", "--delta", "0")
+    assert "--delta 0 leaves no way to buy ranges" in text
+    assert "add --delta 1e-6, or declare" in text
     assert "--bounds age=LOW:HIGH   or, if it holds text, --categories age=A,B,..." in text
     assert "--bounds sex=LOW:HIGH" in text
-    assert "--bounds-y LOW:HIGH" in text
+    assert "--bounds-y LOW:HIGH   (the range of wage)" in text
+
+
+def test_bounds_of_some_columns_are_no_bounds(complaint, folder):
+    (folder / "people.csv").write_text("age,hours,height,wage\n30,40,170,900\n")
+    line = ["fit", "people.csv", "--target", "wage", "--epsilon", "1", "--bounds-y", "0:1"]
+    text = complaint(*line, "--bounds", "hours=0:99")
+    assert "give all of them bounds, or none: ranges are then bought" in text
+    assert "\n  with bounds: hours\n  without: age, height\n" in text
+    assert "--bounds age=LOW:HIGH" in text
+    assert "--bounds height=LOW:HIGH" in text
+    assert "--bounds hours" not in text
 
 
 def test_missing_facts_name_the_columns_that_would_do(complaint):
@@ -150,7 +163,7 @@ def test_missing_facts_name_the_columns_that_would_do(complaint):
 def test_missing_facts_are_told_without_looking_at_a_row(complaint):
     """The second line would be an error of its own, had it been read."""
     line = fit_file("age,height,wage\n1,2,3,4,5\n")
-    assert "--bounds height=LOW:HIGH" in complaint(*line[:6])
+    assert "--bounds height=LOW:HIGH" in complaint(*line[:6], "--bounds", "age=0:99")
 
 
 def test_text_in_a_column_of_numbers(complaint):
@@ -158,6 +171,16 @@ def test_text_in_a_column_of_numbers(complaint):
     text = complaint(*line)
     assert "sex: a cell is empty or no number (if it holds text: --categories sex=A,B,...)" in text
     assert "leave the column out with --columns" in text
+
+
+def test_text_cannot_be_bought(complaint):
+    """The columns of numbers need nothing, and the one of text a list."""
+    text = complaint("fit", "people.csv", "--target", "wage", "--epsilon", "1")
+    assert "sex: a cell is empty or no number (if it holds text: --categories sex=A,B,...)" in text
+    assert "range of a column of numbers is bought, but a list of text cannot be" in text
+    assert "leave the column out with --columns age," in text
+    assert "--bounds" not in text
+    assert "age:" not in text
 
 
 def test_unlisted_category(complaint):
@@ -202,7 +225,7 @@ def test_range_below_zero_needs_no_equals_sign(complaint):
         ("bounds = [", "is not valid TOML"),
         ("limits = 3", "entry 'limits', which is unknown; there are: target"),
         ("bounds = 3", "bounds in facts.toml is no table"),
-        ("[bounds]\nage = []", "the bounds of 'age' in facts.toml are no pair of numbers"),
+        ("[bounds]\nage = [1]", "the bounds of 'age' in facts.toml are no pair of numbers"),
         ("[bounds]\nage = [9, 1]", "the lower one first"),
         ('[categories]\nsex = "male"', "'sex' in facts.toml is no list"),
         ('data_norm = "long"', "data_norm in facts.toml is no number"),

@@ -93,7 +93,8 @@ def test_plan_without_data(capsys):
     assert "nothing has been released" in text
     assert "n = 10,000 rows" in text
     assert re.search(r"price +epsilon = 1 at delta = 1e-06", text)
-    assert "parts of the target's range" in text
+    assert "the ranges of the columns for 15% and the range of the target for 10%" in text
+    assert "in halves of its range" in text
 
 
 def test_plan_is_that_of_the_fit(capsys, tmp_path, monkeypatch):
@@ -112,7 +113,7 @@ def test_plan_tells_noise_in_the_units_of_columns(capsys):
     wide = printed(capsys, *line, "--bounds", "a=0:100", "--bounds", "b=0:1")
     noise = {k: float(v) for k, v in re.findall(r"^  ([ab]) +([\d.e-]+)$", wide, re.M)}
     assert noise["b"] == pytest.approx(100 * noise["a"], rel=0.01)
-    assert "parts of the target's range" not in wide
+    assert "bought" not in wide
 
 
 def test_more_privacy_is_more_noise(capsys):
@@ -191,9 +192,11 @@ def test_demo(capsys, tmp_path):
     assert others - 0.05 < ours < others + 0.01
     ours, others = map(float, re.search(r"right.*?people +([\d.]+)% +([\d.]+)%", text).groups())
     assert others - 4 < ours < others + 2
+    assert "and the range of the target for 10% of the budget" in text
+    assert float(re.findall(r"R\^2.*?people +([\d.]+)", text)[1]) > 0.4
     spent, total = re.search(r"spent +epsilon = ([\d.]+) together.*sum of ([\d.]+)", text).groups()
-    assert 1.2 < float(spent) < 1.7
-    assert float(total) == pytest.approx(2, abs=0.01)
+    assert 1.7 < float(spent) < 2.0
+    assert float(total) == pytest.approx(3, abs=0.01)
     ledger = privlearn.Ledger(tmp_path / "demo.ledger")
-    assert len(ledger.history("cps1988")) == 2
-    assert len(text.splitlines()) < 90
+    assert len(ledger.history("cps1988")) == 3
+    assert len(text.splitlines()) < 100

@@ -96,6 +96,14 @@ def test_models_of_blocks_are_least_squares(dealt):
     np.testing.assert_allclose(found, np.tile([1.0, -2.0, 3.0], (50, 1)), atol=1e-8)
 
 
+def test_every_dealt_row_is_in_the_model_of_its_group():
+    """With an intercept alone a model is the mean of its group's targets."""
+    y = np.random.default_rng(0).normal(size=200)
+    group = np.random.default_rng(3).integers(20, size=200)
+    found = published.block_models(np.ones((200, 1)), y, 20, np.random.default_rng(3), dealt=True)
+    np.testing.assert_allclose(found[:, 0], [y[group == g].mean() for g in range(20)])
+
+
 @pytest.mark.parametrize("repairs", [(), published.REPAIRS])
 def test_the_draw_is_deep_among_the_models(repairs):
     centre = np.array([5.0, -5.0, 0.0])

@@ -1,4 +1,4 @@
-"""`privlearn demo`: two private models of the same people, charged to one ledger."""
+"""`privlearn demo`: three private models of the same people, charged to one ledger."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ EVERY = 5  # each fifth person is held out
 
 INTRO = """\
 Wages of 28,155 men in the United States in March 1988 (Current Population Survey, it ships with
-privlearn). Two models learn from four fifths of them, and are tried on the rest beside models of
+privlearn). Three models learn from four fifths of them, and are tried on the rest beside models of
 scikit-learn that keep nothing private. Each promises epsilon = 1: whatever anyone concludes from
 the model about a person is hardly more likely than if that person's row had been empty.
-Both are charged to one ledger, which allows epsilon = 3 in all."""
+All are charged to one ledger, which allows epsilon = 3 in all."""
 
 
 def add_parser(commands: Any) -> None:  # noqa: ANN401
@@ -38,8 +38,8 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401
     parser = commands.add_parser(
         "demo",
         help="see what it does, on data that ships with it",
-        description="Learn the wages of 28,155 people twice with privacy, compare the models with "
-        "scikit-learn's and show what the two cost together.",
+        description="Learn the wages of 28,155 people three times with privacy, compare the models "
+        "with scikit-learn's and show what they cost together.",
         formatter_class=Help,
         allow_abbrev=False,
     )
@@ -70,10 +70,10 @@ def run(args: argparse.Namespace) -> int:
     print(INTRO)
     wages = _load()
     if args.ledger is not None:
-        _both(wages, Path(args.ledger))
+        _all(wages, Path(args.ledger))
         return 0
     with tempfile.TemporaryDirectory() as folder:
-        _both(wages, Path(folder) / "demo.ledger")
+        _all(wages, Path(folder) / "demo.ledger")
     return 0
 
 
@@ -112,11 +112,12 @@ def _load() -> Wages:
     )
 
 
-def _both(wages: Wages, path: Path) -> None:
+def _all(wages: Wages, path: Path) -> None:
     from privlearn.cli.books import create_ledger, existing_ledger
 
     ledger = existing_ledger(str(path)) if path.exists() else create_ledger(str(path), TOTAL, DELTA)
     _regression(wages, ledger)
+    _nothing_declared(wages, ledger)
     _classification(wages, ledger)
     _account(ledger)
 
@@ -129,7 +130,8 @@ def _regression(wages: Wages, ledger: object) -> None:
 
     _title("1. How much does a year of education add? Log weekly wage, by linear regression")
     low, high = np.log(wages.bounds)
-    model = LinearRegression(bounds_y=(float(low), float(high)), **_common(ledger))
+    limits = {"bounds_X": (0.0, 1.0), "bounds_y": (float(low), float(high))}
+    model = LinearRegression(**limits, **_common(ledger))
     y, y_test = np.log(wages.wage), np.log(wages.wage_test)
     _fit(model, wages, y, explain=True)
     others = NonPrivate().fit(wages.X, y)
@@ -150,14 +152,30 @@ def _regression(wages: Wages, ledger: object) -> None:
     )
 
 
+def _nothing_declared(wages: Wages, ledger: object) -> None:
+    import numpy as np
+
+    from privlearn import LinearRegression
+    from privlearn.cli.progress import progress
+    from privlearn.cli.purchases import purchase
+
+    _title("2. The same without a word about ranges")
+    model = LinearRegression(**_common(ledger))
+    with progress():
+        model.fit(wages.X, np.log(wages.wage))
+    print(f"{purchase(model.privacy_.plan)}\n")
+    score = model.score(wages.X_test, np.log(wages.wage_test))
+    print(f"  {f'R^2, {len(wages.wage_test):,} people':<24}{score:.3f}")
+
+
 def _classification(wages: Wages, ledger: object) -> None:
     from sklearn.linear_model import LogisticRegression as NonPrivate
     from sklearn.metrics import roc_auc_score
 
     from privlearn import LogisticRegression
 
-    _title(f"2. Who earns above {THRESHOLD:.0f} dollars a week? Logistic regression")
-    model = LogisticRegression(classes=[0, 1], **_common(ledger))
+    _title(f"3. Who earns above {THRESHOLD:.0f} dollars a week? Logistic regression")
+    model = LogisticRegression(classes=[0, 1], bounds_X=(0.0, 1.0), **_common(ledger))
     y, y_test = ((wage > THRESHOLD).astype(int) for wage in (wages.wage, wages.wage_test))
     _fit(model, wages, y, explain=False)
     others = NonPrivate(max_iter=1000).fit(wages.X, y)
@@ -177,7 +195,6 @@ def _common(ledger: object) -> dict[str, Any]:
     return {
         "epsilon": EPSILON,
         "delta": DELTA,
-        "bounds_X": (0.0, 1.0),
         "ledger": ledger,
         "dataset": DATASET,
     }
@@ -208,7 +225,7 @@ def _compare(rows: list[tuple[str, str, str]]) -> None:
 
 
 def _account(ledger: Any) -> None:  # noqa: ANN401
-    _title("3. What both cost together")
+    _title("4. What they cost together")
     charges = ledger.history(DATASET)
     total = sum(charge.epsilon for charge in charges)
     spent = ledger.spent(DATASET)

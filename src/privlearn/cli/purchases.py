@@ -23,23 +23,25 @@ def purchase(plan: Plan) -> str | None:
     --------
     >>> from privlearn import LinearRegression
     >>> purchase(LinearRegression(bounds_y=(0, 1)).plan(n=10_000, n_features=3))
-    'Not declared, and therefore bought: the ranges of the columns (15% of the budget).'
+    'Not declared, and therefore bought: the ranges of the columns for 15% of the budget.'
     """
     shares = {what: _share(plan, ending) for what, ending in RANGES.items()}
-    parts = [f"{what} ({share:.0%} of the budget)" for what, share in shares.items() if share]
+    parts = [f"{what} for {share:.0%}" for what, share in shares.items() if share]
     if not parts:
         return None
-    return f"Not declared, and therefore bought: {' and '.join(parts)}{_choice(plan)}."
+    *others, last = _choice(plan) + parts
+    bought = f"{', '.join(others)} and {last}" if others else last
+    return f"Not declared, and therefore bought: {bought} of the budget."
 
 
 def _share(plan: Plan, ending: str) -> float:
     return sum(plan.share(release) for release in plan.releases if release.name.endswith(ending))
 
 
-def _choice(plan: Plan) -> str:
+def _choice(plan: Plan) -> list[str]:
     """There may be too many columns to buy the ranges of them all."""
-    for release in plan.releases:
-        if release.name == CHOICE:
-            count = f"{release.count} of {release.size} columns"
-            return f", after a choice of {count} ({plan.share(release):.0%})"
-    return ""
+    return [
+        f"a choice of {release.count} among {release.size} features for {plan.share(release):.0%}"
+        for release in plan.releases
+        if release.name == CHOICE
+    ]

@@ -1,11 +1,13 @@
 """Which solver "auto" takes: by public facts only, from what was seen on generated data.
 
-`python -m benchmarks choice/solvers` draws where each wins. In short: coordinate descent buys
-scales, curvature and clip, and wins where features differ in scale. Where the budget is too small
-to buy that much, where declared facts already say as much, and for hinges, which it does not know,
-its dual is better, which buys lengths alone. SGD is left with several classes. Moments are hardly
-ever the most accurate choice for one model; they stay for many models from one release. Without a
-delta, or with a level per person, one pass over disjoint batches is what there is.
+`python -m benchmarks choice/solvers` and `choice/situations` draw where each wins, and
+docs/how-to-choose.md has the rule as a table, which a test compares with this file. In short:
+coordinate descent buys scales, curvature and clip, and wins where features differ in scale. Where
+the budget is too small to buy that much, where declared facts already say as much, and for hinges,
+which it does not know, its dual is better, which buys lengths alone. SGD is left with several
+classes. Moments are hardly ever the most accurate choice for one model; they stay for many models
+from one release. Without a delta, or with a level per person, one pass over disjoint batches is
+what there is.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from privlearn.losses import Target
 from privlearn.problem import Bounds, Budget, Problem
 from privlearn.solvers.signal import budget_mu, rows_of
 
@@ -54,7 +57,18 @@ def _little_to_buy(problem: Problem, budget: Budget) -> bool:
     """Whether bought facts would cost more than they bring."""
     if budget_mu(problem, budget) * rows_of(problem) < ENOUGH:
         return True
+    if problem.loss.target is Target.SIGN and _only_a_norm(problem.bounds):
+        return True
     return math.isfinite(problem.loss.lipschitz) and _rows_are_short(problem.bounds)
+
+
+def _only_a_norm(bounds: Bounds) -> bool:
+    """Whether rows have a length and no box: their features are likely to be of one scale.
+
+    With labels the dual then lost half of what coordinate descent did; with numbers, where that
+    takes its clip from the range of the target, neither was the better one throughout.
+    """
+    return bounds.row_norm is not None and bounds.low is None
 
 
 def _rows_are_short(bounds: Bounds) -> bool:
