@@ -1,10 +1,13 @@
 """What "auto" takes: by public facts only, and each reason for it."""
 
 import inspect
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import privlearn
 from privlearn import (
     HuberRegressor,
     Lasso,
@@ -15,9 +18,11 @@ from privlearn import (
 )
 from privlearn.accounting.gaussian import equivalent_mu
 from privlearn.audit.tape import record
+from privlearn.buying import purchase, selection
 from privlearn.exceptions import UnsupportedCombination
 from privlearn.problem import Budget
 from privlearn.solvers import SGD, SOLVERS, choice, resolve
+from privlearn.solvers.tukey_rule import enough_models
 from support import accepted, every_estimator, regression
 
 BOX = {"bounds_X": (-1.0, 1.0), "bounds_y": (-1.0, 1.0)}
@@ -79,8 +84,23 @@ def test_rows_that_are_declared_short():
     assert chosen(HuberRegressor(bounds_y=(0, 1), **facts), n_features=50) == "scd"
     assert chosen(LinearRegression(bounds_y=(0, 1), **facts), n_features=50) == "cd"
     assert chosen(LogisticRegression(**facts), n_features=7) == "cd"
-    assert chosen(LogisticRegression(data_norm=2.0), n_features=50) == "cd"
     assert chosen(LogisticRegression(bounds_X=(0.0, 1.0)), n_features=50) == "cd"
+
+
+def test_a_norm_without_a_box_goes_to_the_dual_for_labels():
+    assert chosen(LogisticRegression(data_norm=2.0), n=10**6) == "scd"
+    assert chosen(LogisticRegression(data_norm=2.0, bounds_X=(0, 1))) == "cd"
+    assert chosen(LogisticRegression()) == "cd"
+
+
+def test_a_norm_without_a_box_needs_more_signal_for_squares():
+    facts = {"bounds_y": (0, 1), "data_norm": 2.0}
+    fewer, more = (rows_for(share * choice.ENOUGH_IN_A_BALL) for share in (0.95, 1.05))
+    assert chosen(Ridge(**facts), fewer) == "scd"
+    assert chosen(Ridge(**facts), more) == "cd"
+    assert chosen(Ridge(bounds_X=(0, 1), **facts), fewer) == "cd"
+    assert chosen(Ridge(**BOX), fewer) == "cd"
+    assert chosen(HuberRegressor(**facts), fewer) == "cd"
 
 
 def test_what_coordinate_descent_cannot_do_goes_elsewhere():
@@ -128,3 +148,84 @@ def test_the_same_for_all_data(n, relation):
 def test_the_rule_sees_a_problem_and_a_budget():
     """Both hold public facts only, so that a choice cannot look at data."""
     assert [*inspect.signature(choice.choose).parameters] == ["solvers", "problem", "budget"]
+
+
+# docs/how-to-choose.md
+
+
+PAGE = (Path(__file__).resolve().parents[1] / "docs" / "how-to-choose.md").read_text()
+MODELS = [cls.__name__ for cls in every_estimator()]
+LOSSES = {"squares": "squared", "Huber": "huber", "several classes": "softmax"}
+
+
+def rows_under(heading):
+    """Cells of the first table below a heading, without its head."""
+    section = PAGE.split(f"## {heading}\n")[1].split("\n## ")[0]
+    lines = re.findall(r"^\|(.*)\|$", section, re.M)
+    return [[cell.strip() for cell in line.split("|")] for line in lines[2:]]
+
+
+def number(words):
+    return float(words.replace(",", ""))
+
+
+def taken(have, model, n, n_features):
+    levels = model._levels(np.full(n, 0.5), n) if "sample_epsilon" in have else None
+    declared = getattr(model, "classes", ())
+    n_classes = 2 if isinstance(declared, str) else len(declared)
+    return model._set_up(n, n_features, n_classes, levels)[2].name
+
+
+@pytest.mark.parametrize("row", rows_under("What `auto` takes"), ids=lambda row: row[0])
+def test_the_page_says_what_auto_takes(row):
+    have, example, n, n_features, solver = row
+    model = eval(example.strip("`"), {name: getattr(privlearn, name) for name in MODELS})
+    assert f'`"{taken(have, model, int(number(n)), int(n_features))}"`' == solver
+
+
+def test_the_page_has_an_example_of_every_choice():
+    """What the rule can take is on the page, and every estimator is named on it."""
+    found = {row[-1].strip('`"') for row in rows_under("What `auto` takes")}
+    assert found == {"cd", "scd", "sgd", "one-pass"}
+    assert all(f"`{name}`" in PAGE for name in MODELS)
+
+
+def test_the_page_lists_every_solver_with_what_it_supports():
+    listed = {row[0].strip('`"'): row[1].split(", ") for row in rows_under("The solvers")}
+    assert set(listed) == set(SOLVERS)
+    for name, losses in listed.items():
+        assert {LOSSES.get(loss, loss) for loss in losses} == SOLVERS[name].support.losses
+
+
+def test_the_page_is_right_about_special_abilities():
+    assert [name for name, solver in SOLVERS.items() if solver.support.levels] == ["one-pass"]
+    assert [name for name, solver in SOLVERS.items() if not solver.support.bounds] == ["tukey"]
+    assert SOLVERS["tukey"].support.penalties == {"none"}
+    assert f"n mu below {choice.ENOUGH:g}" in PAGE
+    assert f"n mu below {choice.ENOUGH_IN_A_BALL:,g}" in PAGE
+
+
+def test_the_page_is_right_about_what_is_bought():
+    assert pytest.approx(0.25) == purchase.FEATURES + purchase.TARGET
+    assert "bought](nothing-declared.md) with a quarter of the budget" in PAGE
+    assert f"{selection.TOO_MANY:g} sqrt(n mu)" in PAGE
+
+
+def test_the_page_is_right_about_mu():
+    epsilons = re.search(r"^\| epsilon \|(.*)\|$", PAGE, re.M).group(1).split("|")
+    mus, rows = rows_under("What to expect: n mu")
+    for epsilon, mu, n in zip(epsilons, mus[1:], rows[1:], strict=True):
+        exact = equivalent_mu(float(epsilon), 1e-6)
+        assert float(mu) == pytest.approx(exact, rel=0.03)
+        assert number(n) == round(choice.ENOUGH / exact)
+
+
+@pytest.mark.parametrize("n_features", [5, 20])
+def test_the_page_is_right_about_rows_for_tukey(n_features):
+    """At least a row per coefficient in each of the models that the test needs."""
+    said = re.search(
+        r"at the least some ([\d,]+) for 5 features at epsilon 1, ([\d,]+) for 20", PAGE
+    )
+    rows = number(said.group(1 if n_features == 5 else 2))
+    width = n_features + 1
+    assert rows == pytest.approx(width * enough_models(width, Budget(1.0, 1e-6)), rel=0.05)

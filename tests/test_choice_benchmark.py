@@ -1,13 +1,20 @@
-"""choice/solvers: that shares lost, winners and marks are what the page says they are."""
+"""choice/*: that shares lost, winners and marks are what the pages say they are."""
+
+import json
 
 import numpy as np
 import pytest
+from benchmarks.choice import _situations_figure as situations_figure
+from benchmarks.choice import _situations_fits as situations_fits
+from benchmarks.choice import _situations_pages as situations_pages
+from benchmarks.choice import _situations_problems as situations_problems
 from benchmarks.choice import _solvers_fits as fits
 from benchmarks.choice import _solvers_pages as pages
 from benchmarks.choice import _solvers_problems as problems
 from benchmarks.choice import solvers
 from benchmarks.frame import discover, run
 from benchmarks.needs import Options
+from benchmarks.report import RESULTS
 
 CELLS = [(kind, loss) for kind in problems.KINDS for loss in problems.LOSSES]
 
@@ -140,9 +147,103 @@ def test_the_figure_marks_the_best_what_auto_takes_and_where_it_is_wrong():
     assert "10" in {text.get_text() for text in wrong.axes[0].texts}
 
 
-@pytest.mark.slow
-def test_a_short_run_writes_a_page(tmp_path):
+# Situations
+
+
+@pytest.mark.parametrize("loss", situations_problems.LOSSES)
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_declared_facts_hold_for_every_row(loss, seed):
+    for known, facts in {
+        "nothing declared": set(),
+        "bounds declared": {"bounds_X", "bounds_y"},
+        "a norm declared": {"data_norm", "bounds_y"},
+    }.items():
+        sample = situations_problems.draw(known, loss, 300, 10, seed)
+        expected = facts - {"bounds_y"} | {"classes"} if loss == "logistic" else facts
+        assert set(sample.facts) == expected
+        X = np.vstack([sample.X, sample.fresh_X])
+        if "bounds_X" in facts:
+            low, high = sample.facts["bounds_X"]
+            np.testing.assert_allclose(high - low, 2.0 * np.ptp(X, axis=0))
+            np.testing.assert_array_equal(np.clip(X, low, high), X)
+        if "data_norm" in facts:
+            lengths = np.sqrt(1.0 + np.sum(X**2, axis=1))
+            np.testing.assert_allclose(lengths, sample.facts["data_norm"], rtol=1e-6)
+
+
+def test_nothing_and_bounds_are_about_the_same_rows():
+    plain, bounded = (
+        situations_problems.draw(known, "least squares", 300, 5, 1)
+        for known in ("nothing declared", "bounds declared")
+    )
+    np.testing.assert_array_equal(plain.X, bounded.X)
+    np.testing.assert_array_equal(plain.fresh_y, bounded.fresh_y)
+
+
+def test_a_failed_privacy_test_leaves_a_solver_out(monkeypatch):
+    monkeypatch.setitem(situations_fits.SOLVERS, "least squares", ("tukey", "moments"))
+    few, many = situations_fits.cells(
+        "nothing declared", "least squares", 1_000, 5, (0.1, 100.0), 2
+    )
+    assert "tukey" not in few["lost"]
+    assert len(many["lost"]["tukey"]) == 2
+    assert situations_fits._complete({"tukey": [0.1], "cd": [0.1, 0.2]}, 2) == {"cd": [0.1, 0.2]}
+
+
+def test_what_auto_alone_does_is_a_cell_of_its_own(monkeypatch):
+    monkeypatch.setitem(situations_fits.SOLVERS, "least squares", ("cd",))
+    (cell,) = situations_fits.cells("nothing declared", "least squares", 1_000, 80, (0.5,), 1)
+    assert cell["auto"] == "cd" + situations_fits.SELECTION
+    assert cell["lost"][cell["auto"]] != cell["lost"]["cd"]
+    (bounded,) = situations_fits.cells("bounds declared", "least squares", 1_000, 80, (0.5,), 1)
+    assert bounded["auto"] == "cd"
+    assert set(bounded["lost"]) == {"cd"}
+
+
+def test_only_tables_that_can_be_learned_count(monkeypatch):
+    monkeypatch.setattr(situations_fits, "_without_privacy", lambda *_: 0.95)
+    monkeypatch.setattr(situations_fits, "_constant", lambda *_: 1.0)
+    monkeypatch.setattr(situations_fits, "TRIES", 3)
+    with pytest.raises(ValueError, match="only 0 of 3 tables"):
+        situations_fits.cells("a norm declared", "logistic", 100, 5, (1.0,), 1)
+
+
+def test_expectations_are_sorted_by_rows_times_mu_per_coefficient():
+    near = cell(cd=0.40) | {"n": 100, "p": 5}  # 100 * 0.2367 / 6 = 3.9
+    far = [cell(cd=share) | {"n": 10_000, "p": 5} for share in (0.1, 0.2, 1.7)]
+    text = situations_pages.expected([near, *far])
+    assert "| 3 to 10 | 40 (40) |" in text
+    assert "| 100 to 1000 | 20 (100) |" in text
+
+
+def test_the_guide_expects_what_was_measured():
+    stored = json.loads((RESULTS / "choice" / "situations.json").read_text())["results"]
+    page = (RESULTS.parents[1] / "docs" / "how-to-choose.md").read_text()
+    assert situations_pages.expected(stored["cells"]) in page
+
+
+def test_the_map_is_coloured_by_the_best_and_says_what_auto_takes():
     pytest.importorskip("matplotlib")
-    said = run(discover()["choice/solvers"], Options(quick=True, results=tmp_path))
+    from matplotlib.colors import to_hex
+
+    star = "cd" + situations_fits.SELECTION
+    for given, colour, words, patches in (
+        (cell(auto="cd", cd=0.30, scd=0.05), "scd", {"cd", "30 %"}, 2),
+        (cell(auto="cd", cd=0.06, scd=0.05), "cd", {"cd", "6 %"}, 1),
+        (cell(auto=star, scd=0.4, cd=0.5, **{star: 0.2}), "cd", {"cd*", "20 %"}, 1),
+        (cell(auto="cd", cd=5.0, scd=0.6), None, {"cd", "all"}, 1),
+    ):
+        axes = situations_figure.draw(results(given))[""].axes[0]
+        shown = situations_figure.COLOURS.get(colour, situations_figure.HOPELESS)
+        assert to_hex(axes.patches[0].get_facecolor()).upper() == shown.upper()
+        assert {text.get_text() for text in axes.texts} == words
+        assert len(axes.patches) == patches
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["solvers", "situations"])
+def test_a_short_run_writes_a_page(name, tmp_path):
+    pytest.importorskip("matplotlib")
+    said = run(discover()[f"choice/{name}"], Options(quick=True, results=tmp_path))
     assert "wrote" in said
-    assert (tmp_path / "choice" / "solvers.png").exists()
+    assert (tmp_path / "choice" / f"{name}.png").exists()

@@ -29,6 +29,7 @@ def run(command, folder):
 def shape(text):
     """A text without what noise and the clock change."""
     text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "TIME", text)
+    text = re.sub(r" +-?[\d.e+-]+ to -?[\d.e+-]+$", " RANGE", text, flags=re.M)
     return re.sub(r" +[+-][\d.e+-]+$", " COEFFICIENT", text, flags=re.M)
 
 
@@ -37,7 +38,7 @@ def test_the_walk_through(tmp_path, monkeypatch):
     text = PAGE.read_text()
     (facts,) = re.findall(r"```toml\n(.*?)```", text, re.S)
     steps = re.findall(r"```console\n\$ (.*?)\n(.*?)```", text, re.S)
-    assert len(steps) == 7
+    assert len(steps) == 8
     for command, printed in steps:
         if "--facts" in command:
             (tmp_path / "facts.toml").write_text(facts)

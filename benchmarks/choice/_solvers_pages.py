@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from benchmarks import report
 
-__all__ = ["best", "is_wrong", "lost", "tables", "tied", "within_reach"]
+__all__ = [
+    "best",
+    "capped",
+    "is_wrong",
+    "lost",
+    "mistakes",
+    "quality",
+    "tables",
+    "tied",
+    "within_reach",
+]
 
 HALF = 0.5  # of the way: where no solver keeps it, which one is taken hardly matters
 TIE = 0.005  # of the way: less cannot be told apart here
@@ -58,25 +70,28 @@ def tables(results: dict) -> str:
             f"best when it loses at most {TIE:g} more than the one that loses least. Columns of "
             "solvers are mean shares lost, in per cent, if that one were always taken (moments: in "
             "least squares); shares below 0 count as 0, those above 1 as 1.",
-            _quality(cells),
+            quality(cells),
             "## Where it is wrong",
-            _mistakes(cells),
+            mistakes(cells),
         ]
     )
 
 
-def _quality(cells: list[dict]) -> str:
-    header = ["problems", "cells", "auto is best", "best", "auto", *SOLVERS]
+def quality(cells: list[dict], solvers: Sequence[str] = SOLVERS) -> str:
+    """Mean shares lost by the best, by "auto" and by each solver, per kind of problem."""
+    header = ["problems", "cells", "auto is best", "best", "auto", *solvers]
     places = dict.fromkeys((cell["loss"], cell["kind"]) for cell in cells)
     groups = {
         f"{loss}; {kind}": [c for c in cells if (c["loss"], c["kind"]) == (loss, kind)]
         for loss, kind in sorted(places)
     }
-    return report.table(header, [_line(*group) for group in (*groups.items(), (ALL, cells))])
+    return report.table(
+        header, [_line(*group, solvers) for group in (*groups.items(), (ALL, cells))]
+    )
 
 
-def _line(name: str, cells: list[dict]) -> list[str]:
-    choices = [best, lambda cell: cell["auto"], *(lambda cell, s=s: s for s in SOLVERS)]
+def _line(name: str, cells: list[dict], solvers: Sequence[str]) -> list[str]:
+    choices = [best, lambda cell: cell["auto"], *(lambda cell, s=s: s for s in solvers)]
     right = np.mean([tied(cell, cell["auto"]) for cell in cells])
     return [
         name,
@@ -88,15 +103,17 @@ def _line(name: str, cells: list[dict]) -> list[str]:
 
 def _mean_lost(taken: list[tuple[dict, str]]) -> str:
     """Over the cells that the solver can do."""
-    shares = [_capped(cell, solver) for cell, solver in taken if solver in cell["lost"]]
+    shares = [capped(cell, solver) for cell, solver in taken if solver in cell["lost"]]
     return f"{100 * np.mean(shares):.1f}" if shares else ""
 
 
-def _capped(cell: dict, solver: str) -> float:
+def capped(cell: dict, solver: str) -> float:
+    """The median share lost, within 0 and 1."""
     return float(np.clip(lost(cell)[solver], 0.0, FREE))
 
 
-def _mistakes(cells: list[dict]) -> str:
+def mistakes(cells: list[dict]) -> str:
+    """Cells where "auto" is far off, the worst first."""
     wrong = [cell for cell in cells if is_wrong(cell)]
     words = (
         f'"auto" loses more than {WRONG:g} times what the best does (and a hundredth of the way '

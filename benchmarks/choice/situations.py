@@ -45,7 +45,7 @@ def measure(options):
     rows, columns, epsilons = ROWS, COLUMNS, EPSILONS
     if options.quick:
         rows, columns, epsilons = (1_000,), (5,), (1.0, 10.0)
-    seeds = options.repeats(usual=5, quick=1)
+    seeds = options.repeats(usual=3, quick=1)
     found = []
     for n, p, loss, known in product(rows, columns, LOSSES, KNOWN):
         found += cells(known, loss, n, p, epsilons, seeds if n * p < MANY else 1)

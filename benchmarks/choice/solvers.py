@@ -26,8 +26,10 @@ good as without privacy, 1 no better than a constant. Medians over data sets and
    loss has bounded slopes, the norm says what scales would: "scd" again. On rows that mix
    indicators and numbers (`people` in `tools/derive_sgd.py`) that pays; on the pure indicators here
    "cd" is slightly better.
-5. "sgd" and "moments" are not chosen: the one serves several classes, which the others cannot, the
-   other serves those who want many models from one release.
+5. Where a norm alone is declared, "scd" as well for labels, and for squared errors where n mu is
+   below 1,000: see `choice/situations`.
+6. "sgd" and "moments" are not chosen: the one serves several classes, which the others cannot, the
+   other those to whom one simple release is worth more than accuracy.
 """
 
 import os

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
-from time import perf_counter
+from time import perf_counter, process_time
 
 import numpy as np
 
@@ -48,22 +48,28 @@ def study(splits: int, options: object) -> dict:
     source = _source()
     problems = _standins() if options.quick else _problems()
     aside = replace(options, quick=True)  # a folder that is not kept in the project
-    before = report.read(UNFINISHED, aside) or report.read("papers/dick", options)
-    before = before or {"results": {"parts": {}}}
+    before = _parts_of("papers/dick", options) | _parts_of(UNFINISHED, aside)
     kept = {name for name in os.environ.get(KEEP, "").split(",") if name}
     found = {
         "epsilon": EPSILON,
         "delta": DELTA,
         "splits": splits,
         "sets": {name: _facts(name, load()) for name, load in problems.items()},
-        "parts": {k: v for k, v in before["results"]["parts"].items() if k in kept},
+        "parts": {name: before[name] for name in PARTS if name in kept & set(before)},
     }
     for name, part in PARTS.items():
         if name not in found["parts"]:
             found["parts"][name] = _made(name, source, part(problems, splits, options))
+            found["parts"] = {key: found["parts"][key] for key in PARTS if key in found["parts"]}
             report.store(UNFINISHED, {}, found, aside)
     (report.folder(aside) / f"{UNFINISHED}.json").unlink(missing_ok=True)
     return found
+
+
+def _parts_of(name: str, options: object) -> dict:
+    """Parts that were measured earlier."""
+    stored = report.read(name, options)
+    return stored["results"]["parts"] if stored else {}
 
 
 def _problems() -> Problems:
@@ -101,15 +107,16 @@ def _source() -> str:
 
 def _made(name: str, source: str, scores: Iterator[tuple[str, dict]]) -> dict:
     """Scores of a part by data set, and what made them."""
-    start, found = perf_counter(), {}
+    start, found = (perf_counter(), process_time()), {}
     for problem, values in scores:
         found[problem] = values
-        took = (perf_counter() - start) / 60.0
+        took = (perf_counter() - start[0]) / 60.0
         print(f"papers/dick: {name}: {problem}, {took:.1f} minutes so far", flush=True)
     return {
         "source": source,
         "date": datetime.now(UTC).date().isoformat(),
-        "minutes": round((perf_counter() - start) / 60.0, 1),
+        "minutes": round((perf_counter() - start[0]) / 60.0, 1),
+        "cpu_minutes": round((process_time() - start[1]) / 60.0, 1),
         "scores": found,
     }
 

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = ["add_parser", "run"]
 
+UNSEEN = (-1.0, 1.0)  # what is bought where noise hides everything
+
 EXAMPLE = """\
 example: wages by all other columns, with epsilon = 1; ranges of numbers are bought
   privlearn fit people.csv --target wage --epsilon 1 --categories sex=male,female
@@ -251,4 +253,5 @@ def _report_purchase(model: SavedModel, certificate: Certificate) -> None:
     ranges = model.ranges()
     width = max(len(name) for name, _ in ranges)
     for name, (low, high) in ranges:
-        print(f"  {name:<{width}}  {low:.6g} to {high:.6g}")
+        unseen = "   (nothing was seen but zeros and noise)" if (low, high) == UNSEEN else ""
+        print(f"  {name:<{width}}  {low:.6g} to {high:.6g}{unseen}")

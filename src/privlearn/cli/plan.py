@@ -135,7 +135,7 @@ def _design(args: argparse.Namespace, facts: Facts, classifies: bool) -> Design:
             )
         known = [f"column {place}" for place in range(1, args.features + 1)]
     if not known:
-        raise CommandError("how many columns? Add --features P, --columns, or facts: --facts")
+        raise CommandError("how many columns? Add --features P, --columns A,B,... or --facts FILE")
     return design(
         list(dict.fromkeys([*known, target])),
         replace(facts, target=target),

@@ -73,17 +73,18 @@ def _refuse_invalid(
     broken = invalid_columns(design.columns, X)
     lines = [_complaint(column) for column in design.columns if column.name in broken]
     if y.dtype != object and np.isnan(y).any():
-        lines.append(f"  {design.target}: a cell of the target is empty or no number")
+        labels = "if it holds labels: --model logistic"
+        lines.append(f"  {design.target}: a cell of the target is empty or no number ({labels})")
     if y.dtype == object and not {*y} <= {*(design.classes or y)} - {None}:
         lines.append(f"  {design.target}: a cell of the target is empty or none of --classes")
     if not lines:
         return
     if set(broken) & set(design.unlimited):
-        lines.append("the range of a column of numbers is bought, but a list of text cannot be")
+        lines.append("Ranges of numbers are bought, but values of a text column must be listed.")
     usable = ",".join(name for name in design.names if name not in broken)
     columns = option("--columns", usable) if broken and usable else "--columns"
     raise CommandError(
-        f"{source.path} has rows that cannot be used:\n" + "\n".join(lines) + "\nmend them, "
+        f"{source.path} has rows that cannot be used:\n" + "\n".join(lines) + "\nMend them, "
         f"leave the column out with {columns}, or add {remedy}: such rows then add "
         "nothing, and the guarantee covers them"
     )
