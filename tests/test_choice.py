@@ -161,8 +161,8 @@ LOSSES = {"squares": "squared", "Huber": "huber", "several classes": "softmax"}
 def rows_under(heading):
     """Cells of the first table below a heading, without its head."""
     section = PAGE.split(f"## {heading}\n")[1].split("\n## ")[0]
-    lines = re.findall(r"^\|(.*)\|$", section, re.M)
-    return [[cell.strip() for cell in line.split("|")] for line in lines[2:]]
+    lines = re.search(r"(?:^\|.*\|\n)+", section, re.M).group().splitlines()[2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
 def number(words):

@@ -85,10 +85,9 @@ def _square(axes: Axes, x: int, y: int, cell: dict) -> None:
         inside = (x - 0.45, y - 0.43)
         axes.add_patch(Rectangle(inside, 0.9, 0.86, fill=False, edgecolor="black", lw=1.6))
     name = cell["auto"].replace(SELECTION, "*")
-    axes.text(x, y + 0.13, name, ha="center", va="center", fontsize=9, color=INK)
     share = 100.0 * capped(cell, cell["auto"])
-    words = "all" if share >= 99.5 else f"{share:.0f} %"
-    axes.text(x, y - 0.2, words, ha="center", va="center", fontsize=8, color=INK)
+    words = f"{name}\nall" if share >= 99.5 else f"{name}\n{share:.0f} %"
+    axes.text(x, y, words, ha="center", va="center", fontsize=9, linespacing=1.4, color=INK)
 
 
 def _winner(cell: dict) -> str:
@@ -108,8 +107,9 @@ def _legend(figure: Figure, cells: list[dict]) -> None:
     fills = {f'"{name}" loses least': COLOURS[name] for name in COLOURS if name in seen}
     fills["too few rows: none keeps half"] = HOPELESS
     handles = [Patch(facecolor=colour, label=label) for label, colour in fills.items()]
-    frame = '"auto" loses over 3 times the least'
-    handles.append(Patch(facecolor="none", edgecolor="black", lw=1.6, label=frame))
+    if any(map(is_wrong, cells)):
+        frame = '"auto" loses over 3 times the least'
+        handles.append(Patch(facecolor="none", edgecolor="black", lw=1.6, label=frame))
     notes = ['text: what "auto" takes, and what it loses']
     if any(cell["auto"].endswith(SELECTION) for cell in cells):
         notes.append("*: on selected features")
