@@ -48,8 +48,8 @@ problems and at every epsilon; at most 0.61 of it where DP-SCD gets an exact acc
 0.64 with the paper's number of epochs as well. Tuned DP-SGD is stronger than DP-SCD on Phishing, as
 in the paper, and on Adult, unlike there: on Adult it is on a par with "scd" up to epsilon = 1.
 "auto" took "cd" on Phishing, where "scd" is better; where a norm is all that is declared it takes
-"scd" since (`choice/situations`), and these rows were not measured again. Prepared as published, Adult at epsilon = 0.1
-has the largest ratio of all, 0.77.
+"scd" since (`choice/situations`), and these rows were not measured again. Prepared as published,
+Adult at epsilon = 0.1 has the largest ratio of all, 0.77.
 
 Figures: the paper's Figure 1 (score over epsilon), Figure 2 (objective over epochs, one seed) and
 Figure 3 (score over L for several C). Shaded: quartiles.
