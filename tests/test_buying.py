@@ -48,6 +48,15 @@ def test_few_rows_next_to_many_are_believed_and_alone_they_are_not():
     assert far.high[0] == 8.0
 
 
+def test_octaves_with_few_of_the_rows_stand_for_both_sides_of_zero():
+    counts = octaves(p3=300.0)
+    hull = outer_hull(counts, noise=10.0, rows=1_000)
+    assert (hull.low[0], hull.high[0]) == (-8.0, 8.0)
+    for rows in (400, None):  # most are there; or nobody may know how many there are
+        hull = outer_hull(counts, noise=10.0, rows=rows)
+        assert (hull.low[0], hull.high[0]) == (4.0, 8.0)
+
+
 def test_a_column_of_which_only_zeros_are_seen_keeps_room_for_an_indicator():
     counts = np.zeros((1, OCTAVE_BINS))
     counts[0, ZERO] = 1_000.0

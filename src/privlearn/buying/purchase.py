@@ -161,7 +161,9 @@ class Purchase:
         if self.keep is not None:
             chosen = most_relevant(data, self.keep, release)
             data = columns_of(data, chosen)
-        ranges = {what: _ranges(what, len(chosen), data, release) for what in self.wanted}
+        ranges = {
+            what: _ranges(what, len(chosen), problem.n, data, release) for what in self.wanted
+        }
         found = self._within(problem, ranges)
         inner = self.inner.configure(found, settings.budget)
         self._demand_the_same_plan(found, inner, release.plan)
@@ -211,13 +213,15 @@ def _histograms(what: str, n_features: int) -> tuple[Release, Release]:
     )
 
 
-def _ranges(what: str, n_features: int, data: BoundedData, release: Releaser) -> Hull:
+def _ranges(
+    what: str, n_features: int, rows: int | None, data: BoundedData, release: Releaser
+) -> Hull:
     """Octaves, then even bins between their ends, then even bins between theirs."""
     columns = _features if what == "features" else _target
     width, (octaves, even) = _width(what, n_features), _names(what)
     clip = math.sqrt(width)
     counts = release(octaves, octave_counts(data, columns, width), clip=clip)
-    hull = outer_hull(counts, release.noise_scale(octaves))
+    hull = outer_hull(counts, release.noise_scale(octaves), rows)
     for _ in range(ZOOMS):
         counts = release(even, even_counts(data, columns, hull), clip=clip)
         hull = zoomed(counts, release.noise_scale(even), hull)

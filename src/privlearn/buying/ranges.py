@@ -77,16 +77,26 @@ def even_counts(data: BoundedData, columns: Columns, hull: Hull) -> Array:
     return counts
 
 
-def outer_hull(counts: Array, noise: float) -> OuterHull:
+def outer_hull(counts: Array, noise: float, rows: int | None = None) -> OuterHull:
     """Ends of the octaves that hold more than noise would; [-1, 1] where none but zeros do.
 
     Where they hold too few of the rows, the others are taken to lie around zero, as far out.
+
+    Parameters
+    ----------
+    counts : array of shape (columns, OCTAVE_BINS)
+        Noisy.
+    noise : float
+        Standard deviation of the noise on a count.
+    rows : int or None, default=None
+        The public number of rows. None, where it is private, looks for nothing that is missing: a
+        sum over all bins has too much noise to tell.
     """
     first, last = _believed(counts, noise, OCTAVE_WINDOWS, (OCTAVES, OCTAVES))
     (low, low_inner), (high_inner, high) = _octave_ends(first), _octave_ends(last)
     unseen = low == high
     far = np.where(unseen, UNKNOWN, np.maximum(-low, high))
-    around = unseen | ~_covered(counts, first, last)
+    around = unseen | ~_covered(counts, first, last, rows)
     return OuterHull(
         np.where(around, -far, low),
         np.where(around, far, high),
@@ -95,9 +105,12 @@ def outer_hull(counts: Array, noise: float) -> OuterHull:
     )
 
 
-def _covered(counts: Array, first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether bins between the ends hold most rows; noise of several columns averages out."""
-    rows = max(float(np.median(counts.sum(axis=1))), 1.0)
+def _covered(
+    counts: Array, first: NDArray[np.int64], last: NDArray[np.int64], rows: int | None
+) -> NDArray[np.bool_]:
+    """Whether bins between the ends hold most rows."""
+    if rows is None:
+        return np.full(len(counts), True)
     place = np.arange(counts.shape[1])
     inside = (place >= first[:, None]) & (place <= last[:, None])
     return np.sum(counts * inside, axis=1) > COVERED * rows
