@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn import linear_model as sk
 
 from privlearn import LinearRegression, Ridge
-from privlearn.data import clip_rows
+from privlearn.clipping import clip_rows
 from privlearn.exceptions import InvalidBudget, MissingFact, UnsupportedCombination
 from privlearn.plan import OUTER
 from privlearn.problem import Budget

@@ -6,7 +6,8 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from privlearn import LinearRegression
-from privlearn.data import Rows, Table, bound, clip_rows, validate
+from privlearn.clipping import clip_rows
+from privlearn.data import Rows, Table, bound, validate
 from privlearn.exceptions import UnsupportedCombination
 from privlearn.losses import Squared
 from privlearn.numerics import BLOCK_ROWS

@@ -18,7 +18,7 @@ FLOORS = [
     {"plan"},
     {"certificate", "verification", "ledger"},
     {"release"},
-    {"data", "sparse", "labels", "levels", "kernel_approximation"},
+    {"clipping", "data", "sparse", "labels", "levels", "kernel_approximation"},
     {"solvers"},
     {"buying"},
     {"linear_model"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchmarks.choice._situations_fits import SELECTION
-from benchmarks.choice._solvers_figure import HOPELESS, _short
+from benchmarks.choice._solvers_figure import HOPELESS, lattice
 from benchmarks.choice._solvers_pages import best, capped, is_wrong, lost, within_reach
 
 if TYPE_CHECKING:
@@ -66,13 +66,7 @@ def _map(axes: Axes, cells: list[dict], results: dict) -> None:
     rows, epsilons = results["rows"], results["epsilons"]
     for cell in cells:
         _square(axes, rows.index(cell["n"]), epsilons.index(cell["epsilon"]), cell)
-    axes.set_xlim(-0.5, len(rows) - 0.5)
-    axes.set_ylim(-0.5, len(epsilons) - 0.5)
-    axes.set_xticks(range(len(rows)), [_short(n) for n in rows])
-    axes.set_yticks(range(len(epsilons)), [f"{epsilon:g}" for epsilon in epsilons])
-    axes.tick_params(length=0)
-    for side in axes.spines.values():
-        side.set_visible(False)
+    lattice(axes, rows, [f"{epsilon:g}" for epsilon in epsilons])
 
 
 def _square(axes: Axes, x: int, y: int, cell: dict) -> None:

@@ -55,10 +55,15 @@ def _map(axes: Axes, cells: list[dict], results: dict) -> None:
     rows, columns = results["rows"], results["columns"]
     for cell in cells:
         _square(axes, rows.index(cell["n"]), columns.index(cell["p"]), cell)
+    lattice(axes, rows, [f"{p}" for p in columns])
+
+
+def lattice(axes: Axes, rows: list[int], labels: list[str]) -> None:
+    """Axes of a map: one square for every number of rows and every label."""
     axes.set_xlim(-0.5, len(rows) - 0.5)
-    axes.set_ylim(-0.5, len(columns) - 0.5)
+    axes.set_ylim(-0.5, len(labels) - 0.5)
     axes.set_xticks(range(len(rows)), [_short(n) for n in rows])
-    axes.set_yticks(range(len(columns)), [f"{p}" for p in columns])
+    axes.set_yticks(range(len(labels)), labels)
     axes.tick_params(length=0)
     for side in axes.spines.values():
         side.set_visible(False)

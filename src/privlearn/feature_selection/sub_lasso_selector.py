@@ -47,19 +47,8 @@ class SubLassoSelector(PrivateSelector):
     models : int or None, default=None
         How many groups. None takes groups of about 4 k rows; where the number of rows is private,
         5 % of epsilon buys a noisy one.
-    epsilon : float, default=1.0
-        Promised in total for this fit.
-    delta : float, default=0.0
-        Promised; 0 is enough, and more buys better composition of the k rounds.
-    neighbors : {"zero_out", "add_remove", "replace_one"}, default="zero_out"
-        Which data sets the guarantee makes hard to tell apart.
-    on_invalid : {"raise", "drop"}, default="raise"
-        What happens to rows with NaN or infinity: an error before anything is spent, or they count
-        as empty rows, which no model sees, and the guarantee covers them.
-    ledger, dataset : Ledger or its path, and str, default=None
-        What is charged before anything is released, and the name the charge is booked under.
-    random_state : int, RandomState, Generator or None, default=None
-        For tests only: a reproducible run is not private, and the certificate says so.
+    epsilon, delta, neighbors, on_invalid, ledger, dataset, random_state
+        As in `KendallSelector`.
 
     Attributes
     ----------

@@ -19,7 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from privlearn.buying import completed
 from privlearn.certificate import Certificate
-from privlearn.data import Table, bound, read_features, refuse_not_finite, within
+from privlearn.clipping import within
+from privlearn.data import Table, bound, read_features, refuse_not_finite
 from privlearn.exceptions import DeltaWarning, InvalidBudget, UnsupportedCombination
 from privlearn.levels import Levels, read_levels
 from privlearn.losses import Loss

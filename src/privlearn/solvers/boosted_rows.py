@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn.data import BoundedData, Rows, clip_rows
+from privlearn.clipping import clip_rows
+from privlearn.data import BoundedData, Rows
 from privlearn.solvers.base import Solution
 from privlearn.solvers.boosted_rule import BINS, TOP, Settings
 
