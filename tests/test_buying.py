@@ -16,7 +16,7 @@ from privlearn import (
     LogisticRegression,
     Ridge,
 )
-from privlearn.buying import completed
+from privlearn.buying import completed, ranges
 from privlearn.buying.ranges import EVEN_BINS, OCTAVE_BINS, OCTAVES, outer_hull, zoomed
 from privlearn.buying.selection import KEPT, TOO_MANY, number_to_keep
 from privlearn.problem import Budget
@@ -87,7 +87,17 @@ def test_zooming_moves_the_ends_within_the_outermost_octaves_only():
     assert (found.low[0], found.high[0]) == (-2.0, 2.0)
 
 
-def test_rows_spread_thinly_give_no_range_inside_out():
+@pytest.mark.parametrize("near", [1.0, 50.0])
+def test_no_range_is_inside_out_whatever_the_levels(near, monkeypatch):
+    """Without a lower level beside believed bins, inner ends of one thin window cross."""
+    monkeypatch.setattr(ranges, "NEXT_TO_SURE", near)
+    even = np.zeros((1, EVEN_BINS))
+    even[0, 8:24] = 25.0
+    found = zoomed(even, 10.0, outer_hull(octaves(p11=1_000.0), noise=10.0))
+    assert found.low[0] < found.high[0]
+
+
+def test_rows_spread_thinly_are_within_the_range():
     hull = outer_hull(octaves(p11=1_000.0), noise=10.0)
     even = np.zeros((1, EVEN_BINS))
     even[0, 8:24] = 25.0  # no bin stands out, only all of them together do
