@@ -87,7 +87,13 @@ FEW = {"n_components": 6}  # of kernels
 FACTS = {
     "box": {"bounds_X": ([-1.0, 0.0, 2.0], [3.0, 1.0, 9.0]), "bounds_y": (-2.0, 6.0), **FEW},
     "norm": {"data_norm": 2.5, "bounds_y": (-1.0, 1.0), "bandwidth": 1.5, **FEW},
-    "box and norm": {"bounds_X": (0.0, 1.0), "data_norm": 1.5, "bounds_y": (0.0, 4.0), **FEW},
+    # The box excludes zero, so that shrinking a row to the norm could take it out of the box.
+    "box and norm": {
+        "bounds_X": ([0.0, 0.6, -1.0], [1.0, 3.0, -0.25]),
+        "data_norm": 1.5,
+        "bounds_y": (0.0, 4.0),
+        **FEW,
+    },
 }
 
 
@@ -147,7 +153,7 @@ SHORT = {
     },
     "boosted": {
         "boosted": BoostedStatistics(rounds=3),
-        "boosted, clip given": BoostedStatistics(rounds=3, clip=0.7),
+        "boosted, clip given": BoostedStatistics(rounds=3, clip=0.9),
     },
 }
 # These are audited in a few configurations of each estimator, other ones every time: all of them
@@ -227,13 +233,17 @@ def _sampled(cls, solver, parameters, first):
 
 
 def possible(model):
-    """Whether the solver has a proof for the relation: what draws with replacement needs n."""
+    """Whether the solver has a proof for the relation, and its clip leaves rows in the box."""
     drawn = getattr(model.solver, "sampling", "") == "with_replacement"
-    return not drawn or Neighbors(model.neighbors).n_is_public
+    far = getattr(model, "bounds_X", None) == FACTS["box"]["bounds_X"]
+    clipped = isinstance(model.solver, BoostedStatistics) and model.solver.clip is not None
+    return not (far and clipped) and (not drawn or Neighbors(model.neighbors).n_is_public)
 
 
 class Levelled(LogisticRegression):
     """People take turns with two levels."""
+
+    rows_have_places = True
 
     def fit(self, X, y, sample_epsilon=None, **others):
         given = self._own(len(X)) if sample_epsilon is None else sample_epsilon
@@ -260,6 +270,8 @@ class ManyLevels(Levelled):
 
 class Streamed(LogisticRegression):
     """A fit that feeds a stream, the last rows first: all but six, then two, then four."""
+
+    rows_have_places = True
 
     def fit(self, X, y):
         self.__dict__.pop("_stream", None)
@@ -340,6 +352,19 @@ def special_configurations(**parameters):
             yield f"{name}, nothing declared-{relation}", LinearRegression(**bare)
     yield from _tukey(**parameters)
     yield from _bought(**parameters)
+    yield from _off_zero(**parameters)
+
+
+def _off_zero(**parameters):
+    """Boxes far from zero or without width beside a norm that hardly any row of them has."""
+    far = {"bounds_X": ([1990.0, 0.0, 5.0], [2020.0, 1e5, 5.0]), "data_norm": 5e4}
+    for relation, solver in product(Neighbors, ("moments", "boosted", "output")):
+        given = {
+            "neighbors": relation.value,
+            "solver": next(iter(SHORT.get(solver, {solver: solver}).values())),
+        }
+        model = LinearRegression(**far, bounds_y=(-2.0, 6.0), **given, **parameters)
+        yield f"far from zero-{solver}-{relation}", model
 
 
 def _tukey(**parameters):

@@ -12,7 +12,7 @@ from privlearn import LinearRegression, Ridge
 from privlearn.clipping import clip_rows
 from privlearn.exceptions import InvalidBudget, MissingFact, UnsupportedCombination
 from privlearn.plan import OUTER
-from privlearn.problem import Budget
+from privlearn.problem import Bounds, Budget
 from privlearn.solvers import BoostedStatistics
 from privlearn.solvers.boosted_rule import BINS, TOP, residual_clip
 from privlearn.solvers.counting import COUNT
@@ -55,7 +55,8 @@ def test_more_rounds_reach_least_squares_on_clipped_rows(intercept):
     """Residuals of up to 8 are cut to 1: it takes many rounds, and gets there."""
     X, y = sloped("squared", n=400)
     clipped = X.copy()
-    clip_rows(clipped, math.sqrt(2.0) if intercept else 1.0, intercept)
+    norm = Bounds(None, None, None, math.sqrt(2.0) if intercept else 1.0)
+    clip_rows(clipped, norm, intercept)
     assert (clipped != X).any(axis=1).mean() > 0.2
     y = 8.0 * clipped[:, 0] + 0.2 * np.tanh(y)
     best = sk.LinearRegression(fit_intercept=intercept).fit(clipped, y)

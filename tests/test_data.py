@@ -114,7 +114,7 @@ def test_input_is_left_alone():
 
 def test_clip_rows_with_extreme_entries():
     X = np.array([[1e308, 1e308], [1e-320, 1e-320], [3.0, 4.0]])
-    clip_rows(X, 1.0, fit_intercept=False)
+    clip_rows(X, Bounds(None, None, None, 1.0), fit_intercept=False)
     np.testing.assert_allclose(np.linalg.norm(X, axis=1)[[0, 2]], 1.0, rtol=1e-9)
     np.testing.assert_array_equal(X[1], 1e-320)
 

@@ -104,7 +104,7 @@ def distance(model, first, second):
     release = tape.plan.releases[-1]
     entry = tape.entries[-1]
     sampling = release.sampling
-    visits = sampling.epochs if isinstance(sampling, Permuted) else entry.last_row_came
+    visits = sampling.epochs if isinstance(sampling, Permuted) else entry.row_came
     return moved(tape.plan, entry, again.entries[-1]) / tape.plan.sensitivity(release, visits)
 
 

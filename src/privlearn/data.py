@@ -132,7 +132,7 @@ class BoundedData:
             np.maximum(X, self.bounds.low, out=X)  # faster than one clip
             np.minimum(X, self.bounds.high, out=X)
         if self.bounds.row_norm is not None:
-            clip_rows(X, self.bounds.row_norm, self.fit_intercept)
+            clip_rows(X, self.bounds, self.fit_intercept)
         if self.bounds.target is not None:
             np.clip(y, *self.bounds.target, out=y)
         if not self.table.finite:

@@ -18,7 +18,16 @@ from privlearn.exceptions import InvalidBudget, MissingFact
 from privlearn.losses import Loss
 from privlearn.penalties import Penalty
 
-__all__ = ["Bounds", "Budget", "Level", "Neighbors", "Problem"]
+__all__ = [
+    "Bounds",
+    "Budget",
+    "Level",
+    "Neighbors",
+    "Problem",
+    "feature_norm",
+    "nearest_to_zero",
+    "refuse_disjoint",
+]
 
 
 class Neighbors(StrEnum):
@@ -113,7 +122,9 @@ class Bounds:
         if data_norm is not None:
             _check_norm(data_norm, fit_intercept)
         norm = None if data_norm is None else float(data_norm)
-        return cls(low, high, target, norm, _scale(scale_X, n_features))
+        bounds = cls(low, high, target, norm, _scale(scale_X, n_features))
+        refuse_disjoint(bounds, fit_intercept, f"data_norm={data_norm}")
+        return bounds
 
     def same_as(self, other: Bounds) -> bool:
         """Whether the same was declared."""
@@ -161,6 +172,37 @@ class Bounds:
                 "bought only by fit with delta > 0, and without sample_epsilon"
             )
         return self.target
+
+
+def feature_norm(row_norm: float, fit_intercept: bool) -> float:
+    """What a row's norm leaves to its features; the intercept's 1 is part of the row."""
+    return math.sqrt(row_norm**2 - 1.0) if fit_intercept else row_norm
+
+
+def nearest_to_zero(bounds: Bounds) -> NDArray[np.float64] | None:
+    """The point of the box that is nearest to zero; None where that is zero itself."""
+    if bounds.low is None or bounds.high is None:
+        return None
+    nearest = np.clip(0.0, bounds.low, bounds.high)
+    return nearest if nearest.any() else None
+
+
+def refuse_disjoint(bounds: Bounds, fit_intercept: bool, given: str) -> None:
+    """Refuse a norm that no row within the box has, or hardly any."""
+    nearest = nearest_to_zero(bounds)
+    if bounds.row_norm is None or nearest is None:
+        return
+    shortest = float(np.linalg.norm(nearest))
+    if shortest > _ROOM * feature_norm(bounds.row_norm, fit_intercept):
+        least = math.hypot(shortest / _ROOM, 1.0) if fit_intercept else shortest / _ROOM
+        raise ValueError(
+            f"{given}, but bounds_X excludes zero so far that no row within it is that short; "
+            f"give at least {least:.4g}, or leave one of the two out (subtract a public constant "
+            "from columns that are far from zero)"
+        )
+
+
+_ROOM = 0.999  # of the norm that the shortest row of a box may have, or rounding would matter
 
 
 def _pair(value: Any, name: str) -> tuple[ArrayLike, ArrayLike]:  # noqa: ANN401

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn.clipping import feature_limit
 from privlearn.problem import Bounds
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ def bounded_csr(
     if bounds.low is not None and bounds.high is not None:
         np.clip(rows.data, bounds.low[rows.indices], bounds.high[rows.indices], out=rows.data)
     if bounds.row_norm is not None:
-        room = math.sqrt(bounds.row_norm**2 - float(fit_intercept)) * (1.0 - 2.0**-40)
-        _shorten(rows.data, owner, rows.shape[0], room)
+        limit = feature_limit(bounds.row_norm, rows.shape[1], fit_intercept)
+        _shorten(rows.data, owner, rows.shape[0], limit)
     return rows
 
 

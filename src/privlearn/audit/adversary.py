@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,11 +25,49 @@ class Data:
     X: Array
     y: Array
     story: str
+    place: int | None = None  # of the row in which neighbours differ; None is the last
 
-    def as_type(self, dtype: type[np.floating]) -> Data:
-        """The same with X in another precision."""
-        with np.errstate(over="ignore"):
-            return Data(self.X.astype(dtype), self.y, f"{self.story} ({np.dtype(dtype).name})")
+    def held_in(self, container: str) -> Data:
+        """The same with X in another container."""
+        return replace(self, X=CONTAINERS[container](self.X), story=f"{self.story} ({container})")
+
+
+def _single(X: Array) -> Any:  # noqa: ANN401
+    with np.errstate(over="ignore"):
+        return X.astype(np.float32)
+
+
+def _csr(X: Array) -> Any:  # noqa: ANN401
+    from scipy.sparse import csr_array
+
+    return csr_array(X)
+
+
+def _frame(X: Array) -> Any:  # noqa: ANN401
+    """A data frame; without a library for one, cells of all kinds."""
+    try:
+        import pandas as pd
+    except ImportError:
+        return _objects(X)
+    return pd.DataFrame({f"x{j}": column for j, column in enumerate(X.T)})
+
+
+def _objects(X: Array) -> Any:  # noqa: ANN401
+    """Whole numbers as Python's, others as they are, in an array of objects."""
+    cells = X.astype(object)
+    whole = np.isfinite(X) & (np.rint(X) == X) & (np.abs(X) < 2.0**62)
+    cells[whole] = [int(value) for value in X[whole]]
+    return cells
+
+
+CONTAINERS: dict[str, Callable[[Array], Any]] = {
+    "float64": lambda X: X,
+    "float32": _single,
+    "sparse": _csr,
+    "columns of a frame": _frame,
+    "objects": _objects,
+    "not contiguous": lambda X: np.asfortranarray(np.repeat(X, 2, axis=1))[:, ::2],
+}
 
 
 def audited(estimator: Any, **parameters: object) -> Any:  # noqa: ANN401
@@ -121,28 +159,40 @@ def neighbourhoods(
     estimator: Any,  # noqa: ANN401
     n_features: int,
     rng: Generator,
+    *,
+    at_end: bool = True,
 ) -> Iterator[tuple[Data, list[Data]]]:
-    """Data sets, each with neighbours under the estimator's relation; the last row differs.
+    """Data sets, each with neighbours under the estimator's relation.
 
+    The last row differs, or, unless `at_end`, the first, one in the middle and the last in turn.
     The empty row is a row of NaN, for an estimator with on_invalid="drop".
     """
     relation = Neighbors(estimator.neighbors)
     candidates = rows(estimator, n_features, rng)
     for base in base_data(estimator, n_features, rng):
-        for candidate in candidates:
-            chosen = [candidates[k] for k in rng.permutation(len(candidates))[:PARTNERS]]
-            yield _with_row(base, *candidate), _neighbours(relation, base, chosen)
+        for k, candidate in enumerate(candidates):
+            place = None if at_end else (len(base.y), 0, len(base.y) // 2)[k % 3]
+            chosen = [candidates[i] for i in rng.permutation(len(candidates))[:PARTNERS]]
+            with_one = _with_row(base, place, *candidate)
+            yield with_one, _neighbours(relation, base, place, chosen)
 
 
-def _with_row(base: Data, story: str, x: Array, y: float) -> Data:
-    return Data(np.vstack([base.X, x]), np.append(base.y, y), f"{base.story} and {story}")
+def _with_row(base: Data, place: int | None, story: str, x: Array, y: float) -> Data:
+    at = len(base.y) if place is None else place
+    told = f"{base.story} and {story}" + (f" at {at}" if at < len(base.y) else "")
+    X, targets = np.insert(base.X, at, x, axis=0), np.insert(base.y.astype(np.float64), at, y)
+    return Data(X, targets, told, place)
 
 
 def _neighbours(
-    relation: Neighbors, base: Data, partners: list[tuple[str, Array, float]]
+    relation: Neighbors,
+    base: Data,
+    place: int | None,
+    partners: list[tuple[str, Array, float]],
 ) -> list[Data]:
     if relation is Neighbors.ADD_REMOVE:
         return [base]
     if relation is Neighbors.ZERO_OUT:
-        return [_with_row(base, "the empty row", np.full(base.X.shape[1], np.nan), np.nan)]
-    return [_with_row(base, *partner) for partner in partners]
+        nothing = np.full(base.X.shape[1], np.nan)
+        return [_with_row(base, place, "the empty row", nothing, np.nan)]
+    return [_with_row(base, place, *partner) for partner in partners]

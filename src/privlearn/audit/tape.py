@@ -15,7 +15,7 @@ from privlearn.problem import Budget
 from privlearn.release import Releaser, Steps, releasing_with
 from privlearn.sampling import Batches, Disjoint
 
-__all__ = ["Deal", "Entry", "Tape", "record", "replay_on"]
+__all__ = ["Deal", "Entry", "Tape", "record", "remapped", "replay_on"]
 
 Array = NDArray[np.float64]
 
@@ -27,20 +27,25 @@ class Entry:
     release: Release
     statistic: Array
     released: Array
-    last_row_came: int = 1  # how often the last row did, where a sampler lets rows come often
+    row_came: int = 1  # how often the row that differs did, where a sampler lets rows come often
 
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """Several releases that a compiled loop makes; it fills the arrays of `steps`."""
+    """Several releases that a compiled loop makes; it fills the arrays of `steps`.
+
+    `place` is the number of the row that differs between neighbours; None is the last.
+    """
 
     release: Release
     steps: Steps
+    place: int | None = None
 
     def entries(self) -> list[Entry]:
         """One entry per release."""
         shape, rows = self.release.shape, self.steps.batches.rows
-        came = int(np.sum(rows == rows.max(initial=0))) if len(self.steps.statistics) == 1 else 1
+        place = rows.max(initial=0) if self.place is None else self.place
+        came = int(np.sum(rows == place)) if len(self.steps.statistics) == 1 else 1
         pairs = zip(self.steps.statistics, self.steps.released, strict=True)
         return [Entry(self.release, a.reshape(shape), b.reshape(shape), came) for a, b in pairs]
 
@@ -60,6 +65,7 @@ class Tape:
     plan: Plan | None = None
     made: list[Entry | Series | Deal] = field(default_factory=list)
     published: dict[str, NDArray[Any]] = field(default_factory=dict)
+    place: int | None = None
 
     @property
     def entries(self) -> list[Entry]:
@@ -85,6 +91,30 @@ def _among(batches: Batches, n: int) -> Batches:
     return Batches(batches.rows[there], before[batches.starts])
 
 
+def remapped(batches: Batches, removed: int) -> Batches:
+    """The batches of a neighbour that lacks the row `removed`; later rows move up by one.
+
+    Examples
+    --------
+    >>> remapped(Batches(np.array([0, 2, 1]), np.array([0, 2, 3])), 1)
+    Batches(rows=array([0, 1]), starts=array([0, 2, 2]))
+    """
+    there = batches.rows != removed
+    before = np.concatenate([[0], np.cumsum(there)])
+    rows = batches.rows[there]
+    return Batches(rows - (rows > removed), before[batches.starts])
+
+
+def _of_neighbour(batches: Batches, n: int, place: int | None) -> Batches:
+    """Recorded batches for a neighbour of `n` rows, who may lack the row at `place`, or the last.
+
+    Rows are numbered within what is drawn from, so a place only counts where all rows are.
+    """
+    if place is None or int(batches.rows.max(initial=-1)) < n:
+        return _among(batches, n)
+    return remapped(batches, place)
+
+
 def _published(estimator: Any) -> dict[str, NDArray[Any]]:  # noqa: ANN401
     """Copies of the fitted attributes but for the certificate, which repeats the plan."""
     fitted = {name: value for name, value in vars(estimator).items() if name.endswith("_")}
@@ -103,9 +133,19 @@ def _fit(estimator: Any, X: Any, y: Any, sample_epsilon: Array | None) -> None: 
     estimator.fit(X, y, **levels)
 
 
-def record(estimator: Any, X: Any, y: Any, *, sample_epsilon: Array | None = None) -> Tape:  # noqa: ANN401
-    """Fit for real, and keep the statistics without noise beside what was released."""
-    tape = Tape()
+def record(
+    estimator: Any,  # noqa: ANN401
+    X: Any,  # noqa: ANN401
+    y: Any,  # noqa: ANN401
+    *,
+    sample_epsilon: Array | None = None,
+    place: int | None = None,
+) -> Tape:
+    """Fit for real, and keep the statistics without noise beside what was released.
+
+    `place` is the row in which neighbours will differ; None is the last.
+    """
+    tape = Tape(place=place)
 
     class Recorder(Releaser):
         def __init__(self, plan: Plan, budget: Budget, seed: int | None = None) -> None:
@@ -123,7 +163,7 @@ def record(estimator: Any, X: Any, y: Any, *, sample_epsilon: Array | None = Non
             return released
 
         def _hand_out(self, release: Release, n: int, count: int) -> Steps:
-            series = Series(release, _recording(super()._hand_out(release, n, count)))
+            series = Series(release, _recording(super()._hand_out(release, n, count)), place)
             tape.made.append(series)
             return series.steps
 
@@ -166,8 +206,9 @@ def replay_on(
         def _hand_out(self, release: Release, n: int, count: int) -> Steps:
             recorded = tape.made[len(again.made)]
             assert isinstance(recorded, Series)
+            batches = _of_neighbour(recorded.steps.batches, n, tape.place)
             steps = _recording(recorded.steps)._replace(
-                batches=_among(recorded.steps.batches, n), answers=recorded.steps.released
+                batches=batches, answers=recorded.steps.released
             )
             again.made.append(Series(release, steps))
             return steps
@@ -176,8 +217,9 @@ def replay_on(
             recorded = tape.made[len(again.made)]
             if not isinstance(recorded, Deal) or recorded.sampling != sampling:
                 raise AuditFailure("how rows are dealt to groups depends on the data")
-            again.made.append(Deal(sampling, _among(recorded.batches, n)))
-            return _among(recorded.batches, n)
+            batches = _of_neighbour(recorded.batches, n, tape.place)
+            again.made.append(Deal(sampling, batches))
+            return batches
 
     with releasing_with(Replayer):
         _fit(estimator, X, y, sample_epsilon)

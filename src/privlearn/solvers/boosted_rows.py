@@ -52,7 +52,7 @@ class BoostedRows:
     def _scaled(self, rows: Rows) -> tuple[Array, Array]:
         X, limits = np.array(rows.X, dtype=np.float64), self._settings.limits
         if limits is not None and limits.row_norm is not None:
-            clip_rows(X, limits.row_norm, self.frame.intercept)
+            clip_rows(X, limits, self.frame.intercept)
         Z = self.frame.rows(Rows(X, rows.y, rows.present))
         return Z[:, :-1], Z[:, -1]
 

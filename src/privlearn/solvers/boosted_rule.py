@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn.plan import Release
-from privlearn.problem import Bounds, Problem
+from privlearn.problem import Bounds, Problem, refuse_disjoint
 from privlearn.solvers.counting import COUNT
 from privlearn.solvers.frame import Frame
 
@@ -59,6 +59,7 @@ class Settings:
         limits = None
         if clip is not None:
             bounds = _tightened(bounds, clip, intercept)
+            refuse_disjoint(bounds, intercept, f"clip={clip:g} of solver='boosted'")
             limits = replace(bounds, target=None)
         frame = Frame.of(bounds, p, intercept)
         return cls(

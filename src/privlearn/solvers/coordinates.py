@@ -121,7 +121,7 @@ class Coordinates:
         """
         if data.longest is not None:
             return self._stored_single(data, data.longest)
-        if data.sparse and not self.center.any():
+        if data.sparse and not self.center.any() and zero_is_allowed(data.bounds):
             return self._stored_sparse(data)
         return self._stored_dense(data)
 

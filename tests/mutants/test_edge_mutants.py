@@ -1,0 +1,60 @@
+"""Planted bugs at the edges of the rows: boxes that exclude zero, and rows that move up."""
+
+from dataclasses import replace
+
+import pytest
+
+from planting import Bugs, demand_caught, models_in
+from privlearn import clipping
+from privlearn.data import BoundedData
+
+BUGS = Bugs()
+
+
+@BUGS.shown_in("far from zero-moments-zero_out")
+def rows_shrink_towards_zero_and_leave_the_box(patch):
+    patch.setattr(clipping, "nearest_to_zero", lambda bounds: None)
+
+
+@BUGS.shown_in("far from zero-boosted-zero_out")
+def rows_shrink_towards_zero_and_leave_the_box_of_boosting(patch):
+    patch.setattr(clipping, "nearest_to_zero", lambda bounds: None)
+
+
+@BUGS.shown_in("far from zero-output-zero_out")
+def rows_shrink_towards_zero_and_leave_the_box_of_descent(patch):
+    patch.setattr(clipping, "nearest_to_zero", lambda bounds: None)
+
+
+@BUGS.shown_in("LinearRegression-add_remove-box-with 1")
+def every_second_row_is_mirrored(patch):
+    """What a row adds depends on how many rows come before it: one row less turns all others."""
+    own = BoundedData._bounded
+
+    def mirrored(self, X, y):
+        rows = own(self, X, y)
+        y = rows.y.copy()
+        y[::2] *= -1.0
+        return replace(rows, y=y)
+
+    patch.setattr(BoundedData, "_bounded", mirrored)
+
+
+@BUGS.shown_in("ElasticNet-zero_out-box-with 1-moments")
+def the_first_row_counts_twice(patch):
+    own = BoundedData._bounded
+
+    def doubled(self, X, y):
+        rows = own(self, X, y)
+        rows.X[0] *= 2.0
+        return rows
+
+    patch.setattr(BoundedData, "_bounded", doubled)
+
+
+@BUGS.parametrize()
+def test_planted_bugs_are_caught(plant, where, monkeypatch):
+    models = models_in(where)
+    if not models:
+        pytest.fail(f"no configuration is named {where}")
+    demand_caught(plant, models[:3], monkeypatch)
