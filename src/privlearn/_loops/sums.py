@@ -116,7 +116,8 @@ def _gather(values, batch, gathered):
 def score_rows(rows, batch, weights, gathered, scores):
     """Scores of the batch's rows; `weights` has one row per output, and is contiguous.
 
-    With several outputs dense rows are gathered for a matrix product, and stay for `sum_rows`.
+    With several outputs dense rows are gathered, and stay for `sum_rows`. Each row is a product of
+    its own: a product of matrices lets a row's last bits depend on which rows come before it.
     """
     if rows.columns.size > 0:
         _score_sparse(rows, batch, weights, scores)
@@ -124,7 +125,8 @@ def score_rows(rows, batch, weights, gathered, scores):
         _score_dense(rows.values, batch, weights, scores)
     else:
         _gather(rows.values, batch, gathered)
-        np.dot(gathered[: batch.size], weights.T, scores[: batch.size])
+        for b in range(batch.size):
+            np.dot(weights, gathered[b], scores[b])
 
 
 @njit(cache=True)
