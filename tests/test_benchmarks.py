@@ -184,13 +184,21 @@ def test_one_thread_is_asked_for_before_numpy_is_imported():
     assert printed.stdout.splitlines()[-1] == "False 1 1"
 
 
-def test_sleep_costs_wall_time_and_no_cpu_time():
-    from time import sleep
+def test_one_thread_is_timed_by_cpu_time():
+    import time
 
-    for one_thread, slept in ((False, True), (True, False)):
-        clock = Options(one_thread=one_thread).clock
-        (seconds,) = timing.race({"sleeper": lambda: sleep(0.05)}, rounds=1, clock=clock)["sleeper"]
-        assert (seconds > 0.045) is slept
+    assert Options(one_thread=False).clock is time.perf_counter
+    assert Options(one_thread=True).clock is time.process_time
+
+
+def test_a_race_reads_the_clock_it_is_given():
+    now, ticks = [0.0], iter([0.5, 2.0])
+
+    def runner():
+        now[0] += next(ticks)
+
+    found = timing.race({"runner": runner}, rounds=1, warmups=1, clock=lambda: now[0], rest=0.0)
+    assert found == {"runner": [2.0]}
 
 
 def test_redrawing_without_stored_results_says_so(tmp_path):

@@ -5,7 +5,6 @@ import io
 import re
 import subprocess
 import sys
-import time
 import tomllib
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import privlearn
 from privlearn.cli import main
 from privlearn.cli.models import MODELS
 from privlearn.cli.progress import progress
+from privlearn.release import Releaser
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMANDS = ("demo", "plan", "fit", "predict", "ledger")
@@ -74,13 +74,11 @@ def test_examples_in_help_are_possible(capsys):
         _parser().parse_args(re.split(r"> |(?<=\w)   ", example)[0].split())
 
 
-def test_help_is_fast():
-    start = time.perf_counter()
+def test_help_loads_nothing_heavy():
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "privlearn", "--help"],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert time.perf_counter() - start < 5
     loaded = set(re.findall(r"\| +([\w.]+)$", done.stderr, re.M))
     assert not loaded & {"sklearn", "pandas", "numba", "sqlite3", "scipy", "numpy"}
 
@@ -182,10 +180,14 @@ def test_progress_on_a_terminal_only():
 # Demo
 
 
-def test_demo(capsys, tmp_path):
-    start = time.perf_counter()
+def test_demo(capsys, tmp_path, monkeypatch):
+    fits, make = [], Releaser.__init__
+    monkeypatch.setattr(
+        Releaser, "__init__", lambda self, plan, *a: fits.append(plan) or make(self, plan, *a)
+    )
     text = printed(capsys, "demo", "--ledger", str(tmp_path / "demo.ledger"))
-    assert time.perf_counter() - start < 60
+    assert len(fits) <= 4, "it is short: one private fit for each story, with its facts"
+    assert sum(release.count for plan in fits for release in plan.releases) < 2_000
     assert text.count("Privacy plan: nothing has been released") == 2
     assert text.count("Privacy certificate") == 2
     ours, others = map(float, re.search(r"R\^2.*?people +([\d.]+) +([\d.]+)", text).groups())

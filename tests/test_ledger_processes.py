@@ -117,7 +117,7 @@ def test_of_many_at_the_same_time_only_one_gets_the_last_of_the_budget(tmp_path)
     for worker in workers:
         worker.start()
     gate.set()
-    found = sorted(answers.get(timeout=60) for _ in workers)
+    found = sorted(answers.get(timeout=300) for _ in workers)
     for worker in workers:
         worker.join()
     assert found == ["charged", *["refused"] * 5]

@@ -1,4 +1,4 @@
-"""What ships, how fast it imports, and what must never be written into a file."""
+"""What ships, how little it imports, and what must never be written into a file."""
 
 import re
 import shutil
@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-import privlearn
 from privlearn._version import __version__
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -28,21 +27,25 @@ def fresh_python(code):
     return result.stdout.strip()
 
 
-def import_seconds(statement, repeats, after="pass"):
-    """Return the best of several times to run one import in a new interpreter.
-
-    What `after` imports is already loaded and not counted, so the result is what `statement` adds:
-    steadier than the difference of two long times.
-    """
-    code = f"{after}; from time import perf_counter as t; s = t(); {statement}; print(t() - s)"
-    return min(float(fresh_python(code)) for _ in range(repeats))
+def loaded_by(statement, after="pass"):
+    """Return the modules that one import loads in a new interpreter, beyond what `after` loads."""
+    code = (
+        f"import sys; {after}; before = set(sys.modules); {statement}; "
+        "print(*set(sys.modules) - before)"
+    )
+    return set(fresh_python(code).split())
 
 
 # Imports
 
 
-def test_import_takes_less_than_300_ms():
-    assert import_seconds("import privlearn", repeats=3) < 0.3
+def test_import_loads_little():
+    """Counted in modules: times depend on what else the machine does (benchmarks/speed/start)."""
+    loaded = loaded_by("import privlearn")
+    ours = {name for name in loaded if name.startswith("privlearn")}
+    assert ours <= {"privlearn", "privlearn._version"}
+    assert len(loaded) <= 60
+    assert "numpy" not in loaded
 
 
 def test_import_loads_nothing_heavy():
@@ -50,19 +53,16 @@ def test_import_loads_nothing_heavy():
     assert fresh_python(code) == "[]"
 
 
-def test_estimators_import_in_300_ms_more_than_scikit_learn():
-    try:
-        exists = hasattr(privlearn, "LinearRegression")
-    except ImportError:
-        exists = True  # there, and broken: let the measurement below show how
-    if not exists:
-        pytest.skip("privlearn.LinearRegression is not there yet")
-    statement = "from privlearn import LinearRegression"
-    assert import_seconds(statement, repeats=3, after="import sklearn.linear_model") < 0.3
+def test_estimators_load_little_more_than_scikit_learn():
+    loaded = loaded_by("from privlearn import LinearRegression", "import sklearn.linear_model")
+    foreign = {name for name in loaded if not name.startswith("privlearn")}
+    assert not foreign & set(HEAVY)
+    assert len(foreign) <= 10
+    assert len(loaded) <= 130
 
 
 FIRST_FIT = """
-import sys, time
+import sys
 import numpy as np
 from privlearn import LinearRegression, LogisticRegression
 X = np.linspace(0, 1, 3000).reshape(-1, 3)
@@ -71,9 +71,7 @@ if "{solver}" == "sgd":
     model, y = LogisticRegression(bounds_X=(0, 1), solver="sgd"), (y > 1.5).astype(int)
 else:
     model = LinearRegression(bounds_X=(0, 1), bounds_y=(0, 3), solver="{solver}")
-start = time.process_time()
 model.fit(X, y)
-seconds = time.process_time() - start
 compiled = 0
 if "numba" in sys.modules:
     from numba.core.dispatcher import Dispatcher
@@ -82,21 +80,18 @@ if "numba" in sys.modules:
         sum(item.stats.cache_misses.values())
         for item in gc.get_objects() if isinstance(item, Dispatcher)
     )
-print(compiled, seconds)
+print(compiled, "numba" in sys.modules)
 """
 
 
-@pytest.mark.parametrize(("solver", "limit"), [("moments", 2.0), ("sgd", 6.0), ("cd", 6.0)])
-def test_a_second_process_compiles_nothing_and_fits_at_once(solver, limit):
-    """Whatever is compiled is kept for the next process, and the first fit does not wait long.
-
-    In processor time. The larger limit has room for loading numba; compiling takes far more.
-    """
+@pytest.mark.parametrize(
+    ("solver", "loads_numba"), [("moments", False), ("sgd", True), ("cd", True)]
+)
+def test_a_second_process_compiles_nothing_and_fits_at_once(solver, loads_numba):
+    """Whatever is compiled is kept for the next process; "moments" does not even load numba."""
     code = FIRST_FIT.replace("{solver}", solver)
     fresh_python(code)
-    compiled, seconds = fresh_python(code).split()
-    assert compiled == "0"
-    assert float(seconds) < limit
+    assert fresh_python(code).split() == ["0", str(loads_numba)]
 
 
 # What ships

@@ -1,7 +1,6 @@
 """The Gaussian mechanism alone: exact curve, exact composition, exact calibration."""
 
 import math
-import time
 
 import mpmath as mp
 import pytest
@@ -99,11 +98,12 @@ def test_delta_zero_is_impossible():
     assert compose([(Gaussian(1.0), 1)]).epsilon(0.0) == math.inf
 
 
-def test_calibration_takes_under_five_milliseconds():
-    smallest_scale(lambda z: [(Gaussian(1 / z), 1)], 1.0, 1e-5)
-    times = []
-    for k in range(2, 9):
-        start = time.perf_counter()
-        smallest_scale(lambda z, k=k: [(Gaussian(1 / z), k)], 1.0, 1e-5)
-        times.append(time.perf_counter() - start)
-    assert min(times) < 5e-3
+def test_calibration_evaluates_few_plans_and_transforms_nothing(monkeypatch):
+    from scipy import fft
+
+    for name in ("rfft", "irfft", "fft", "ifft"):
+        monkeypatch.setattr(fft, name, None)
+    for k in range(1, 9):
+        plans = []
+        smallest_scale(lambda z, k=k, p=plans: p.append(z) or [(Gaussian(1 / z), k)], 1.0, 1e-5)
+        assert len(plans) <= 14

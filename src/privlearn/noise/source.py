@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from privlearn.noise import selection
 from privlearn.noise.laws import GAUSSIAN, GUMBEL, LAPLACE, Law
 from privlearn.noise.stream import WordStream, seeded_keys, system_keys
+from privlearn.noise.vectors import check_generator
 
 Size = int | tuple[int, ...]
 Integers = NDArray[np.int64]
@@ -29,13 +30,15 @@ class NoiseSource:
     approximation; the proof is in ``noise.md``), so that adding it to a statistic on the grid is
     post-processing of the continuous mechanism. Scales are in grid units.
 
-    A source may be shared by threads. A forked child process draws from a new key. A source cannot
-    be copied or pickled, because the copy would repeat its noise.
+    A source may be shared by threads. Without a seed every draw has a key of its own, fresh from
+    the operating system, and none is kept: neither a forked child nor a machine that is restored
+    from a snapshot repeats what another draws. A source cannot be copied or pickled, because the
+    copy of a seeded one would repeat its noise.
 
     Parameters
     ----------
-    seed : None, the default, takes a 512-bit key from the operating system. An integer >= 0 makes
-        the draws reproducible, and therefore not private.
+    seed : None, the default, takes 512 bits of key from the operating system for every draw. An
+        integer >= 0 makes the draws reproducible, and therefore not private.
 
     Examples
     --------
@@ -49,9 +52,9 @@ class NoiseSource:
     __slots__ = ("__weakref__", "_margin_factor", "_private", "_stream")
 
     def __init__(self, seed: int | None = None) -> None:
-        keys = system_keys() if seed is None else seeded_keys(seed)
+        check_generator()
         self._private = seed is None
-        self._stream = WordStream(keys)
+        self._stream = None if seed is None else WordStream(seeded_keys(seed))
         self._margin_factor = 1.0  # tests enlarge it, to send more draws through the refinement
 
     @property
@@ -73,13 +76,12 @@ class NoiseSource:
         raise TypeError(_NO_COPY)
 
     def _words(self) -> WordStream:
-        """Return the stream of this process; a child never continues its parent's."""
+        """Return the stream of one draw: that of the seed, or one with a key of its own.
+
+        A child never continues its parent's stream, not even a seeded one: siblings must differ.
+        """
         stream = self._stream
-        if stream.stale:
-            # Keyed by the system even if the parent was seeded: siblings must differ, too. Two
-            # threads may both come here: each gets its own key, so nothing is drawn twice.
-            stream = self._stream = WordStream(system_keys())
-        return stream
+        return WordStream(system_keys()) if stream is None or stream.stale else stream
 
     def gaussian(self, std: float, size: Size = ()) -> Integers:
         """Draw round(std * N(0, 1)), exactly.

@@ -5,15 +5,18 @@ import operator
 import os
 import secrets
 import threading
+import time
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn.noise.vectors import COUNTER_PER_BLOCK, check_generator
+
 KEY_BYTES = 32
 _REFINEMENT_BLOCKS = 1 << 32  # ChaCha blocks of 8 words set aside for the refinement of one word
-_COUNTER_PER_BLOCK = 16  # randomgen counts 32-bit words
 _TAG = b"privlearn noise, version 1"
+_SYSTEM_TAG = b"privlearn system key, version 1"
 
 # Changed in every forked child. The process id alone would not do: ids are used again.
 _process: tuple[int, object] = (os.getpid(), object())
@@ -30,8 +33,14 @@ if hasattr(os, "register_at_fork"):
 
 
 def system_keys() -> bytes:
-    """Return two fresh 256-bit keys from the operating system."""
-    return secrets.token_bytes(2 * KEY_BYTES)
+    """Return two fresh 256-bit keys from the operating system.
+
+    The clocks are no secret and add none. They are there for a virtual machine that was restored
+    from a snapshot without its kernel being told: the kernel's bytes may then come twice, and the
+    hour of the day will not.
+    """
+    clocks = time.time_ns().to_bytes(16, "little") + time.monotonic_ns().to_bytes(16, "little")
+    return hashlib.sha512(_SYSTEM_TAG + clocks + secrets.token_bytes(2 * KEY_BYTES)).digest()
 
 
 def seeded_keys(seed: int) -> bytes:
@@ -59,6 +68,7 @@ class WordStream:
     """
 
     def __init__(self, keys: bytes) -> None:
+        check_generator()
         from randomgen import ChaCha
 
         self._main = ChaCha(key=int.from_bytes(keys[:KEY_BYTES], "little"), rounds=20)
@@ -84,6 +94,6 @@ class WordStream:
         """Return the first ``count`` further words of word ``index``, joined to one integer."""
         from randomgen import ChaCha
 
-        counter = index * _REFINEMENT_BLOCKS * _COUNTER_PER_BLOCK
+        counter = index * _REFINEMENT_BLOCKS * COUNTER_PER_BLOCK
         generator: Any = ChaCha(key=self._refinement_key, counter=counter, rounds=20)
         return int.from_bytes(generator.random_raw(count).astype(">u8").tobytes(), "big")
