@@ -104,6 +104,7 @@ class Bounds:
     target: tuple[float, float] | None
     row_norm: float | None
     scale: NDArray[np.float64] | None = None
+    bought: bool = False  # whether the box is bought: a plan must hold wherever it will lie
 
     @classmethod
     def declared(

@@ -3,7 +3,8 @@
 import math
 
 import numpy as np
-from numba import njit
+
+from privlearn._loops.jit import jit
 
 __all__ = ["cast_ballots"]
 
@@ -11,7 +12,7 @@ SWEEPS = 100
 TOLERANCE = 1e-6  # of a change, where the target has length 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+@jit(nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def _product(a, b):
     """Inner product of two short vectors; a library call would cost more than the work."""
     total = 0.0
@@ -20,7 +21,7 @@ def _product(a, b):
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@jit(nogil=True, error_model="numpy")
 def _standardise(column):
     """Centre a column in place and give it length 1; zeros where it is constant or not finite."""
     largest = np.max(np.abs(column))
@@ -34,7 +35,7 @@ def _standardise(column):
         column[:] = 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@jit(nogil=True, error_model="numpy")
 def _lasso(columns, residual, penalty, weights):
     """Minimise |residual - columns' w|^2 / 2 + penalty |w|_1, columns of length 1, from w = 0."""
     weights[:] = 0.0
@@ -53,7 +54,7 @@ def _lasso(columns, residual, penalty, weights):
             break
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@jit(nogil=True, error_model="numpy")
 def _vote(weights, k, votes):
     """One vote for each of the k largest weights that are not 0."""
     for _ in range(k):
@@ -64,7 +65,7 @@ def _vote(weights, k, votes):
         weights[best] = 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@jit(nogil=True, error_model="numpy")
 def cast_ballots(X, y, starts, k, share, votes):
     """Add the ballot of every group, rows starts[g] to starts[g + 1], to `votes`.
 

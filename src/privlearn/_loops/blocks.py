@@ -1,14 +1,15 @@
 """Least squares of many small blocks of rows, each from its own rows and nothing else."""
 
 import numpy as np
-from numba import njit
+
+from privlearn._loops.jit import jit
 
 __all__ = ["fit_blocks"]
 
 DEPENDENT = 2.0**-30  # of a column's length: what is left of a column that others explain
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@jit(error_model="numpy", nogil=True)
 def fit_blocks(X, y, present, starts, intercept, models):
     """Fit block k to rows starts[k]:starts[k + 1]; `models` gets one row per block.
 
@@ -39,7 +40,7 @@ def fit_blocks(X, y, present, starts, intercept, models):
         _solve(table, units, order, rank, models[k])
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _to_unit_length(column, rows):
     """Scale a column to length 1, without overflow, and give the factor that undoes it."""
     top = 0.0
@@ -57,7 +58,7 @@ def _to_unit_length(column, rows):
     return top * length
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _triangular(table, rows, order):
     """Householder reflections, longest remaining column first; returns the rank.
 
@@ -82,7 +83,7 @@ def _triangular(table, rows, order):
     return min(rows, d)
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _reflect(table, rows, order, r, length):
     """Turn the rest of column order[r] into one entry, and the columns after it alike."""
     d = table.shape[0] - 1
@@ -102,7 +103,7 @@ def _reflect(table, rows, order, r, length):
     column[r] = diagonal
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _solve(table, units, order, rank, model):
     """Back substitution, in the units of the data."""
     d = table.shape[0] - 1

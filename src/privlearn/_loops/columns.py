@@ -9,10 +9,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from privlearn._loops.emit import emit
+from privlearn._loops.jit import jit
 from privlearn._loops.slopes import between, fade
 from privlearn._loops.sums import ANY_ORDER
 from privlearn.losses import HUBER, LOGISTIC, SQUARED
@@ -59,7 +59,7 @@ class Sweep(NamedTuple):
     total: float  # number of rows, public or released
 
 
-@njit(cache=True, fastmath=ANY_ORDER)
+@jit(fastmath=ANY_ORDER)
 def _squared(own, before, change, limit, scores):
     total = 0.0
     for i in range(scores.size):
@@ -68,7 +68,7 @@ def _squared(own, before, change, limit, scores):
     return total
 
 
-@njit(cache=True, fastmath=ANY_ORDER, error_model="numpy")
+@jit(fastmath=ANY_ORDER, error_model="numpy")
 def _logistic(own, before, change, limit, targets, scores):
     total = 0.0
     for i in range(scores.size):
@@ -77,7 +77,7 @@ def _logistic(own, before, change, limit, targets, scores):
     return total
 
 
-@njit(cache=True, fastmath=ANY_ORDER, error_model="numpy")
+@jit(fastmath=ANY_ORDER, error_model="numpy")
 def _huber(own, before, change, limit, threshold, scale, scores):
     total = 0.0
     for i in range(scores.size):
@@ -86,7 +86,7 @@ def _huber(own, before, change, limit, threshold, scale, scores):
     return total
 
 
-@njit(cache=True, fastmath=ANY_ORDER, error_model="numpy")
+@jit(fastmath=ANY_ORDER, error_model="numpy")
 def _along_scale(present, before, change, limit, threshold, scale, scores):
     total = 0.0
     for i in range(scores.size):
@@ -96,7 +96,7 @@ def _along_scale(present, before, change, limit, threshold, scale, scores):
     return total
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@jit(error_model="numpy", nogil=True)
 def _dense_sum(values, targets, present, scores, how, j, before, change):
     """Add `change` x column `before` to the scores, then sum partial derivatives in coordinate j.
 
@@ -125,13 +125,13 @@ def _dense_sum(values, targets, present, scores, how, j, before, change):
     return total + lost
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _move_sparse(values, rows, start, stop, change, scores):
     for k in range(start, stop):
         scores[rows[k]] += change * values[0, k]
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _sparse_sum(columns, scores, how, j, before, change):
     """The same for sparse columns: the column's rows are gathered, and stand for all of them."""
     values, rows, starts, targets, present = columns
@@ -146,14 +146,14 @@ def _sparse_sum(columns, scores, how, j, before, change):
     return _dense_sum(column, targets[own], present, scores[own], how, zero, zero, 0.0)
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _proximal(moved, pace, l1, l2, low, high):
     """Proximal map of one coordinate's penalty; always finite."""
     shrunk = math.copysign(max(abs(moved) - pace * l1, 0.0), moved)
     return between(min(max(shrunk / (1.0 + pace * l2), low), high), LARGEST)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@jit(error_model="numpy", nogil=True)
 def sweep(columns, s, order, steps, done):
     """Release each coordinate of `order` in turn; False when a statistic does not fit its grid.
 
@@ -189,13 +189,13 @@ def sweep(columns, s, order, steps, done):
     return True
 
 
-@njit(cache=True, fastmath=ANY_ORDER)
+@jit(fastmath=ANY_ORDER)
 def _add_change(values, change, scores):
     for i in range(scores.size):
         scores[i] += change * values[i]
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@jit(error_model="numpy", nogil=True)
 def move_scores(columns, j, change, scores):
     """Scores after weight j has changed."""
     values, rows, starts, _, _ = columns
@@ -207,7 +207,7 @@ def move_scores(columns, j, change, scores):
         _add_change(values[j], change, scores)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@jit(error_model="numpy", nogil=True)
 def all_sums(columns, s, sums):
     """Clipped sums of every coordinate at the present weights, as shares of their limits."""
     values, rows, _, targets, present = columns

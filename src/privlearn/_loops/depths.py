@@ -8,20 +8,21 @@ that is computed from them: what the proof compares exactly (tukey.md, 4) compar
 import math
 
 import numpy as np
-from numba import njit
+
+from privlearn._loops.jit import jit
 
 __all__ = ["measure_boxes", "safe_distance"]
 
 FAR = 64  # binary orders below which a summand changes nothing
 
 
-@njit(cache=True)
+@jit()
 def _product(a, a_exponent, b, b_exponent):
     mantissa, carry = math.frexp(a * b)
     return mantissa, a_exponent + b_exponent + carry
 
 
-@njit(cache=True)
+@jit()
 def _sum(a, a_exponent, b, b_exponent):
     if a == 0.0:
         return b, b_exponent
@@ -35,7 +36,7 @@ def _sum(a, a_exponent, b, b_exponent):
     return mantissa, a_exponent + carry
 
 
-@njit(cache=True)
+@jit()
 def measure_boxes(ordered, step, widest, mantissas, exponents):
     """Lattice points in the box between the i-th smallest and the i-th largest, for every i.
 
@@ -52,7 +53,7 @@ def measure_boxes(ordered, step, widest, mantissas, exponents):
         exponents[i] = exponent
 
 
-@njit(cache=True)
+@jit()
 def safe_distance(mantissas, exponents, start, growth, share, bar):
     """Largest k < start with V[start - k - 1] <= bar * U[start + k], or -1.
 

@@ -8,10 +8,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from privlearn._loops.emit import emit
+from privlearn._loops.jit import jit
 from privlearn._loops.sgd import batch_sum, take_step
 from privlearn.losses import HUBER
 
@@ -32,7 +32,7 @@ class Dual(NamedTuple):
     gain: float  # of the logarithm of Huber's scale
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _settle_scale(dual, model, descent, done):
     """Move Huber's scale towards where the squares of the dual variables have mean 1.
 
@@ -48,7 +48,7 @@ def _settle_scale(dual, model, descent, done):
     descent.weights[place] = min(max(moved, descent.low[place]), descent.high[place])
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@jit(error_model="numpy", nogil=True)
 def descend_dual(rows, model, dual, descent, steps, done):
     """Take the steps that were handed out; False when a statistic does not fit its grid.
 

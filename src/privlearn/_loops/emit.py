@@ -1,14 +1,15 @@
 """The one way out of a compiled loop: round to the grid, add the noise, record for audits."""
 
 import numpy as np
-from numba import njit
+
+from privlearn._loops.jit import jit
 
 __all__ = ["emit"]
 
 LARGEST = 2.0**52
 
 
-@njit(cache=True)
+@jit()
 def emit(statistic, k, noise, grid, statistics, released, answers, out):
     """Release number `k`: write `statistic` with its noise to `out`; False if it does not fit.
 

@@ -9,7 +9,8 @@ after that are short runs of ranks that occur once each, which a bit for every r
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from privlearn._loops.jit import jit
 
 __all__ = ["Ranks", "concordance", "rank_column", "starts_without_ties"]
 
@@ -73,7 +74,7 @@ def rank_column(values, whole):
     return Ranks(ranks, whole if distinct == values.size else starts[: distinct + 1].copy(), ties)
 
 
-@njit(cache=True, nogil=True)
+@jit(nogil=True)
 def _write_ranks(values, order, ranks, starts):
     """Write ranks and starts; number of distinct values and of tied pairs."""
     distinct, ties, first = 0, 0, 0
@@ -91,7 +92,7 @@ def _write_ranks(values, order, ranks, starts):
     return distinct, ties
 
 
-@njit(cache=True, nogil=True)
+@jit(nogil=True)
 def _ones(word):
     """How many bits of a word are set; compilers know the idiom."""
     word = word - ((word >> np.uint64(1)) & _ODD)
@@ -99,7 +100,7 @@ def _ones(word):
     return (((word + (word >> np.uint64(4))) & _NIBBLES) * _BYTES) >> np.uint64(56)
 
 
-@njit(cache=True, nogil=True)
+@jit(nogil=True)
 def _deal(source, target, first, last, shift, mask, places, earlier):
     """Deal rows by a digit of their ranks, in order; pairs of which the earlier went higher.
 
@@ -127,7 +128,7 @@ def _deal(source, target, first, last, shift, mask, places, earlier):
     return found
 
 
-@njit(cache=True, nogil=True)
+@jit(nogil=True)
 def _last_bits(source, first, last, lowest, seen):
     """Inversions of a run of at most 512 ranks from `lowest` on, each of which comes once."""
     seen[:] = 0
@@ -142,7 +143,7 @@ def _last_bits(source, first, last, lowest, seen):
     return np.int64(found)
 
 
-@njit(cache=True, nogil=True)
+@jit(nogil=True)
 def _settled(starts, value, bits):
     """Whether the run of 2^bits ranks around `value` has no ties, so that bits settle it."""
     low = (value >> bits) << bits
@@ -150,7 +151,7 @@ def _settled(starts, value, bits):
     return starts[high] - starts[low] == high - low
 
 
-@njit(cache=True, nogil=True)
+@jit(nogil=True)
 def _inversions(source, target, starts):
     """Pairs of rows of which the earlier has the higher rank; both arrays are overwritten."""
     places, earlier = np.empty(8, np.int64), np.empty(8, np.int64)
@@ -181,14 +182,14 @@ def _inversions(source, target, starts):
     return found
 
 
-@njit(cache=True, nogil=True)
+@jit(nogil=True)
 def _lay_out(order, ranks, target):
     """Ranks of one column in the order of another without ties, whose ranks are places."""
     for row in range(order.size):
         target[order[row]] = ranks[row]
 
 
-@njit(cache=True, nogil=True)
+@jit(nogil=True)
 def _lay_out_ties(order, order_starts, ranks, starts, between, target):
     """Ranks in the order of another column, increasing where that is tied; pairs tied in both.
 
@@ -214,7 +215,7 @@ def _lay_out_ties(order, order_starts, ranks, starts, between, target):
     return tied_in_both
 
 
-@njit(cache=True, nogil=True)
+@jit(nogil=True)
 def _count(order, order_starts, order_ties, ranks, starts, ties, between, target):
     """Concordant less discordant pairs."""
     n, both = order.size, 0

@@ -8,8 +8,7 @@ over a' (Shalev-Shwartz, Zhang 2013; Damaskinos et al. 2021, eq. 8): in closed f
 logistic loss by Newton's step from where the stiffness is zero. Hinges are written for b = sign a.
 """
 
-from numba import njit
-
+from privlearn._loops.jit import jit
 from privlearn._loops.slopes import fade
 from privlearn._loops.sums import ANY_ORDER
 from privlearn.losses import HINGE, HUBER, LOGISTIC, SQUARED, SQUARED_HINGE
@@ -17,13 +16,13 @@ from privlearn.losses import HINGE, HUBER, LOGISTIC, SQUARED, SQUARED_HINGE
 __all__ = ["write_moves"]
 
 
-@njit(cache=True, fastmath=ANY_ORDER, error_model="numpy")
+@jit(fastmath=ANY_ORDER, error_model="numpy")
 def _squared(targets, scores, held, stiffness, moves):
     for i in range(targets.size):
         moves[i, 0] = (targets[i] - scores[i, 0] - held[i, 0]) / (1.0 + stiffness[i])
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _huber(threshold, scale, targets, scores, held, stiffness, moves):
     """The conjugate is scale a^2 / 2 - y a for |a| <= threshold.
 
@@ -35,7 +34,7 @@ def _huber(threshold, scale, targets, scores, held, stiffness, moves):
         moves[i, 0] = min(max(best, -threshold), threshold) - a
 
 
-@njit(cache=True, fastmath=ANY_ORDER, error_model="numpy")
+@jit(fastmath=ANY_ORDER, error_model="numpy")
 def _logistic(targets, scores, held, stiffness, moves):
     """Between b and 1 / (1 + exp(margin)), so b never leaves [0, 1] and needs no logarithm.
 
@@ -48,14 +47,14 @@ def _logistic(targets, scores, held, stiffness, moves):
         moves[i, 0] = (y * f - held[i, 0]) / (1.0 + stiffness[i] * f * (1.0 - f))
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _sign(targets, i, k, outputs):
     if outputs == 1:
         return targets[i]
     return 1.0 if int(targets[i]) == k else -1.0
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _hinge(targets, scores, held, stiffness, moves):
     """The conjugate is -b for b in [0, 1]."""
     outputs = moves.shape[1]
@@ -66,7 +65,7 @@ def _hinge(targets, scores, held, stiffness, moves):
             moves[i, k] = y * min(max(best, 0.0), 1.0) - held[i, k]
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _squared_hinge(targets, scores, held, stiffness, moves):
     """The conjugate is b^2 / 4 - b for b >= 0."""
     outputs = moves.shape[1]
@@ -78,7 +77,7 @@ def _squared_hinge(targets, scores, held, stiffness, moves):
             moves[i, k] = y * max(best, 0.0) - held[i, k]
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def write_moves(code, threshold, targets, scores, scale, held, stiffness, moves):
     """Turn scores and dual variables into the steps of the latter; `scale` is Huber's."""
     if code == SQUARED:

@@ -3,8 +3,8 @@
 import math
 
 import numpy as np
-from numba import njit
 
+from privlearn._loops.jit import jit
 from privlearn._loops.slopes import write_slopes
 from privlearn._loops.sums import score_rows
 from privlearn.losses import HUBER
@@ -14,7 +14,7 @@ __all__ = ["count_lengths", "count_magnitudes", "rescale"]
 AT_ONCE = 256
 
 
-@njit(cache=True)
+@jit()
 def _octave(magnitude, bins):
     """0 for (1/2, 1] and above, then one more per halving; the last bin takes the rest and 0."""
     if not magnitude > 0.0:
@@ -22,7 +22,7 @@ def _octave(magnitude, bins):
     return min(max(-math.frexp(magnitude)[1], 0), bins - 1)
 
 
-@njit(cache=True, nogil=True)
+@jit(nogil=True)
 def count_magnitudes(values, columns, starts, present, counts):
     """For each feature, how many rows that are present lie in each octave below 1."""
     n, bins = present.size, counts.shape[1]
@@ -43,7 +43,7 @@ def count_magnitudes(values, columns, starts, present, counts):
     counts[:, bins - 1] += there
 
 
-@njit(cache=True, nogil=True)
+@jit(nogil=True)
 def rescale(values, columns, starts, factor, unit, norms):
     """Multiply each feature by its factor in place; write upper bounds of the rows' lengths.
 
@@ -64,7 +64,7 @@ def rescale(values, columns, starts, factor, unit, norms):
             norms[i] = math.sqrt(squares) * (1.0 + 2.0**-30)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@jit(error_model="numpy", nogil=True)
 def count_lengths(rows, present, model, weights, longest, counts):
     """How many gradients lie in each half octave below `longest`, at the given weights."""
     width, unit = model.width, model.unit

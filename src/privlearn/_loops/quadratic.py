@@ -3,7 +3,8 @@
 import math
 
 import numpy as np
-from numba import njit
+
+from privlearn._loops.jit import jit
 
 __all__ = ["minimise_quadratic"]
 
@@ -12,7 +13,7 @@ SINGULAR = 1e-14  # a pivot this small beside its diagonal entry is rounding
 PATIENCE = 8  # sweeps with moving faces before one is solved nevertheless
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _sweep(A, l1, low, high, w, gradient):
     """Minimise along each coordinate in turn; the largest change."""
     largest = 0.0
@@ -34,7 +35,7 @@ def _sweep(A, l1, low, high, w, gradient):
     return largest
 
 
-@njit(cache=True)
+@jit()
 def _write_face(l1, low, high, w, face):
     """On which smooth piece each coordinate lies; whether that differs from `face`."""
     differs = False
@@ -54,7 +55,7 @@ def _write_face(l1, low, high, w, face):
     return differs
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _solve_positive(matrix, x):
     """Overwrite x with the solution, by Cholesky in place; directions without curvature get 0."""
     n = x.size
@@ -72,7 +73,7 @@ def _solve_positive(matrix, x):
             x[i] -= matrix[j, i] * x[j]
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _limits(low, high, face, free):
     """Where the face ends along its free coordinates."""
     bottom, top = low[free], high[free]
@@ -84,7 +85,7 @@ def _limits(low, high, face, free):
     return bottom, top
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _advance(start, step, bottom, top):
     """Where the step meets its first limit, or its end; whether it met none."""
     share, first = 1.0, -1
@@ -98,12 +99,12 @@ def _advance(start, step, bottom, top):
     return end, first < 0
 
 
-@njit(cache=True)
+@jit()
 def _rise(block, slope, step):
     return np.dot(slope, step) + 0.5 * np.dot(step, np.dot(block, step))
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _step_on_face(A, l1, low, high, w, gradient, face):
     """Newton step on the face, up to its border; whether it got there unhindered.
 
@@ -129,7 +130,7 @@ def _step_on_face(A, l1, low, high, w, gradient, face):
     return unhindered
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _minimise_on_face(A, b, l1, low, high, w, gradient, face):
     """Newton steps on ever smaller faces, until one meets no border."""
     for _ in range(w.size + 1):
@@ -140,7 +141,7 @@ def _minimise_on_face(A, b, l1, low, high, w, gradient, face):
             break
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@jit(error_model="numpy", nogil=True)
 def minimise_quadratic(A, b, l1, low, high, w, sweeps, tolerance):
     """Minimise w'Aw / 2 - b'w + sum l1 |w| over low <= w <= high, from `w` on and in place.
 

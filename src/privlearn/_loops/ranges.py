@@ -2,12 +2,12 @@
 
 import math
 
-from numba import njit
+from privlearn._loops.jit import jit
 
 __all__ = ["count_evenly", "count_octaves"]
 
 
-@njit(cache=True, nogil=True)
+@jit(nogil=True)
 def count_octaves(X, present, octaves, counts):
     """How many rows that are present lie in which signed octave of each column.
 
@@ -24,7 +24,7 @@ def count_octaves(X, present, octaves, counts):
                 counts[j, octaves + place if X[i, j] > 0.0 else octaves - place] += 1.0
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@jit(error_model="numpy", nogil=True)
 def count_evenly(X, present, low, per_width, counts):
     """How many rows that are present lie in which of the even bins of each column.
 

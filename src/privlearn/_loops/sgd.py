@@ -7,10 +7,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from privlearn._loops.emit import emit
+from privlearn._loops.jit import jit
 from privlearn._loops.moves import write_moves
 from privlearn._loops.slopes import write_slopes
 from privlearn._loops.sums import add_block, score_rows, sum_rows
@@ -55,7 +55,7 @@ class Descent(NamedTuple):
     first_averaged: int
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _shorten(clip, norms, batch, slopes, along_scale):
     """Scale slopes so that no row's gradient is longer than `clip`.
 
@@ -79,13 +79,13 @@ def _shorten(clip, norms, batch, slopes, along_scale):
         along_scale[b] *= factor
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _clear(numbers):
     for j in range(numbers.size):
         numbers[j] = 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _split(weights, width, unit, inner, shift):
     """Weights of features, and what the intercept adds to the scores."""
     features = inner.shape[1]
@@ -95,7 +95,7 @@ def _split(weights, width, unit, inner, shift):
         shift[k] = unit * weights[k * width + features] if unit != 0.0 else 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _shift_scores(shift, part, all_targets, scores, targets):
     """Add the intercept's share to the scores, and read the targets that belong to them."""
     for b in range(part.size):
@@ -104,7 +104,7 @@ def _shift_scores(shift, part, all_targets, scores, targets):
             scores[b, k] += shift[k]
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _recall(norms, part, held, stiffness, before, stiff):
     """Read dual variables; a step's stiffness is per squared length of its row."""
     for b in range(part.size):
@@ -114,14 +114,14 @@ def _recall(norms, part, held, stiffness, before, stiff):
             before[b, k] = held[part[b], k]
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _bound_along_scale(slope, moves, size, along_scale):
     """-a^2 / 2 is not linear in the step: it is shortened by a bound of its slope."""
     for b in range(size):
         along_scale[b] = slope * moves[b, 0]
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _take_moves(part, scale_unit, before, moves, held, along_scale):
     """Let the dual variables take their steps, and write how -a^2 / 2 changes for Huber's scale."""
     for b in range(part.size):
@@ -131,7 +131,7 @@ def _take_moves(part, scale_unit, before, moves, held, along_scale):
         along_scale[b] = -scale_unit * middle * moves[b, 0]
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _lay_out(sums, slopes, along_scale, size, width, unit, block):
     """A part's sums in the order of the weights, the intercept's and Huber's scale among them."""
     outputs, features = sums.shape
@@ -151,13 +151,13 @@ def _lay_out(sums, slopes, along_scale, size, width, unit, block):
 
 
 # Inlined: each function between a loop and its caller is compiled again with all that it calls.
-@njit(cache=True, error_model="numpy", inline="always")
+@jit(error_model="numpy", inline="always")
 def clipped_sum(rows, batch, model, weights, statistic):
     """Sum over the batch of gradients, each shortened to at most `model.clip`."""
     batch_sum(rows, batch, model, model.clip, weights, np.empty((0, 1)), 0.0, statistic)
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def batch_sum(rows, batch, model, clip, weights, held, stiffness, statistic):
     """Sum over the batch of gradients, or of steps of the dual variables `held` times rows.
 
@@ -202,7 +202,7 @@ def batch_sum(rows, batch, model, clip, weights, held, stiffness, statistic):
         statistic[j] += lost[j]
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def take_step(descent, gradient, scale):
     """Heavy ball, then the penalty's proximal map (Ochs et al. 2014, Algorithm 4)."""
     w, before, _, l1, l2, low, high, step_size, momentum, divisor, _ = descent
@@ -215,7 +215,7 @@ def take_step(descent, gradient, scale):
         w[j] = min(max(shrunk / (1.0 + step * l2[j]), low[j]), high[j])
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@jit(error_model="numpy", nogil=True)
 def descend(rows, model, descent, steps, done):
     """Take the steps that were handed out; False when a statistic does not fit its grid.
 

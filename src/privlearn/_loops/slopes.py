@@ -5,8 +5,7 @@ The choice is made outside of the loop over rows, so that each loop is short and
 
 import math
 
-from numba import njit
-
+from privlearn._loops.jit import jit
 from privlearn._loops.sums import ANY_ORDER
 from privlearn.losses import HINGE, HUBER, LOGISTIC, SOFTMAX, SQUARED, SQUARED_HINGE
 
@@ -15,14 +14,14 @@ __all__ = ["between", "fade", "write_slopes"]
 FLAT = 40.0  # margins beyond it change the slope by less than 2^-57
 
 
-@njit(cache=True, fastmath=ANY_ORDER)
+@jit(fastmath=ANY_ORDER)
 def between(value, limit):
     """`value` within [-limit, limit]; what is not a number counts as the limit."""
     value = value if value < limit else limit
     return value if value > -limit else -limit
 
 
-@njit(cache=True, fastmath=ANY_ORDER, error_model="numpy")
+@jit(fastmath=ANY_ORDER, error_model="numpy")
 def fade(margin):
     """1 / (1 + exp(margin)), in additions and products alone, which vectorise.
 
@@ -42,19 +41,19 @@ def fade(margin):
     return 1.0 / (1.0 + e * e)
 
 
-@njit(cache=True, fastmath=ANY_ORDER, error_model="numpy")
+@jit(fastmath=ANY_ORDER, error_model="numpy")
 def _logistic(targets, scores, slopes):
     for b in range(targets.size):
         slopes[b, 0] = -targets[b] * fade(targets[b] * scores[b, 0])
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _hinge(targets, scores, slopes):
     for b in range(targets.size):
         slopes[b, 0] = -targets[b] if targets[b] * scores[b, 0] < 1.0 else 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _hinge_by_class(targets, scores, slopes):
     """As if every class were another's; then the own class, one per row."""
     for b in range(targets.size):
@@ -65,14 +64,14 @@ def _hinge_by_class(targets, scores, slopes):
         slopes[b, own] = -1.0 if scores[b, own] < 1.0 else 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _squared_hinge(targets, scores, slopes):
     for b in range(targets.size):
         y, z = targets[b], scores[b, 0]
         slopes[b, 0] = 2.0 * (z - y) if y * z < 1.0 else 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _squared_hinge_by_class(targets, scores, slopes):
     """As if every class were another's; then the own class, one per row."""
     for b in range(targets.size):
@@ -83,7 +82,7 @@ def _squared_hinge_by_class(targets, scores, slopes):
         slopes[b, own] = 2.0 * (scores[b, own] - 1.0) if scores[b, own] < 1.0 else 0.0
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _softmax(y, scores, slopes):
     top = scores[0]
     for k in range(1, scores.size):
@@ -97,7 +96,7 @@ def _softmax(y, scores, slopes):
     slopes[int(y)] -= 1.0
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def write_slopes(code, threshold, targets, scores, scale, slopes, along_scale):
     """Turn scores into dloss/dz, and into dloss/dscale for Huber (0 for the others).
 

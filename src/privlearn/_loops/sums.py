@@ -3,8 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from privlearn._loops.jit import jit
 
 __all__ = ["StoredRows", "add_block", "score_rows", "store_rows", "sum_rows"]
 
@@ -28,7 +29,7 @@ class StoredRows(NamedTuple):
     norms: NDArray[np.float64]
 
 
-@njit(cache=True, fastmath=ANY_ORDER, nogil=True)
+@jit(fastmath=ANY_ORDER, nogil=True)
 def store_rows(X, center, inverse_scale, values, squares):
     """Write (x - center) * inverse_scale in single precision, and the squared length of that."""
     for i in range(X.shape[0]):
@@ -40,7 +41,7 @@ def store_rows(X, center, inverse_scale, values, squares):
         squares[i] = total
 
 
-@njit(cache=True, fastmath=ANY_ORDER)
+@jit(fastmath=ANY_ORDER)
 def _score_dense(values, batch, weights, scores):
     """Four rows at a time: their memory is fetched together and each weight is read once."""
     whole = batch.size - batch.size % 4
@@ -61,7 +62,7 @@ def _score_dense(values, batch, weights, scores):
         scores[b, 0] = t0
 
 
-@njit(cache=True, fastmath=ANY_ORDER)
+@jit(fastmath=ANY_ORDER)
 def _sum_dense(values, batch, shares, sums):
     """Four rows at a time: each sum is read and written once."""
     for j in range(sums.shape[1]):
@@ -79,7 +80,7 @@ def _sum_dense(values, batch, shares, sums):
             sums[0, j] += a0 * values[i0, j]
 
 
-@njit(cache=True, fastmath=ANY_ORDER)
+@jit(fastmath=ANY_ORDER)
 def _score_sparse(rows, batch, weights, scores):
     values, columns, starts = rows.values, rows.columns, rows.starts
     for b in range(batch.size):
@@ -91,7 +92,7 @@ def _score_sparse(rows, batch, weights, scores):
             scores[b, k] = total
 
 
-@njit(cache=True, fastmath=ANY_ORDER)
+@jit(fastmath=ANY_ORDER)
 def _sum_sparse(rows, batch, shares, sums):
     values, columns, starts = rows.values, rows.columns, rows.starts
     for k in range(sums.shape[0]):
@@ -104,7 +105,7 @@ def _sum_sparse(rows, batch, shares, sums):
                 sums[k, columns[j]] += shares[b, k] * values[0, j]
 
 
-@njit(cache=True)
+@jit()
 def _gather(values, batch, gathered):
     for b in range(batch.size):
         row, own = values[batch[b]], gathered[b]
@@ -112,7 +113,7 @@ def _gather(values, batch, gathered):
             own[j] = row[j]
 
 
-@njit(cache=True)
+@jit()
 def score_rows(rows, batch, weights, gathered, scores):
     """Scores of the batch's rows; `weights` has one row per output, and is contiguous.
 
@@ -129,7 +130,7 @@ def score_rows(rows, batch, weights, gathered, scores):
             np.dot(weights, gathered[b], scores[b])
 
 
-@njit(cache=True)
+@jit()
 def sum_rows(rows, batch, shares, gathered, sums):
     """Write the sum over b of shares[b, k] times row b to sums[k]."""
     if rows.columns.size > 0:
@@ -140,7 +141,7 @@ def sum_rows(rows, batch, shares, gathered, sums):
         np.dot(shares[: batch.size].T, gathered[: batch.size], sums)
 
 
-@njit(cache=True)
+@jit()
 def add_block(block, total, lost):
     """Compensated total += block (Neumaier). No reordering here."""
     for j in range(block.size):

@@ -4,9 +4,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from privlearn._loops.jit import jit
 from privlearn._loops.slopes import between, write_slopes
 from privlearn._loops.sums import ANY_ORDER
 from privlearn._loops.waves import (
@@ -44,7 +44,7 @@ class ComputedRows(NamedTuple):
     norms: NDArray[np.float64]
 
 
-@njit(cache=True, fastmath=ANY_ORDER)
+@jit(fastmath=ANY_ORDER)
 def _score(row, weights):
     total = 0.0
     for j in range(row.size):
@@ -52,13 +52,13 @@ def _score(row, weights):
     return total
 
 
-@njit(cache=True, fastmath=ANY_ORDER)
+@jit(fastmath=ANY_ORDER)
 def _move(row, by, weights):
     for j in range(row.size):
         weights[j] -= by * row[j]
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _into_the_ball(weights, radius):
     """Project the weights onto the ball, and return how long they are, at most.
 
@@ -78,7 +78,7 @@ def _into_the_ball(weights, radius):
     return length * ABOVE_ONE
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _visit_row(row, target, model, step, weights, room):
     """One step for a dense row; how far the weights moved, per length of the row."""
     loss, threshold, outputs, width, unit, cap, _ = model
@@ -97,13 +97,13 @@ def _visit_row(row, target, model, step, weights, room):
     return math.sqrt(squares)
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _room(outputs):
     """Memory for the scores and slopes of a row."""
     return np.empty((1, outputs)), np.empty((1, outputs)), np.empty(1)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@jit(error_model="numpy", nogil=True)
 def _visit_stored(rows, batch, model, step, radius, weights, length):
     loss, threshold, outputs, width, unit, cap, _ = model
     values, columns, starts, targets, norms = rows
@@ -142,7 +142,7 @@ def _visit_stored(rows, batch, model, step, radius, weights, length):
     return length
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def _write_phases(inputs, recipe, single, lengths, phases):
     """Phases of some rows, with what else their waves depend on."""
     narrow_rows(inputs, single, lengths)
@@ -152,7 +152,7 @@ def _write_phases(inputs, recipe, single, lengths, phases):
         np.dot(single, recipe.turns, phases)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@jit(error_model="numpy", nogil=True)
 def _visit_computed(rows, model, step, radius, weights, length):
     """Calls and slices inside of the loop would take as long as the arithmetic; hence few."""
     recipe, inputs, targets, norms = rows
@@ -207,7 +207,7 @@ def visit_rows(rows, batch, model, step, radius, weights, length):
     return _visit_stored(rows, batch, model, step, radius, weights, length)
 
 
-@njit(cache=True, error_model="numpy")
+@jit(error_model="numpy")
 def shrink(weights, step, l1, l2, low, high):
     """The penalty's proximal map, at a public time."""
     for j in range(weights.size):

@@ -22,8 +22,8 @@ they are stored.
 import math
 
 import numpy as np
-from numba import njit
 
+from privlearn._loops.jit import jit
 from privlearn._loops.sums import ANY_ORDER
 
 __all__ = ["mend_long_phases", "multiply_rows", "narrow_rows", "turn_to_waves", "write_waves"]
@@ -40,7 +40,7 @@ QUARTER, HALF = np.float32(0.25), np.float32(0.5)
 TWO, FOUR = np.float32(2.0), np.float32(4.0)
 
 
-@njit(cache=True, fastmath=ANY_ORDER, error_model="numpy", nogil=True)
+@jit(fastmath=ANY_ORDER, error_model="numpy", nogil=True)
 def narrow_rows(X, single, lengths):
     """Write rows in single precision and their lengths, which may be infinite or NaN."""
     for i in range(X.shape[0]):
@@ -52,7 +52,7 @@ def narrow_rows(X, single, lengths):
         lengths[i] = math.sqrt(squares)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@jit(error_model="numpy", nogil=True)
 def multiply_rows(single, turns, out):
     """Write phases to the first half of `out`, one row at a time and summed in one order.
 
@@ -76,7 +76,7 @@ def multiply_rows(single, turns, out):
                 own[k] += x0 * w0[k]
 
 
-@njit(cache=True, fastmath=ANY_ORDER, error_model="numpy")
+@jit(fastmath=ANY_ORDER, error_model="numpy")
 def mend_long_phases(row, length, double, order, longest_first, phases):
     """Compute phases that may be long in double precision; whole turns come off before rounding."""
     for r in range(order.size):
@@ -88,7 +88,7 @@ def mend_long_phases(row, length, double, order, longest_first, phases):
         phases[k] = np.float32(phase - np.rint(phase))
 
 
-@njit(cache=True, fastmath={"contract", "nsz"}, error_model="numpy")
+@jit(fastmath={"contract", "nsz"}, error_model="numpy")
 def turn_to_waves(cosines, sines, amplitude):
     """Overwrite phases by scaled cosines, and write the sines, in the order of the proof above."""
     for k in range(cosines.size):
@@ -106,7 +106,7 @@ def turn_to_waves(cosines, sines, amplitude):
         sines[k] = sign * sine
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@jit(error_model="numpy", nogil=True)
 def write_waves(X, lengths, double, order, longest_first, amplitude, out):
     """Turn phases in the first half of each row of `out` into features in both halves.
 

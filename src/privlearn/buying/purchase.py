@@ -6,6 +6,7 @@ The proof is in purchase.md. To an estimator a `Purchase` looks like any other s
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, cast
 
@@ -36,6 +37,7 @@ from privlearn.plan import ONE_BIN, Plan, Release
 from privlearn.problem import Bounds, Budget, Problem
 from privlearn.release import Releaser
 from privlearn.solvers import Solution, Solver, Support
+from privlearn.solvers.base import SolverDefaults
 from privlearn.solvers.signal import budget_mu, rows_of
 
 __all__ = ["Purchase", "completed"]
@@ -90,7 +92,7 @@ def _shares(problem: Problem, budget: Budget) -> dict[str, float]:
 
 
 @dataclass(frozen=True, eq=False)
-class Purchase:
+class Purchase(SolverDefaults):
     """Buys the ranges of the features, the target or both, and runs `inner` within them.
 
     Attributes
@@ -128,7 +130,7 @@ class Purchase:
         bounds = problem.bounds
         if "features" in self.wanted:
             box = ranges.get("features") or _unit_box(size)
-            bounds = replace(bounds, low=box.low, high=box.high)
+            bounds = replace(bounds, low=box.low, high=box.high, bought=True)
         if "target" in self.wanted:
             ends = ranges.get("target") or _unit_box(1)
             bounds = replace(bounds, target=(float(ends.low[0]), float(ends.high[0])))
@@ -165,7 +167,7 @@ class Purchase:
             what: _ranges(what, len(chosen), problem.n, data, release) for what in self.wanted
         }
         found = self._within(problem, ranges)
-        inner = self.inner.configure(found, settings.budget)
+        inner = self.inner.settled(found, settings.inner)
         self._demand_the_same_plan(found, inner, release.plan)
         solution = self.inner.solve(found, inner, replace(data, bounds=found.bounds), release)
         return _in_all_columns(solution, chosen, problem.n_features, ranges)
@@ -178,6 +180,28 @@ class Purchase:
     def _own(self, plan: Plan) -> Plan:
         bought = 2 * len(self.wanted) + (self.keep is not None)
         return replace(plan, releases=plan.releases[bought:])
+
+    def settled(self, problem: Problem, settings: Settings) -> Settings:
+        """Nothing is bought before a purchase."""
+        return settings
+
+    def rehearsal(
+        self, problem: Problem, settings: Settings, budget: Budget
+    ) -> tuple[Purchase, Settings]:
+        """The same purchase before a rehearsal of the inner solver; one feature is selected."""
+        few = replace(self, keep=None if self.keep is None else 1)
+        inner, own = self.inner.rehearsal(few._within(problem, {}), settings.inner, budget)
+        return replace(few, inner=inner), settings._replace(inner=own)
+
+    def kind(self, settings: Settings) -> Hashable:
+        """What is bought, and for which solver."""
+        return Purchase, self.wanted, self.keep is None, self.inner.kind(settings.inner)
+
+    def memory(self, problem: Problem, settings: Settings, *, sparse: bool) -> float:
+        """The inner solver's; ranks of all columns where some are selected."""
+        ranks = 0.0 if self.keep is None else 8.0 * (problem.n or 0) * problem.n_features
+        inner = self.inner.memory(self._within(problem, {}), settings.inner, sparse=sparse)
+        return inner + ranks
 
     def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
         """The inner solver's in the box [-1, 1]."""

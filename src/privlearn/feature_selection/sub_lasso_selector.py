@@ -81,6 +81,9 @@ class SubLassoSelector(PrivateSelector):
     def _buys_count(self) -> bool:
         return self.models is None and not Neighbors(self.neighbors).n_is_public
 
+    def _kind(self) -> object:
+        return self.models is None
+
     def _releases(self, n_features: int) -> tuple[Release, ...]:
         votes = votes_release(self.k, n_features)
         if not self._buys_count():

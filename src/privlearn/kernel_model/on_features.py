@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +20,7 @@ from privlearn.plan import ONE_BIN, Plan, Release
 from privlearn.problem import Bounds, Budget, Problem
 from privlearn.release import Releaser
 from privlearn.solvers import Solution, Solver, Support
+from privlearn.solvers.base import SolverDefaults
 
 __all__ = ["KernelSolution", "OnFeatures", "inner_problem"]
 
@@ -43,7 +45,7 @@ def inner_problem(problem: Problem, spec: KernelSpec, bought: bool) -> Problem:
 
 
 @dataclass(frozen=True, eq=False)
-class OnFeatures:
+class OnFeatures(SolverDefaults):
     """The solver `inner` on features; to an estimator it looks like any other solver.
 
     Attributes
@@ -126,6 +128,33 @@ class OnFeatures:
         noise = release.noise_scale(RANKS)
         ranks = ranks_from(counts, noise, edges)
         return FeatureMap(frequencies, edges, ranks, private)
+
+    def settled(self, problem: Problem, settings: Any) -> Any:  # noqa: ANN401
+        """The inner solver's: only the target's range may have been bought."""
+        return self.inner.settled(self._inner(problem), settings)
+
+    def rehearsal(
+        self,
+        problem: Problem,
+        settings: Any,  # noqa: ANN401
+        budget: Budget,
+    ) -> tuple[OnFeatures, Any]:
+        """Few features of few columns."""
+        spec = replace(self.spec, n_components=min(self.spec.n_components, 4))
+        length = self.bandwidth
+        if length is not None and np.ndim(length):
+            length = np.asarray(length)[: problem.n_features]
+        few = replace(self, spec=spec, bandwidth=length)
+        inner, own = self.inner.rehearsal(few._inner(problem), settings, budget)
+        return replace(few, inner=inner), own
+
+    def kind(self, settings: Any) -> Hashable:  # noqa: ANN401
+        """Whether ranks are bought, and for which solver."""
+        return OnFeatures, self.bandwidth is None, self.inner.kind(settings)
+
+    def memory(self, problem: Problem, settings: Any, *, sparse: bool) -> float:  # noqa: ANN401
+        """The inner solver's, on dense features."""
+        return self.inner.memory(self._inner(problem), settings, sparse=False)
 
     def forecast(self, problem: Problem, settings: Any, plan: Plan, n: int) -> Forecast:  # noqa: ANN401
         """The inner solver's, for coefficients of features."""

@@ -23,12 +23,15 @@ from privlearn.clipping import within
 from privlearn.data import Table, bound, read_features, refuse_not_finite
 from privlearn.exceptions import DeltaWarning, InvalidBudget, UnsupportedCombination
 from privlearn.levels import Levels, read_levels
+from privlearn.linear_model.atomic import blank, demand_finite, publish
 from privlearn.losses import Loss
 from privlearn.penalties import Penalty
 from privlearn.plan import Plan, calibrate
 from privlearn.problem import Bounds, Budget, Neighbors, Problem
 from privlearn.release import spend
 from privlearn.solvers import Solution, Solver, resolve
+from privlearn.solvers.memory import refuse_too_large
+from privlearn.solvers.rehearsal import rehearse
 
 __all__ = ["PrivateEstimator", "budget_of", "warn_of_delta"]
 
@@ -149,7 +152,16 @@ class PrivateEstimator(BaseEstimator):
             Fitted, with `coef_`, `intercept_` and `privacy_`.
         """
         _refuse(**unsupported)
-        self.__dict__.pop("_stream", None)
+        work = blank(self)
+        work._learn(X, y, sample_epsilon)
+        publish(self, work)
+        return self
+
+    def _learn(self, X: Any, y: Any, sample_epsilon: Any) -> None:  # noqa: ANN401
+        """Fit this very object, which nobody else has yet.
+
+        Up to the charge nothing is spent; after it there is nothing but the loop.
+        """
         self._validate_params()
         table = self._read(X, y)
         n_classes = len(getattr(self, "classes_", ()))
@@ -158,14 +170,15 @@ class PrivateEstimator(BaseEstimator):
         table = replace(table, level=None if levels is None else levels.of_row)
         problem, budget, solver = self._set_up(n, n_features, n_classes, levels)
         solver = self._completed(solver, problem, budget)
-        settings, plan = self._calibrated(problem, budget, solver)
+        settings, plan = self._calibrated(problem, budget, solver, sparse=_is_sparse(table))
+        rehearse(solver, problem, settings, plan, budget, table)
         charged = {"ledger": self.ledger, "dataset": self.dataset}
         with spend(plan, budget, random_state=self.random_state, **charged) as release:
             solution = solver.solve(problem, settings, bound(table, problem), release)
+        demand_finite(coef_=solution.coef, intercept_=solution.intercept)
         self._keep_reach(solution.reach)
         self._publish(solution)
         self.privacy_ = release.certificate()
-        return self
 
     def _scores(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
         """Rows times coefficients plus intercept; X is clipped where the model learned so."""
@@ -245,14 +258,24 @@ class PrivateEstimator(BaseEstimator):
         )
 
     @staticmethod
-    def _calibrated(problem: Problem, budget: Budget, solver: Solver) -> tuple[Any, Plan]:
+    def _calibrated(
+        problem: Problem, budget: Budget, solver: Solver, *, sparse: bool | None = None
+    ) -> tuple[Any, Plan]:
+        """Settings and plan; with `sparse` a refusal where memory does not suffice to fit."""
         settings = solver.configure(problem, budget)
+        if sparse is not None:
+            least = solver.plan(problem, settings, 1.0)
+            refuse_too_large(solver, problem, settings, least, sparse=sparse)
         return settings, calibrate(partial(solver.plan, problem, settings), budget)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _is_sparse(table: Table) -> bool:
+    return not isinstance(table.X, np.ndarray)
 
 
 def budget_of(epsilon: object, delta: object) -> Budget:
@@ -270,7 +293,7 @@ def warn_of_delta(budget: Budget, rows: int | None) -> None:
             f"delta={budget.delta:g} is above 1/n = {1 / rows:.2g}: publishing one random row "
             "would keep such a promise; choose a smaller delta",
             DeltaWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 

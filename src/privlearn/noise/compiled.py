@@ -8,8 +8,8 @@ draws millions: a single release does not wait for a compiler.
 import math
 
 import numpy as np
-from numba import njit
 
+from privlearn._loops.jit import jit
 from privlearn.noise.layout import BINADES, DEGREE, ERROR_COLUMN, SEGMENT_BITS, SEGMENTS
 
 __all__ = ["write_rounded", "write_skips"]
@@ -22,7 +22,7 @@ _SEGMENT_MASK = np.uint64(SEGMENTS - 1)
 _ROUNDING = 16 * 2.0**-53  # covers log1p and the division (noise.md, "Skips"), twice over
 
 
-@njit(cache=True)
+@jit()
 def _quantile(word, by_piece):
     """Quantile of the law that is tabulated, and a bound on its error, by Horner's rule."""
     magnitude = word >> _ONE
@@ -39,7 +39,7 @@ def _quantile(word, by_piece):
     return value, by_piece[row, ERROR_COLUMN]
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@jit(error_model="numpy", nogil=True)
 def write_rounded(words, by_piece, scale, margin_factor, rounded):
     """Write round(scale * quantile(word)); return which words are undecided.
 
@@ -58,7 +58,7 @@ def write_rounded(words, by_piece, scale, margin_factor, rounded):
     return undecided[:found]
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@jit(error_model="numpy", nogil=True)
 def write_skips(words, by_piece, log_keep, limit, margin_factor, skips):
     """Write floor(|quantile| / log_keep), at most `limit`; return which words are undecided.
 

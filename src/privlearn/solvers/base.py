@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -13,11 +14,22 @@ from numpy.typing import NDArray
 from privlearn.data import BoundedData
 from privlearn.exceptions import UnsupportedCombination
 from privlearn.forecast import Forecast
+from privlearn.numerics import MAX_ROWS
 from privlearn.plan import Plan
 from privlearn.problem import Bounds, Budget, Neighbors, Problem
 from privlearn.release import Releaser
+from privlearn.sparse import zero_is_allowed
 
-__all__ = ["Solution", "Solver", "Support", "check_numbers", "check_supported"]
+__all__ = [
+    "Solution",
+    "Solver",
+    "SolverDefaults",
+    "Support",
+    "check_numbers",
+    "check_supported",
+    "positive_number",
+    "stored_rows",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +99,55 @@ class Solver(Protocol):
     def forecast(self, problem: Problem, settings: Any, plan: Plan, n: int) -> Forecast:  # noqa: ANN401
         """What the plan's noise does to a model of `n` rows."""
 
+    def settled(self, problem: Problem, settings: Any) -> Any:  # noqa: ANN401
+        """The same settings where bounds that stood in are replaced by bought ones."""
+
+    def rehearsal(
+        self,
+        problem: Problem,
+        settings: Any,  # noqa: ANN401
+        budget: Budget,
+    ) -> tuple[Solver, Any]:
+        """A short run of the same kind on a small problem: solver and settings."""
+
+    def kind(self, settings: Any) -> Hashable:  # noqa: ANN401
+        """What decides which code runs, beyond problem and plan."""
+
+    def memory(self, problem: Problem, settings: Any, *, sparse: bool) -> float:  # noqa: ANN401
+        """Bytes that a fit holds at once beyond X and y, about; by public facts."""
+
+
+class SolverDefaults:
+    """What most solvers say about being settled, rehearsed and weighed."""
+
+    def settled(self, problem: Problem, settings: Any) -> Any:  # noqa: ANN401
+        """Settings do not depend on where bounds lie."""
+        return settings
+
+    def rehearsal(
+        self,
+        problem: Problem,
+        settings: Any,  # noqa: ANN401
+        budget: Budget,
+    ) -> tuple[Any, Any]:
+        """Settings by rule: those of a small problem are short."""
+        return self, self.configure(problem, budget)  # type: ignore[attr-defined]
+
+    def kind(self, settings: Any) -> Hashable:  # noqa: ANN401
+        """The class: problem and plan tell the rest."""
+        return type(self)
+
+    def memory(self, problem: Problem, settings: Any, *, sparse: bool) -> float:  # noqa: ANN401
+        """Rows in single precision, where their number is public; sparse ones cost little."""
+        return stored_rows(problem, sparse=sparse)
+
+
+def stored_rows(problem: Problem, *, sparse: bool, copies: int = 1) -> float:
+    """Bytes of all rows in single precision, and of the numbers beside each."""
+    rows = 0 if problem.n is None else problem.n
+    dense = not sparse or not zero_is_allowed(problem.bounds)
+    return rows * ((4.0 * problem.n_features * copies if dense else 0.0) + 32.0)
+
 
 def check_supported(solver: Solver, problem: Problem) -> None:
     """Raise `UnsupportedCombination` when the solver has no proof for the problem."""
@@ -101,13 +162,51 @@ def check_supported(solver: Solver, problem: Problem) -> None:
         )
 
 
+LEAST, LARGEST = 1e-100, 1e100  # of numbers whose squares and quotients must stay numbers
+
+
 def check_numbers(solver: object, *, whole: Iterable[str], positive: Iterable[str]) -> None:
-    """Refuse given fields of a solver that are not whole numbers, or not above 0."""
+    """Refuse given fields of a solver that are not whole numbers, or not above 0; plain numbers.
+
+    What is accepted is stored as an int or a float: compiled loops tell them apart.
+    """
     for name in whole:
         value = getattr(solver, name)
-        if value is not None and not (isinstance(value, int | np.integer) and value >= 1):
+        if value is None:
+            continue
+        if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
             raise ValueError(f"{name}={value!r}, but a whole number of at least 1 is needed")
+        if not 1 <= value <= MAX_ROWS:
+            raise ValueError(
+                f"{name}={value!r}, but a whole number of at least 1 and at most {MAX_ROWS} is "
+                "needed"
+            )
+        object.__setattr__(solver, name, int(value))
     for name in positive:
         value = getattr(solver, name)
-        if value is not None and not (math.isfinite(value) and value > 0):
-            raise ValueError(f"{name}={value!r}, but a finite number above 0 is needed")
+        if value is not None:
+            object.__setattr__(solver, name, positive_number(name, value))
+
+
+def positive_number(name: str, value: object) -> float:
+    """A number above 0 of ordinary size as a float, or a refusal.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> positive_number("step_size", Fraction(1, 2))
+    0.5
+    """
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise ValueError(f"{name}={value!r}, but a finite number above 0 is needed")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not (math.isfinite(number) and number > 0):
+        raise ValueError(f"{name}={value!r}, but a finite number above 0 is needed")
+    if not LEAST <= number <= LARGEST:
+        raise ValueError(
+            f"{name}={value!r}, but a number between {LEAST:g} and {LARGEST:g} is needed"
+        )
+    return number

@@ -20,10 +20,12 @@ from privlearn.plan import ONE_BIN, OUTER, Plan, Release
 from privlearn.problem import Budget, Problem
 from privlearn.release import Releaser
 from privlearn.solvers import boosted_rule as rule
-from privlearn.solvers.base import Solution, Support, check_numbers
-from privlearn.solvers.boosted_rows import BoostedRows
+from privlearn.solvers.as_planned import as_planned
+from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers
+from privlearn.solvers.boosted_rows import KEPT, BoostedRows
 from privlearn.solvers.boosted_rule import BINS, Settings
 from privlearn.solvers.counting import count_release, rows_in_all
+from privlearn.solvers.memory import squares
 from privlearn.solvers.moment_equations import inverse_eigenvalues, stack, unstack
 from privlearn.solvers.signal import rows_of
 
@@ -37,7 +39,7 @@ GRADIENT = "clipped residuals times rows"
 
 
 @dataclass(frozen=True)
-class BoostedStatistics:
+class BoostedStatistics(SolverDefaults):
     """Gradient boosting with AdaSSP as the weak learner, on rows and residuals that are clipped.
 
     With `clip` it needs no bounds at all, and predictions clip rows as the fit did; without, bounds
@@ -112,6 +114,23 @@ class BoostedStatistics:
         step = _preconditioner(settings, rows, l2, release)
         weights = _boost(settings, rows, l2, step, release)
         return rows.to_data_units(weights)
+
+    def settled(self, problem: Problem, settings: Settings) -> Settings:
+        """The same rounds and clips in coordinates of the bought box."""
+        found = Settings.of(problem, settings.rounds, self.clip)
+        return replace(found, frame=as_planned(found.frame, settings.frame))
+
+    def rehearsal(
+        self, problem: Problem, settings: Settings, budget: Budget
+    ) -> tuple[BoostedStatistics, Settings]:
+        """Two rounds."""
+        short = replace(self, rounds=2)
+        return short, short.configure(problem, budget)
+
+    def memory(self, problem: Problem, settings: Settings, *, sparse: bool) -> float:
+        """The Gram matrix, and rows where they are kept."""
+        rows = 0 if problem.n is None else problem.n
+        return squares(settings.width) + 8.0 * min(float(rows) * settings.width, KEPT)
 
     def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
         """First-order noise for evenly spread, independent features that explain half of y."""

@@ -8,7 +8,8 @@ all coordinates at once, of one after the other, or of the one that matters most
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -23,16 +24,17 @@ from privlearn.plan import L2, LINF, ONE_BIN, OUTER, Plan, Release
 from privlearn.problem import Budget, Problem
 from privlearn.release import Releaser
 from privlearn.solvers import cd_facts, cd_rule
-from privlearn.solvers.base import Solution, Support, check_numbers
+from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers
 from privlearn.solvers.cd_rule import Mode, Settings
 from privlearn.solvers.counting import count_release
+from privlearn.solvers.memory import squares, stored_rows
 from privlearn.solvers.octaves import LENGTH_BINS, MAGNITUDE_BINS
 
 __all__ = ["CoordinateDescent"]
 
 
 @dataclass(frozen=True)
-class CoordinateDescent:
+class CoordinateDescent(SolverDefaults):
     """Noisy proximal descent in coordinates whose scales are bought, with periodic averaging.
 
     What is None is chosen by a rule from the number of rows and columns, the budget and the bounds.
@@ -147,6 +149,27 @@ class CoordinateDescent:
 
         descend = descend_greedily if settings.mode == "greedy" else descend_by_coordinates
         return descend(problem, settings, data, release)
+
+    def rehearsal(
+        self, problem: Problem, settings: Settings, budget: Budget
+    ) -> tuple[CoordinateDescent, Settings]:
+        """Three passes, in the same mode."""
+        given = settings.smoothness
+        return self, replace(
+            settings,
+            passes=min(settings.passes, 3),
+            smoothness=None if given is None else given[: problem.n_features],
+        )
+
+    def kind(self, settings: Settings) -> Hashable:
+        """The mode, and whether the first steps are the intercept's."""
+        return type(self), settings.mode, settings.level_first
+
+    def memory(self, problem: Problem, settings: Settings, *, sparse: bool) -> float:
+        """Rows, once more as columns; or the matrix of curvatures."""
+        whole = settings.mode == "whole"
+        matrices = squares(problem.n_features + 1) if whole else 0.0
+        return matrices + stored_rows(problem, sparse=sparse, copies=1 if whole else 2)
 
     def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
         """Noise on the weights for evenly spread, independent features and a quadratic loss."""

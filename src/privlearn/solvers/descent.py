@@ -24,6 +24,7 @@ __all__ = [
     "size_of",
     "start",
     "weight_beside",
+    "width_of",
 ]
 
 Array = NDArray[np.float64]
@@ -35,8 +36,12 @@ FIRST_SCALE, LARGEST_SCALE = 0.5, 1.0
 
 def size_of(problem: Problem) -> int:
     """Numbers in one release: a row of weights per output, and Huber's scale."""
-    width = problem.n_features + int(problem.fit_intercept)
-    return problem.loss.outputs * width + int(problem.loss.code == HUBER)
+    return problem.loss.outputs * width_of(problem) + int(problem.loss.code == HUBER)
+
+
+def width_of(problem: Problem) -> int:
+    """Weights of one output: the features', and the intercept."""
+    return problem.n_features + int(problem.fit_intercept)
 
 
 def weight_beside(share: float, rate: float, steps: int) -> float:
@@ -124,7 +129,7 @@ def start(
 
 def by_output(problem: Problem, weights: Array) -> Array:
     """One row of weights per output."""
-    width = problem.n_features + int(problem.fit_intercept)
+    width = width_of(problem)
     return weights[: problem.loss.outputs * width].reshape(problem.loss.outputs, width)
 
 

@@ -8,7 +8,7 @@ batch and releases what their movement adds to v = sum of a_i x_i; weights follo
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -25,7 +25,7 @@ from privlearn.release import Releaser
 from privlearn.sampling import FULL, Poisson
 from privlearn.solvers import descent, scd_rule, sgd_rule
 from privlearn.solvers.ahead import Ahead
-from privlearn.solvers.base import Solution, Support, check_numbers
+from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers
 from privlearn.solvers.coordinates import Coordinates
 from privlearn.solvers.counting import count_release, rows_in_all
 from privlearn.solvers.scd_lengths import bought_lengths, lengths_release
@@ -41,7 +41,7 @@ STEP = "dual step"
 
 
 @dataclass(frozen=True)
-class DualCoordinateDescent:
+class DualCoordinateDescent(SolverDefaults):
     """Steps of the rows' dual variables, which stay hidden, on Poisson batches.
 
     What is None is chosen by a rule from the number of rows and columns, the budget and the bounds.
@@ -160,6 +160,12 @@ class DualCoordinateDescent:
                 raise PlanViolation("a sum of dual steps does not fit its grid: a solver bug")
             done += steps.taken
         return coordinates.to_data_units(descent.by_output(problem, path.average))
+
+    def rehearsal(
+        self, problem: Problem, settings: Settings, budget: Budget
+    ) -> tuple[DualCoordinateDescent, Settings]:
+        """Two steps."""
+        return self, replace(settings, steps=2)
 
     def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
         """Noise on the weights for evenly spread, independent features and a quadratic loss."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn.data import BoundedData
-from privlearn.exceptions import InvalidBudget
+from privlearn.exceptions import InvalidBudget, UnsupportedCombination
 from privlearn.forecast import Forecast
 from privlearn.losses import LOSSES, Target
 from privlearn.mechanisms import GAUSSIAN, SPHERICAL, Mechanism
@@ -24,7 +24,7 @@ from privlearn.problem import Budget, Level, Problem
 from privlearn.release import Releaser, Steps
 from privlearn.sampling import Disjoint
 from privlearn.solvers import descent, one_pass_rule
-from privlearn.solvers.base import Solution, Support, check_numbers
+from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers
 from privlearn.solvers.coordinates import Coordinates
 from privlearn.solvers.counting import COUNT, count_release, weight_of_count
 from privlearn.solvers.one_pass_rule import Settings
@@ -41,7 +41,7 @@ SCHEDULES = ("constant", "sqrt", "inverse")
 
 
 @dataclass(frozen=True)
-class OnePassSGD:
+class OnePassSGD(SolverDefaults):
     """Gradient descent in which each row is used once: pure epsilon, without any delta.
 
     It is the solver for ``delta=0``, for a privacy level per person (`sample_epsilon` of `fit`) and
@@ -100,6 +100,11 @@ class OnePassSGD:
             problem.bounds.need_target(self.name)
         if self.noise == "gaussian" and budget.delta == 0:
             raise InvalidBudget("delta=0, but noise='gaussian' needs delta > 0; leave noise out")
+        if self.schedule == "inverse" and not problem.penalty.l2 > 0.0:
+            raise UnsupportedCombination(
+                "schedule='inverse' divides by the weight of an L2 penalty, and there is none; "
+                "choose schedule='sqrt', or a penalty"
+            )
         law = NOISES[self.noise] if self.noise else one_pass_rule.mechanism(problem, budget)
         signal = one_pass_rule.signal(problem, law, budget)
         clip = self.clip or one_pass_rule.clip(problem, signal)
@@ -168,6 +173,12 @@ class OnePassSGD:
                 gradient += weight * sums.released(walk.path.weights, own, steps, t)
             walk.take(gradient)
         return coordinates.to_data_units(descent.by_output(problem, walk.found()))
+
+    def rehearsal(
+        self, problem: Problem, settings: Settings, budget: Budget
+    ) -> tuple[OnePassSGD, Settings]:
+        """Two batches."""
+        return self, replace(settings, batches=2)
 
     def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
         """Noise on the weights, as if steps were constant, with momentum and averaged."""

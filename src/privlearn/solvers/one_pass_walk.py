@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn.exceptions import UnsupportedCombination
 from privlearn.losses import HUBER
 from privlearn.problem import Problem
 from privlearn.solvers import descent, one_pass_rule
@@ -69,13 +68,7 @@ class Walk:
             divisor=1.0,
             first_averaged=0,
         )
-        walk = cls(problem, settings, path, noise, ends)
-        if settings.schedule == "inverse" and not walk._curvature() > 0.0:
-            raise UnsupportedCombination(
-                "schedule='inverse' divides by the weight of an L2 penalty, and there is none; "
-                "choose schedule='sqrt', or a penalty"
-            )
-        return walk
+        return cls(problem, settings, path, noise, ends)
 
     def take(self, gradient: Array) -> None:
         """One step along a released mean gradient, then the penalty and the ball."""
@@ -96,7 +89,8 @@ class Walk:
         """Length of the present step per unit of gradient."""
         rule, given = self.settings.schedule, self.settings.step_size
         if rule == "inverse":
-            return (given or 1.0) / (self._curvature() * self.taken)
+            slowest = (given or 1.0) / largest_step(self.problem)  # where no feature can move
+            return (given or 1.0) / (max(self._curvature(), slowest) * self.taken)
         if self.ends is not None and rule in (None, "constant"):
             return given or one_pass_rule.steady_step(self.problem, self.noise, self.ends)
         if given is not None:

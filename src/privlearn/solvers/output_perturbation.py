@@ -8,7 +8,8 @@ than its own visits do.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -24,7 +25,7 @@ from privlearn.problem import Budget, Problem
 from privlearn.release import Releaser, Steps
 from privlearn.sampling import Permuted, WithReplacement
 from privlearn.solvers import descent, output_rule
-from privlearn.solvers.base import Solution, Support, check_numbers
+from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers
 from privlearn.solvers.coordinates import Coordinates
 from privlearn.solvers.counting import count_release, rows_in_all, weight_of_count
 from privlearn.solvers.output_rule import Settings
@@ -39,7 +40,7 @@ SAMPLINGS = ("permuted", "with_replacement")
 
 
 @dataclass(frozen=True)
-class OutputPerturbation:
+class OutputPerturbation(SolverDefaults):
     """Gradient descent row by row without noise, then one noisy release of the weights.
 
     What is None is chosen by a rule from public facts. Lengths are measured after a public change
@@ -172,6 +173,16 @@ class OutputPerturbation:
         weights = _descended(problem, settings, coordinates, data, total, steps)
         return coordinates.to_data_units(descent.by_output(problem, steps.emit(0, weights)))
 
+    def rehearsal(
+        self, problem: Problem, settings: Settings, budget: Budget
+    ) -> tuple[OutputPerturbation, Settings]:
+        """One epoch."""
+        return self, replace(settings, epochs=1)
+
+    def kind(self, settings: Settings) -> Hashable:
+        """How rows are drawn."""
+        return type(self), settings.sampling
+
     def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
         """The noise of the release, which is all the noise there is."""
         coordinates = Coordinates.of(problem)
@@ -224,8 +235,11 @@ def _descended(
 
 
 def _least_weight(problem: Problem) -> float:
-    """The least weight of the L2 penalty on any number; 0 where n is private, or for intercepts."""
-    if problem.n is None or problem.fit_intercept:
+    """The least weight of the L2 penalty on any number, where public facts tell it; else 0.
+
+    An intercept has none. In coordinates of a box that is yet to be bought it is not known.
+    """
+    if problem.n is None or problem.fit_intercept or problem.bounds.bought:
         return 0.0
     _, l2, _, _ = descent.penalty_of(problem, Coordinates.of(problem), float(problem.n))
     return float(l2.min())

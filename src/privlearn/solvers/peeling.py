@@ -191,7 +191,8 @@ def _ranked(data: BoundedData, present: NDArray[np.bool_]) -> tuple[Ranks, list[
     X = data.table.X if isinstance(data.table.X, np.ndarray) else data.table.X.tocsc()
 
     def ranks(values: NDArray[Any]) -> Ranks:
-        return rank_column(values if count == present.size else values[present], whole)
+        own = values if count == present.size else values[present]
+        return rank_column(np.array(own), whole)  # one layout, whatever the container has
 
     def column(j: int) -> Ranks:
         return ranks(X[:, j] if isinstance(X, np.ndarray) else X[:, [j]].toarray()[:, 0])

@@ -8,7 +8,8 @@ releases the sum; the rest is post-processing.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from privlearn.data import BoundedData
@@ -21,7 +22,7 @@ from privlearn.release import Releaser
 from privlearn.sampling import FULL, Poisson
 from privlearn.solvers import descent, sgd_rule
 from privlearn.solvers.ahead import Ahead
-from privlearn.solvers.base import Solution, Support, check_numbers
+from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers
 from privlearn.solvers.coordinates import Coordinates
 from privlearn.solvers.counting import count_release, rows_in_all
 from privlearn.solvers.portions import rows_in_turn
@@ -37,7 +38,7 @@ SCALE_UNIT = 0.3  # its steps are 0.09 of the others', relative to itself, and i
 
 
 @dataclass(frozen=True)
-class SGD:
+class SGD(SolverDefaults):
     """Noisy gradient descent on Poisson batches, with momentum, averaging and a proximal step.
 
     What is None is chosen by a rule from the number of rows and columns, the budget and the bounds.
@@ -105,6 +106,7 @@ class SGD:
             averaged=sgd_rule.AVERAGED if self.average is None else self.average,
             step_size=self.step_size,
             mu=mu,
+            stored=rows_of(problem) * descent.width_of(problem) <= KEPT,
         )
 
     def plan(self, problem: Problem, settings: Settings, scale: float) -> Plan:
@@ -142,8 +144,7 @@ class SGD:
             at_once=descent.at_once(problem, settings.rate),
         )
         coordinates = Coordinates.of(problem, sparse=data.sparse)
-        kept = rows_of(problem) * coordinates.width <= KEPT
-        rows = rows_in_turn(coordinates, data, stored=kept)
+        rows = rows_in_turn(coordinates, data, stored=settings.stored)
         model = descent.model_of(problem, coordinates, settings.clip, SCALE_UNIT)
         path = descent.start(
             problem,
@@ -161,6 +162,16 @@ class SGD:
             done += steps.taken
         found = path.average if settings.averaged > 0 else path.weights
         return coordinates.to_data_units(descent.by_output(problem, found))
+
+    def rehearsal(
+        self, problem: Problem, settings: Settings, budget: Budget
+    ) -> tuple[SGD, Settings]:
+        """Two steps."""
+        return self, replace(settings, steps=2)
+
+    def kind(self, settings: Settings) -> Hashable:
+        """Rows that are computed may be kept or not."""
+        return type(self), settings.stored
 
     def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
         """Noise on the weights for evenly spread, independent features and a quadratic loss."""

@@ -43,6 +43,7 @@ class Settings:
     averaged: float  # share of the last iterates that is averaged
     step_size: float | None  # None: by rule, once the number of rows is known
     mu: float  # the whole budget as one Gaussian release
+    stored: bool = True  # whether rows that can be computed are kept
 
 
 def clip(problem: Problem, mu: float) -> float:

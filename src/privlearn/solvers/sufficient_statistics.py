@@ -20,9 +20,11 @@ from privlearn.penalties import PENALTIES
 from privlearn.plan import OUTER, Plan, Release
 from privlearn.problem import Budget, Problem
 from privlearn.release import Releaser
-from privlearn.solvers.base import Solution, Support
+from privlearn.solvers.as_planned import as_planned
+from privlearn.solvers.base import Solution, SolverDefaults, Support, positive_number
 from privlearn.solvers.counting import count_release, rows_in_all
 from privlearn.solvers.frame import Frame
+from privlearn.solvers.memory import squares
 from privlearn.solvers.moment_equations import (
     Ridge,
     inverse_eigenvalues,
@@ -39,7 +41,7 @@ COUNT_SHARE = 0.02  # of the matrix's cost (in mu^2), for the number of rows whe
 
 
 @dataclass(frozen=True)
-class SufficientStatistics:
+class SufficientStatistics(SolverDefaults):
     """One Gaussian release of the moment matrix, then a solve that costs no privacy.
 
     Parameters
@@ -63,15 +65,13 @@ class SufficientStatistics:
     )
 
     def __post_init__(self) -> None:
-        known = (
-            self.ridge in ("noise", "adassp")
-            if isinstance(self.ridge, str)
-            else (math.isfinite(self.ridge) and self.ridge >= 0)
-        )
-        if not known:
-            raise ValueError(
-                f"ridge={self.ridge!r}, but 'noise', 'adassp' or a number >= 0 is needed"
-            )
+        if isinstance(self.ridge, str):
+            if self.ridge not in ("noise", "adassp"):
+                raise ValueError(
+                    f"ridge={self.ridge!r}, but 'noise', 'adassp' or a number >= 0 is needed"
+                )
+        elif isinstance(self.ridge, bool) or self.ridge != 0:
+            object.__setattr__(self, "ridge", positive_number("ridge", self.ridge))
 
     def configure(self, problem: Problem, budget: Budget) -> Frame:
         """Public coordinates in which every row of (1, x, y) is short."""
@@ -118,6 +118,15 @@ class SufficientStatistics:
             count=count,
         )
         return settings.to_data_units(coef, intercept)
+
+    def settled(self, problem: Problem, settings: Frame) -> Frame:
+        """Coordinates of the bought box, in which rows are as short as planned."""
+        found = Frame.of(problem.bounds, problem.n_features, problem.fit_intercept)
+        return as_planned(found, settings)
+
+    def memory(self, problem: Problem, settings: Frame, *, sparse: bool) -> float:
+        """The moment matrix."""
+        return squares(settings.width)
 
     def forecast(self, problem: Problem, settings: Frame, plan: Plan, n: int) -> Forecast:
         """First-order noise on the solution for evenly spread, independent features.

@@ -7,7 +7,7 @@ asks whether a deep point is safe to draw, and a point of great depth is drawn.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -21,7 +21,7 @@ from privlearn.mechanisms import LAPLACE, DepthDraw
 from privlearn.plan import ONE_MODEL, Plan, Release
 from privlearn.problem import Budget, Problem
 from privlearn.release import Releaser
-from privlearn.solvers.base import Solution, Support, check_numbers
+from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers
 from privlearn.solvers.dealing import deal, fewest_rows, fewest_rows_release
 from privlearn.solvers.group_models import group_models
 from privlearn.solvers.tukey_rule import (
@@ -61,7 +61,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Tukey:
+class Tukey(SolverDefaults):
     """A point of great depth among models of many groups of rows.
 
     It needs no bounds, but many rows for every feature: with too few, a test fails, which costs the
@@ -164,6 +164,18 @@ class Tukey:
         if not problem.fit_intercept:
             return Solution(point[None, :], np.zeros(1))
         return Solution(point[None, 1:], point[:1])
+
+    def rehearsal(
+        self, problem: Problem, settings: Settings, budget: Budget
+    ) -> tuple[Tukey, Settings]:
+        """Few models."""
+        few = None if settings.models is None else min(settings.models, 4)
+        return self, replace(settings, models=few)
+
+    def memory(self, problem: Problem, settings: Settings, *, sparse: bool) -> float:
+        """The models, twice."""
+        rows = 0 if problem.n is None else problem.n
+        return 16.0 * _width(problem) * (settings.models or 0) + 16.0 * rows
 
     def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
         """Sampling error of a draw for standardised, independent features and unit residuals.

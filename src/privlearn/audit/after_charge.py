@@ -1,0 +1,186 @@
+"""Does anything but the loop come after the charge?
+
+Once a ledger was charged, budget is gone. What fails, imports, compiles or overflows afterwards
+costs a budget and gives no model, so all of it has to come before.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from privlearn.audit.adversary import Data, audited, base_data
+from privlearn.audit.failure import AuditFailure
+from privlearn.exceptions import PrivacyError, PrivacyTestFailed
+from privlearn.plan import Plan
+
+__all__ = ["Observed", "check_nothing_after_charge", "observed_fit"]
+
+REFUSALS = (PrivacyError, ValueError, TypeError)  # before the charge: how bad input ends
+FEW_ROWS = (1, 2)
+
+
+class Observed:
+    """A ledger that charges nothing, and sees what happens between a charge and its end.
+
+    Attributes
+    ----------
+    charged : bool
+        Whether `charge` was called.
+    imported, compiled : sets of str
+        Modules that were loaded, and what compiled or loaded compiled code, since the charge.
+    """
+
+    def __init__(self) -> None:
+        self.charged = False
+        self.imported: set[str] = set()
+        self.compiled: set[str] = set()
+        self._before: set[str] = set()
+        self._listener: Any = None
+
+    def charge(self, plan: Plan, dataset: str | None, **_: object) -> None:
+        """Look around; from here on nothing may change."""
+        self.charged = True
+        self._before = set(sys.modules)
+        self._listen()
+
+    def close(self) -> None:
+        """Note what has changed, and stop listening."""
+        if self.charged:
+            self.imported = set(sys.modules) - self._before
+        if self._listener is not None:
+            from numba.core import event
+
+            event.unregister("numba:compiler_lock", self._listener)
+            self._listener = None
+
+    def _listen(self) -> None:
+        """Compiling takes this lock, and so does loading compiled code from a cache."""
+        if "numba" not in sys.modules:
+            return  # whatever compiles has to import it first, which is seen
+        from numba.core import event
+
+        seen = self.compiled
+
+        class Listener(event.Listener):  # type: ignore[misc]
+            def on_start(self, event: Any) -> None:  # noqa: ANN401
+                seen.add(_compiling())
+
+            def on_end(self, event: Any) -> None:  # noqa: ANN401
+                pass
+
+        self._listener = Listener()
+        event.register("numba:compiler_lock", self._listener)
+
+    def __deepcopy__(self, memo: object) -> Observed:
+        return self  # a clone of the estimator reports to the same ledger
+
+
+def _compiling() -> str:
+    """The function of this library that called a compiler."""
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_globals.get("__name__", "")
+        if name.startswith("privlearn.") and not name.startswith("privlearn.audit"):
+            return f"{name}.{frame.f_code.co_name}"
+        frame = frame.f_back
+    return "unknown"
+
+
+@contextmanager
+def _observing() -> Iterator[Observed]:
+    ledger = Observed()
+    try:
+        yield ledger
+    finally:
+        ledger.close()
+
+
+def observed_fit(model: Any, X: Any, y: Any) -> str | None:  # noqa: ANN401
+    """Fit, and say in words what came after the charge but should not have; None if nothing did.
+
+    Parameters
+    ----------
+    model : estimator
+        It is fitted; its ledger is replaced.
+    X, y : array-like
+        Made-up data.
+    """
+    with _observing() as ledger:
+        model.set_params(ledger=ledger, dataset="audit")
+        error = _failure_of(model, X, y)
+    if error is not None and not ledger.charged:
+        proper = isinstance(error, REFUSALS)
+        return None if proper else f"refused by {type(error).__name__}, which says nothing: {error}"
+    if error is not None and not isinstance(error, PrivacyTestFailed):
+        return f"{type(error).__name__} after the charge: {error}"
+    if ledger.imported:
+        return f"modules were imported after the charge: {sorted(ledger.imported)[:5]}"
+    if ledger.compiled:
+        return f"something was compiled after the charge, in {sorted(ledger.compiled)[:5]}"
+    if error is None and not ledger.charged:
+        return "a fit ended without a charge"
+    unfit = [] if error is not None else _not_finite(model)
+    return f"numbers that are not finite were published in {unfit}" if unfit else None
+
+
+def _failure_of(model: Any, X: Any, y: Any) -> Exception | None:  # noqa: ANN401
+    try:
+        model.fit(X, y)
+    except Exception as error:
+        return error
+    return None
+
+
+def _not_finite(model: Any) -> list[str]:  # noqa: ANN401
+    """Published numbers that are none."""
+    names = ("coef_", "intercept_", "bounds_y_")
+    values = {name: getattr(model, name, None) for name in names}
+    return [
+        name
+        for name, value in values.items()
+        if value is not None and not np.isfinite(np.asarray(value, dtype=np.float64)).all()
+    ]
+
+
+def check_nothing_after_charge(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # noqa: ANN401
+    """Nothing fails, imports or compiles after the charge, and no published number is NaN.
+
+    A privacy test that is planned and noisy may fail. What was compiled before in this process
+    compiles no more, so a fresh process sees most.
+
+    Parameters
+    ----------
+    estimator : estimator
+        It is cloned, not changed.
+    n_features : int
+        Number of columns of the adversarial data.
+    seed : int, default=0
+        For the data and for reproducible noise.
+
+    Examples
+    --------
+    >>> from privlearn import Ridge
+    >>> check_nothing_after_charge(Ridge(bounds_X=(0, 1), bounds_y=(0, 1)), n_features=2)
+    """
+    for data in _tables(estimator, n_features, seed):
+        model = audited(estimator, random_state=seed)
+        wrong = observed_fit(model, data.X, data.y)
+        if wrong is not None:
+            raise AuditFailure(f"{wrong} ({data.story})")
+
+
+def _tables(estimator: Any, n_features: int, seed: int) -> Iterator[Data]:  # noqa: ANN401
+    """One row, two rows, few and many, dense and sparse in turn."""
+    from scipy.sparse import csr_array
+
+    model = audited(estimator)
+    for data in base_data(model, n_features, np.random.default_rng(seed)):
+        yield data
+        yield Data(csr_array(data.X), data.y, f"{data.story}, sparse")  # type: ignore[arg-type]
+        for n in FEW_ROWS if data.story == "few rows" else ():
+            yield Data(data.X[:n], data.y[:n], f"{n} of the {data.story}")

@@ -1,0 +1,168 @@
+"""A run on made-up rows before the charge: what compiles or imports does so before it costs.
+
+After the charge nothing may fail for reasons that were there before. Compilers, caches and modules
+are among them, so every kind of run happens once per process on a few rows that are nobody's, with
+noise that is drawn and thrown away.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Hashable
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn.certificate import Certificate
+from privlearn.data import Table, bound
+from privlearn.exceptions import PlanViolation, PrivacyTestFailed
+from privlearn.losses import Target
+from privlearn.plan import Plan, Release
+from privlearn.problem import Budget, Problem
+from privlearn.release import Releaser
+from privlearn.solvers.base import Solver
+from privlearn.sparse import zero_is_allowed
+
+__all__ = ["made_up_table", "once", "rehearse", "run_through"]
+
+ROWS, COLUMNS, LEVELS = 8, 3, 2
+SCALE = 2.0**-8  # of the noise: so little that a privacy test passes
+_seen: set[Hashable] = set()
+
+
+class _Rehearsal(Releaser):
+    """Draws noise and adds none. Nothing about it is private, and it certifies nothing."""
+
+    def _draw_noise(self, release: Release, count: int) -> NDArray[np.int64]:
+        return np.zeros_like(super()._draw_noise(release, count))
+
+    def _report(self) -> None:
+        """Nobody watches a rehearsal."""
+
+    def certificate(self) -> Certificate:
+        """Refuse: nothing was released."""
+        raise PlanViolation("a rehearsal has no certificate: it saw no data")
+
+
+def once(key: Hashable, run: Callable[[], None]) -> None:
+    """Run, unless this process has done so under the same key, compiled or not."""
+    key = (key, "numba" in sys.modules)  # noise is drawn by other means once it is there
+    if key in _seen:
+        return
+    run()
+    _seen.add(key)
+    _seen.add((key[0], "numba" in sys.modules))
+
+
+def run_through(plan: Plan, budget: Budget, run: Callable[[Releaser], object]) -> None:
+    """Run on made-up rows with a Releaser that is good for nothing else."""
+    from privlearn.noise.precise import high_precision
+
+    with high_precision(64):  # rare draws need it, and it imports what it is made of
+        pass
+    with np.errstate(all="ignore"), suppress(PrivacyTestFailed):
+        run(_Rehearsal(plan, budget, 0))
+
+
+def rehearse(
+    solver: Solver,
+    problem: Problem,
+    settings: Any,
+    plan: Plan,
+    budget: Budget,
+    table: Table,  # noqa: ANN401
+) -> None:
+    """Run a solver through a small problem of the same kind, once per process.
+
+    Parameters
+    ----------
+    solver, problem, settings, plan, budget
+        What is about to be charged.
+    table : Table
+        Only the kind of its container counts: no row is looked at.
+    """
+
+    def run() -> None:
+        small = _smaller(problem)
+        short, own = solver.rehearsal(small, settings, budget)
+        data = bound(_table(small, table), small)
+        least = short.plan(small, own, SCALE)
+        run_through(least, budget, lambda release: short.solve(small, own, data, release))
+
+    once(_signature(solver, problem, settings, plan, table), run)
+
+
+def _signature(
+    solver: Solver,
+    problem: Problem,
+    settings: Any,
+    plan: Plan,
+    table: Table,  # noqa: ANN401
+) -> Hashable:
+    """Everything that decides which code runs, and on which types."""
+    bounds, loss = problem.bounds, problem.loss
+    releases = {(r.name.split(",")[0], r.mechanism.name, type(r.sampling)) for r in plan.releases}
+    return (
+        solver.kind(settings),
+        frozenset(releases),
+        (loss.code, loss.outputs > 1, problem.penalty.name, problem.penalty.per_row),
+        (problem.fit_intercept, problem.n is None, problem.rows_may_be_empty, bool(problem.levels)),
+        (bounds.low is None, bounds.row_norm is None, bounds.target is None, bounds.scale is None),
+        (zero_is_allowed(bounds), min(problem.n_features, COLUMNS)),
+        _container(table),
+    )
+
+
+def _container(table: Table) -> Hashable:
+    return isinstance(table.X, np.ndarray), table.X.dtype.str
+
+
+def _smaller(problem: Problem) -> Problem:
+    """The same facts about fewer columns and rows."""
+    p = min(problem.n_features, COLUMNS)
+    bounds, penalty = problem.bounds, problem.penalty
+    cut = {
+        name: None if side is None else side[:p]
+        for name, side in (("low", bounds.low), ("high", bounds.high), ("scale", bounds.scale))
+    }
+    people = tuple(
+        replace(level, people=None if level.people is None else ROWS // LEVELS)
+        for level in problem.levels[:LEVELS]
+    )
+    return replace(
+        problem,
+        n=None if problem.n is None else ROWS,
+        n_features=p,
+        bounds=replace(bounds, **cut),
+        penalty=replace(penalty, low=penalty.low[:p], high=penalty.high[:p]),
+        levels=people,
+    )
+
+
+def _table(problem: Problem, like: Table) -> Table:
+    """Made-up rows with targets of the kind that the loss wants."""
+    turns = np.arange(ROWS)
+    kinds = {
+        Target.NUMBER: turns / (ROWS - 1.0),
+        Target.SIGN: 2.0 * (turns % 2) - 1.0,
+        Target.CLASS: turns % max(problem.loss.outputs, 1) * 1.0,
+    }
+    table = made_up_table(like, problem.n_features, kinds[problem.loss.target])
+    level = turns % len(problem.levels) if problem.levels else None
+    return replace(table, level=level)
+
+
+def made_up_table(like: Table, n_features: int, y: NDArray[np.float64]) -> Table:
+    """Rows that are nobody's, in a container of the same kind as those of `like`."""
+    cells = np.arange(len(y) * n_features).reshape(len(y), n_features)
+    X: Any = ((cells * 5 % 7 - 3.0) / 3.0).astype(like.X.dtype)
+    if not like.finite:
+        X[-1, 0] = np.nan
+    if not isinstance(like.X, np.ndarray):
+        from scipy.sparse import csr_array
+
+        X = csr_array(X)
+    return replace(like, X=X, y=y.astype(np.float64), level=None)
