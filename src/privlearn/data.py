@@ -6,8 +6,8 @@ the box first and to the norm then, so a row's contribution depends on that row 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn.clipping import clip_rows
-from privlearn.exceptions import UnsupportedCombination
 from privlearn.numerics import BLOCK_ROWS, MAX_ROWS
 from privlearn.problem import Bounds, Problem
+from privlearn.reading import is_frame, is_sparse, rows_and_columns
+from privlearn.targets import target_numbers
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -27,10 +28,13 @@ __all__ = [
     "Rows",
     "Table",
     "bound",
-    "one_column",
+    "check_columns",
+    "publish_columns",
     "read_features",
+    "read_table",
     "refuse_not_finite",
     "validate",
+    "watching",
 ]
 
 Array = NDArray[np.float64]
@@ -42,17 +46,25 @@ class Table:
 
     `finite` says that no row holds NaN or infinity, because such data were refused. `level` is the
     place of each row's promise among the problem's levels, where people have different ones.
+    `names` are those of the columns, where X has some, and `classes` the labels of a classifier.
     """
 
     X: NDArray[np.floating] | csr_array
     y: Array
     finite: bool = False
     level: NDArray[np.int64] | None = None
+    names: NDArray[Any] | None = None
+    classes: NDArray[Any] | None = None
 
     @property
     def n(self) -> int:
         """Number of rows, which is a secret under `add_remove`."""
         return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns, which is public."""
+        return int(self.X.shape[1])
 
     def block(self, start: int, room: Array) -> tuple[Array, Array]:
         """Some rows from `start` on; features are copied to `room`, as float64."""
@@ -79,6 +91,10 @@ class BoundedData:
     table: Table
     bounds: Bounds
     fit_intercept: bool
+
+    def __post_init__(self) -> None:
+        for watcher in _WATCHERS:
+            watcher(self)
 
     @property
     def sparse(self) -> bool:
@@ -140,6 +156,19 @@ class BoundedData:
         return Rows(X, y, present)
 
 
+_WATCHERS: list[Callable[[BoundedData], None]] = []
+
+
+@contextmanager
+def watching(watcher: Callable[[BoundedData], None]) -> Iterator[None]:
+    """Show an audit the rows that a fit is about to use."""
+    _WATCHERS.append(watcher)
+    try:
+        yield
+    finally:
+        _WATCHERS.remove(watcher)
+
+
 def _erase(X: Array, y: Array, absent: NDArray[np.bool_]) -> None:
     if absent.any():
         X[absent] = 0.0
@@ -160,14 +189,33 @@ def validate(
     on_invalid: str,
     encode: Callable[[Any], Array] | None = None,
 ) -> Table:
+    """`read_table`, and set number and names of the features on the estimator."""
+    table = read_table(
+        estimator, X, y, n_is_public=n_is_public, on_invalid=on_invalid, encode=encode
+    )
+    publish_columns(estimator, table)
+    return table
+
+
+def read_table(
+    estimator: Any,  # noqa: ANN401 (any scikit-learn estimator)
+    X: Any,  # noqa: ANN401 (anything array-like)
+    y: Any,  # noqa: ANN401
+    *,
+    n_is_public: bool,
+    on_invalid: str,
+    encode: Callable[[Any], Array] | None = None,
+) -> Table:
     """Read X and y into a `Table`, or refuse with an error that quotes no data.
+
+    The estimator is left as it is: see `check_columns` and `publish_columns`.
 
     Parameters
     ----------
     estimator : estimator
-        Gets `n_features_in_` and `feature_names_in_`.
+        Named in errors; what it declares may say how many columns a list of rows has.
     X, y : array-like
-        Lists, numpy, pandas, polars, scipy sparse.
+        Lists, numpy, pandas, polars, Arrow, scipy sparse.
     n_is_public : bool
         Whether an error may name the number of rows.
     on_invalid : {"raise", "drop"}
@@ -175,9 +223,11 @@ def validate(
     encode : callable or None, default=None
         Turns y into numbers, NaN where it is invalid; None reads numbers.
     """
-    features = read_features(estimator, X, reset=True, n_is_public=n_is_public)
+    strict = on_invalid == "raise"
+    features = _features(estimator, X, strict, n_is_public, _declared_width(estimator))
+    names = _names(X, features)
     _need_target(estimator, y)
-    target = (encode or _read_numbers)(y)
+    target = target_numbers(y, strict=strict) if encode is None else encode(y)
     if features.shape[0] != target.shape[0]:
         sizes = f": {features.shape[0]} and {target.shape[0]}" if n_is_public else ""
         raise ValueError(f"X and y have inconsistent numbers of samples{sizes}; give one y per row")
@@ -185,10 +235,34 @@ def validate(
         raise ValueError("X has 0 sample(s) (rows), while a minimum of 1 is required")
     if features.shape[0] > MAX_ROWS:
         raise ValueError(f"X has more than {MAX_ROWS} rows, the most that is supported")
-    table = Table(features, target, finite=on_invalid == "raise")
-    if table.finite:
+    table = Table(features, target, finite=strict, names=names)
+    if strict:
         _refuse_not_finite(table)
     return table
+
+
+def publish_columns(estimator: Any, table: Table) -> None:  # noqa: ANN401
+    """Set `n_features_in_` and, where X has names, `feature_names_in_`."""
+    estimator.n_features_in_ = table.n_features
+    if table.names is not None:
+        estimator.feature_names_in_ = table.names
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+
+
+def check_columns(estimator: Any, X: Any) -> None:  # noqa: ANN401
+    """Refuse X with other columns than the estimator was fitted to; nothing is set.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted.
+    X : array-like
+        A frame, for its names, or an array that has been read.
+    """
+    from sklearn.utils.validation import validate_data
+
+    validate_data(estimator, X, reset=False, skip_check_array=True)
 
 
 def read_features(
@@ -197,6 +271,7 @@ def read_features(
     *,
     reset: bool,
     n_is_public: bool = True,
+    on_invalid: str = "raise",
 ) -> NDArray[np.floating] | csr_array:
     """Read X as a 2-d float32 or float64 array or a CSR array, and check names and number.
 
@@ -205,95 +280,60 @@ def read_features(
     estimator : estimator
         Whose number and names of features count.
     X : array-like
-        Lists, numpy, pandas, polars, scipy sparse.
+        Lists, numpy, pandas, polars, Arrow, scipy sparse.
     reset : bool
         True in `fit`, which sets names and number; False in `predict`, which compares them.
     n_is_public : bool, default=True
         Whether an error may name the number of rows.
+    on_invalid : {"raise", "drop"}, default="raise"
+        Whether a cell that is no number is refused, or NaN.
     """
-    from sklearn.utils.validation import validate_data
+    strict = on_invalid == "raise"
+    width = None if reset else getattr(estimator, "n_features_in_", None)
+    array = _features(estimator, X, strict, n_is_public, width)
+    if reset:
+        publish_columns(estimator, Table(array, np.empty(0), names=_names(X, array)))
+    else:
+        check_columns(estimator, X if is_frame(X) else array)
+    return array
 
-    array = _to_array(X)
-    if array.ndim != 2:
-        raise ValueError(
-            f"X must have rows and columns, but it has {array.ndim} dimension(s). "
-            "Reshape your data with array.reshape(-1, 1) if it is one feature, or with "
-            "array.reshape(1, -1) if it is one row"
-        )
+
+def _features(
+    estimator: object,
+    X: Any,  # noqa: ANN401
+    strict: bool,
+    n_is_public: bool,
+    width: int | None,
+) -> NDArray[np.floating] | csr_array:
+    array = rows_and_columns(X, strict=strict, width=width)
     if array.shape[1] == 0:
         rows = array.shape[0] if n_is_public else 0
         raise ValueError(
             f"X has 0 feature(s) (shape=({rows}, 0)) while a minimum of 1 is required."
         )
-    validate_data(
-        estimator, X if hasattr(X, "columns") else array, reset=reset, skip_check_array=True
-    )
     return array
 
 
-def _is_sparse(X: object) -> bool:
-    import scipy.sparse as sp
-
-    return bool(sp.issparse(X))
-
-
-def _to_array(X: Any) -> Any:  # noqa: ANN401
-    if _is_sparse(X):
-        return _floats(X.tocsr())
-    frame = _frame(X)
-    if frame is not None:
-        return frame
-    array = np.asarray(X)
-    return _floats(_from_objects(array, "X") if array.dtype.kind in "OUSMm" else array)
-
-
-def _floats(array: Any) -> Any:  # noqa: ANN401
-    if array.dtype.kind == "c":
-        raise ValueError("Complex data not supported: X holds complex numbers; give real ones")
-    if array.dtype in (np.float32, np.float64):
-        return array
-    return array.astype(np.float64)
-
-
-def _frame(X: object) -> Any | None:  # noqa: ANN401
-    """A data frame's columns as one array, or None when X is no data frame."""
-    import narwhals.stable.v1 as nw
-
-    frame = nw.from_native(X, pass_through=True, eager_only=True)
-    if not isinstance(frame, nw.DataFrame):
+def _names(X: Any, array: Any) -> NDArray[Any] | None:  # noqa: ANN401
+    """Names of columns as scikit-learn keeps them, or its refusal of names of several kinds."""
+    if not is_frame(X):
         return None
-    for name, kind in frame.schema.items():
-        if not (kind.is_numeric() or kind == nw.Boolean or kind == nw.Object):
-            raise ValueError(
-                f"column {name!r} of X is {kind}, but numbers are needed; encode it with a fixed, "
-                "public list of categories (never one read off the data), or leave it out"
-            )
-    columns = [_column(frame.get_column(name)) for name in frame.columns]
-    if not columns:
-        return np.empty((len(frame), 0))
-    return np.column_stack(columns)
+    from sklearn.base import BaseEstimator
+    from sklearn.utils.validation import validate_data
+
+    probe = BaseEstimator()
+    validate_data(probe, X, reset=True, skip_check_array=True)
+    return getattr(probe, "feature_names_in_", None)
 
 
-def _column(series: Any) -> NDArray[np.generic]:  # noqa: ANN401
-    import narwhals.stable.v1 as nw
-
-    if series.dtype == nw.Object:
-        return _from_objects(series.to_numpy(), f"column {series.name!r} of X")
-    if series.dtype == nw.Float32:
-        return np.asarray(series.to_numpy(), dtype=np.float32)
-    return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
-
-
-def _from_objects(array: NDArray[Any], what: str) -> Array:
-    """Numbers out of an array of objects or text; the error names the place, not the content."""
-    try:
-        return array.astype(np.float64)
-    except (ValueError, TypeError) as error:
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-    raise kind(
-        f"{what} holds something that is no number; an argument must be numeric, so encode every "
-        "string column with a fixed list of categories and give a real number in each cell"
-    ) from None
+def _declared_width(estimator: object) -> int | None:
+    """How many columns the declared facts are for, where they say so."""
+    sides = getattr(estimator, "bounds_X", None)
+    facts = [*sides] if isinstance(sides, list | tuple) and len(sides) == 2 else []
+    for fact in (*facts, getattr(estimator, "scale_X", None)):
+        if isinstance(fact, list | tuple | np.ndarray) and np.ndim(fact) == 1:
+            return len(fact)
+    return None
 
 
 def _need_target(estimator: object, y: object) -> None:
@@ -302,39 +342,6 @@ def _need_target(estimator: object, y: object) -> None:
             f"This {type(estimator).__name__} estimator requires y to be passed, "
             "but the target y is None."
         )
-
-
-def one_column(y: Any) -> NDArray[Any]:  # noqa: ANN401
-    """Y as a 1-d array of whatever it holds."""
-    array = np.asarray(y)
-    if array.dtype.kind == "c":
-        raise ValueError("Complex data not supported: y holds complex numbers; give real ones")
-    if array.ndim == 2 and array.shape[1] == 1:
-        _warn_column()
-        array = array[:, 0]
-    if array.ndim != 1:
-        raise UnsupportedCombination(
-            f"y has {array.ndim} dimension(s), but one target per row is needed; fit one model per "
-            "target, each with its own epsilon"
-        )
-    return array
-
-
-def _read_numbers(y: Any) -> Array:  # noqa: ANN401
-    array = one_column(y)
-    if array.dtype.kind in "OUSMm":
-        array = _from_objects(array, "y")
-    return array.astype(np.float64)
-
-
-def _warn_column() -> None:
-    from sklearn.exceptions import DataConversionWarning
-
-    warnings.warn(
-        "A column-vector y was passed when a 1d array was expected; it was flattened with ravel().",
-        DataConversionWarning,
-        stacklevel=4,
-    )
 
 
 def _refuse_not_finite(table: Table) -> None:
@@ -346,7 +353,7 @@ def _refuse_not_finite(table: Table) -> None:
 
 def refuse_not_finite(name: str, array: Any, remedy: str) -> None:  # noqa: ANN401
     """Raise when a dense or sparse array holds NaN or infinity."""
-    values = array.data if _is_sparse(array) else array
+    values = array.data if is_sparse(array) else array
     if not _all_finite(values):
         large = "infinity or a value too large for dtype('float64')"
         what = "NaN" if np.isnan(values).any() else large

@@ -82,7 +82,8 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
 
     def _read(self, X: Any, y: Any, labels: Any = None) -> Table:  # noqa: ANN401
         if y is not None:
-            self.classes_ = declared_classes(self.classes if labels is None else labels, y)
+            declared = self.classes if labels is None else labels
+            self.classes_ = declared_classes(declared, y, self.on_invalid)
         public = Neighbors(self.neighbors).n_is_public
         return validate(
             self, X, y, n_is_public=public, on_invalid=self.on_invalid, encode=self._encode

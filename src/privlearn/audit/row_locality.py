@@ -1,0 +1,149 @@
+"""Does one row change what the other rows contribute?
+
+The guarantee is about one row, so what a row contributes must depend on that row alone: not on the
+type that its cells give to an array, not on a label of another kind, not on a missing cell. Here
+one row is changed in every way that a container allows, and rows are put in and taken out, while
+the bounded rows that reach the solver are watched. The others' must keep every bit, and no change
+of one row may refuse the fit where invalid rows are dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn.audit.adversary import audited, base_data
+from privlearn.audit.containers import Container, Row, containers
+from privlearn.audit.failure import AuditFailure
+from privlearn.data import BoundedData, watching
+from privlearn.sparse import bounded_csr
+
+__all__ = ["check_row_locality"]
+
+
+class _Reached(Exception):
+    """Carries the rows out of a fit."""
+
+    def __init__(self, seen: NDArray[np.bytes_] | None) -> None:
+        super().__init__()
+        self.seen = seen
+
+
+def check_row_locality(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # noqa: ANN401
+    """Find a row that changes what others contribute, or pass.
+
+    Parameters
+    ----------
+    estimator : estimator
+        It is cloned, with ``on_invalid="drop"``.
+    n_features : int
+        Number of columns of the adversarial data.
+    seed : int, default=0
+        For the adversarial data.
+
+    Examples
+    --------
+    >>> from privlearn import LinearRegression, audit
+    >>> model = LinearRegression(bounds_X=(0, 1), bounds_y=(0, 1))
+    >>> audit.check_row_locality(model, n_features=2)
+    """
+    model = audited(estimator, on_invalid="drop", random_state=seed)
+    data = next(iter(base_data(model, n_features, np.random.default_rng(seed))))
+    rows = [Row(tuple(map(float, x)), float(y)) for x, y in zip(data.X, data.y, strict=True)]
+    met = 0
+    for container in containers(classifies=getattr(model, "classes", None) is not None):
+        before = _contributions(model, container, rows)
+        if before is None:
+            continue  # such a container is refused as such
+        met += 1
+        for story, changed, others in _changes(container, rows):
+            _compare(model, container, before, story, changed, others)
+    if not met:
+        raise AuditFailure("no container of rows can be fitted at all")
+
+
+def _changes(
+    container: Container, rows: list[Row]
+) -> Iterator[tuple[str, list[Row], list[tuple[int, int]]]]:
+    """Rows with one of them changed, put in or taken out; and which others are which."""
+    n = len(rows)
+    for k, (story, row) in enumerate(container.odd_rows(rows[0])):
+        place = (0, n // 2, n - 1)[k % 3]
+        same = [(i, i) for i in range(n) if i != place]
+        yield f"row {place} has {story}", [*rows[:place], row, *rows[place + 1 :]], same
+    _, odd = next(iter(container.odd_rows(rows[0])))
+    for place in (0, n // 2, n):
+        after = [(i, i + (i >= place)) for i in range(n)]
+        yield f"a row is put in at {place}", [*rows[:place], odd, *rows[place:]], after
+    for place in (0, n // 2, n - 1):
+        after = [(i, i - (i > place)) for i in range(n) if i != place]
+        yield f"row {place} is taken out", rows[:place] + rows[place + 1 :], after
+
+
+def _compare(
+    model: Any,  # noqa: ANN401
+    container: Container,
+    before: list[bytes],
+    story: str,
+    changed: list[Row],
+    others: list[tuple[int, int]],
+) -> None:
+    where = f"{container.name}, {story}"
+    built = container.build(changed)
+    if built is None:
+        return  # the container does not take such a row
+    after = _contributions(model, container, changed, where)
+    assert after is not None
+    if len(after) != len(changed):
+        raise AuditFailure(f"rows got lost: {where}")
+    for old, new in others:
+        if before[old] != after[new]:
+            raise AuditFailure(f"another row contributes something else: {where}")
+
+
+def _contributions(
+    model: Any,  # noqa: ANN401
+    container: Container,
+    rows: list[Row],
+    where: str | None = None,
+) -> list[bytes] | None:
+    """What each row brings to the solver, as bytes; None where the container is refused.
+
+    A refusal of rows of which one was changed is a failure, and `where` says of which.
+    """
+    built = container.build(rows)
+    if built is None:
+        return None
+    refused = ""
+    try:
+        with watching(_stop):
+            model.fit(*built)
+    except _Reached as reached:
+        return reached.seen
+    except Exception as error:
+        refused = type(error).__name__
+    if where is None:
+        return None
+    raise AuditFailure(f"one row refuses the whole fit ({refused}): {where}")
+
+
+def _stop(data: BoundedData) -> None:
+    raise _Reached(_as_bytes(data))
+
+
+def _as_bytes(data: BoundedData) -> list[bytes]:
+    found = [
+        x.tobytes() + y.tobytes() + there.tobytes()
+        for rows in data.blocks()
+        for x, y, there in zip(rows.X, rows.y, rows.present, strict=True)
+    ]
+    if not data.sparse:
+        return found
+    sparse = bounded_csr(data.table.X, data.bounds, data.fit_intercept, data.present())
+    for place, (first, last) in enumerate(zip(sparse.indptr, sparse.indptr[1:], strict=False)):
+        columns = np.asarray(sparse.indices[first:last], dtype=np.int64)
+        found[place] += columns.tobytes() + sparse.data[first:last].tobytes()
+    return found

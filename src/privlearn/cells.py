@@ -1,0 +1,132 @@
+"""Single cells as numbers: what a cell means never depends on the cells around it.
+
+numpy and pandas choose one type for many cells, so that one cell decides how the others are read.
+Here every cell is read on its own: a number by its value in double precision, True and False as 1
+and 0, text by the number that it spells. Everything else is an invalid cell, NaN.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["DATES", "PLAIN", "as_numbers", "number", "numbers", "objects", "refuse_no_number"]
+
+Array = NDArray[np.float64]
+
+# Cells of these types are read by value, by numpy as by `number`.
+PLAIN = frozenset(
+    [bool, int, float, np.bool_, np.float16, np.float32, np.float64]
+    + [getattr(np, f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)]
+)
+TRUTH = {"True": 1.0, "False": 0.0}  # as numpy spells them where it turns cells into text
+DATES = (np.datetime64, np.timedelta64, datetime.date, datetime.time, datetime.timedelta)
+
+
+def number(cell: Any) -> float:  # noqa: ANN401
+    """The number that a cell holds in double precision, NaN where it holds none.
+
+    Examples
+    --------
+    >>> [number(cell) for cell in (2, True, "1.5", None, "abc", 10**400)]
+    [2.0, 1.0, 1.5, nan, nan, nan]
+    """
+    if type(cell) is float:
+        return cell
+    if isinstance(cell, np.ndarray) and cell.ndim == 0 and not isinstance(cell, np.ma.MaskedArray):
+        cell = cell[()]
+    try:
+        if isinstance(cell, complex | np.complexfloating) and cell.imag == 0:
+            cell = cell.real  # pandas makes a column complex because of one cell
+        if isinstance(cell, str | bytes):
+            return _spelled(cell if isinstance(cell, str) else cell.decode("latin-1"))
+        if isinstance(cell, Real | Decimal | np.bool_) and not isinstance(cell, DATES):
+            with np.errstate(over="ignore"):
+                return float(cell)
+    except Exception:
+        return float("nan")
+    return float("nan")
+
+
+def _spelled(text: str) -> float:
+    if text in TRUTH:
+        return TRUTH[text]
+    return float(text)
+
+
+def numbers(cells: Sequence[Any]) -> Array:
+    """A number per cell, NaN where a cell holds none.
+
+    Examples
+    --------
+    >>> numbers([1, "x", 0.5])
+    array([1. , nan, 0.5])
+    """
+    if set(map(type, cells)) <= PLAIN:
+        try:
+            return np.array(cells, dtype=np.float64).reshape(len(cells))
+        except OverflowError:  # an integer beyond the largest float
+            pass
+    return np.fromiter(map(number, cells), dtype=np.float64, count=len(cells))
+
+
+def as_numbers(array: NDArray[Any]) -> NDArray[np.floating]:
+    """An array of numbers, truth values, text or objects as single or double precision.
+
+    Single and double precision are not copied. The same bits come out as from cell by cell.
+    """
+    if array.dtype in (np.float32, np.float64):
+        return array
+    if array.dtype.kind in "biuf":
+        with np.errstate(over="ignore"):
+            return array.astype(np.float64)
+    return numbers(array.ravel().tolist()).reshape(array.shape)
+
+
+def objects(cells: Iterable[Any]) -> NDArray[np.object_]:
+    """The cells themselves in a 1-d array; numpy does not look into them."""
+    held = list(cells)
+    array = np.empty(len(held), dtype=object)
+    for place, cell in enumerate(held):
+        array[place] = cell
+    return array
+
+
+def refuse_no_number(cells: Iterable[Any], found: Array, what: str) -> None:
+    """Raise where a cell is neither a number nor missing; the error quotes no cell.
+
+    What is missing or too large stays NaN or infinity, which `refuse_not_finite` names.
+    """
+    for cell, value in zip(cells, found.ravel(), strict=True):
+        if np.isfinite(value) or _is_missing(cell):
+            continue
+        if isinstance(cell, complex | np.complexfloating):
+            raise ValueError(
+                f"Complex data not supported: {what} holds complex numbers; give real ones"
+            )
+        if isinstance(cell, list | tuple | np.ndarray):
+            raise ValueError(
+                f"{what} must have rows and columns, but a cell of it holds several values, as if "
+                "it had 3 dimensions. Reshape your data so that every cell is one number"
+            )
+        kind = ValueError if isinstance(cell, str | bytes) else TypeError
+        raise kind(
+            f"{what} holds something that is no number; an argument must be numeric, so encode "
+            "every string column with a fixed list of categories and give a real number in each "
+            "cell"
+        )
+
+
+def _is_missing(cell: Any) -> bool:  # noqa: ANN401
+    """Whether a cell is None, NaN, NA, or a number that is too large."""
+    if cell is None or cell is np.ma.masked or isinstance(cell, Real | Decimal | np.bool_):
+        return not isinstance(cell, DATES)
+    if isinstance(cell, str | bytes):
+        return str(cell).strip().lower() in ("nan", "inf", "-inf", "+inf")
+    return type(cell).__name__ in ("NAType", "NaTType")
