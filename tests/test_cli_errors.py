@@ -94,7 +94,8 @@ def test_open_quote(complaint):
 
 def test_two_columns_of_one_name(complaint):
     text = complaint(*fit_file("age,age,wage\n1,2,3\n"))
-    assert "more than one column named 'age'; rename" in text
+    assert "columns 1 and 2 of other.csv have the same name; rename" in text
+    assert "age" not in text
 
 
 def test_broken_parquet(complaint):

@@ -216,11 +216,14 @@ def test_other_separators(folder, separator, word):
     assert coefficients(folder / "model.json")["age"] == pytest.approx(5, rel=1e-4)
 
 
-def test_byte_order_mark_and_blank_lines(folder):
+def test_byte_order_mark_and_blank_lines(folder, capsys):
+    """A blank line is a row without content: whether there is one must not change n unseen."""
     text = (folder / "people.csv").read_text()
     (folder / "excel.csv").write_bytes(b"\xef\xbb\xbf" + text.encode() + b"\r\n\r\n")
+    assert main(["fit", "excel.csv", *FIT]) == 1
+    assert "a blank line; delete it; or add --on-invalid drop" in capsys.readouterr().err
     with exactly():
-        assert main(["fit", "excel.csv", *FIT]) == 0
+        assert main(["fit", "excel.csv", *FIT, *MOMENTS, "--on-invalid", "drop"]) == 0
     assert coefficients(folder / "model.json")["age"] == pytest.approx(5, rel=1e-4)
 
 

@@ -10,7 +10,7 @@ from privlearn.cli import main
 from privlearn.cli.design import design
 from privlearn.cli.facts import Facts
 from privlearn.cli.models import build
-from privlearn.cli.tables import Table
+from privlearn.cli.tables import TextTable as Table
 
 FIT = ["--target", "rich", "--model", "logistic", "--epsilon", "4", "--bounds", "age=20:80"]
 
@@ -26,7 +26,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ages = np.linspace(20, 80, 5_000)
     write(tmp_path / "people.csv", [(f"{a:.3f}", "yes" if a > 50 else "no") for a in ages])
-    (tmp_path / "new.csv").write_text("age\n25\n75\n\n")
+    (tmp_path / "new.csv").write_text("age\n25\n75\n")
     return tmp_path
 
 

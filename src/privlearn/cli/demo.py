@@ -66,7 +66,7 @@ class Wages:
 def run(args: argparse.Namespace) -> int:
     """Tell the story from top to bottom."""
     if args.csv is not None:
-        return _export(Path(args.csv))
+        return _export(args.csv)
     print(INTRO)
     wages = _load()
     if args.ledger is not None:
@@ -77,10 +77,10 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _export(path: Path) -> int:
+def _export(path: str) -> int:
     from privlearn.cli.sample import write_sample
 
-    if path.exists():
+    if Path(path).exists():
         raise CommandError(f"{path} exists and is not replaced; choose another name")
     write_sample(path)
     print(f"wrote {path}; next: privlearn plan --template {path} --target wage")

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from privlearn.cli.encoding import AsIs, Categories, Column, Scaled
-from privlearn.cli.errors import CommandError, closest, option
+from privlearn.cli.errors import CommandError, closest, option, shortened, similar
 from privlearn.cli.facts import Facts, Range
 
 __all__ = ["Design", "design"]
+
+MOST_OPTIONS = 100  # that an error lists
 
 
 @dataclass(frozen=True)
@@ -114,15 +116,16 @@ def _target(names: Sequence[str], facts: Facts, where: str) -> str:
         raise CommandError("which column is to be predicted? Add --target COLUMN")
     if facts.target not in names:
         raise CommandError(
-            f"{where} has no column {facts.target!r} to predict; {closest(facts.target, names)}"
+            f"{where} has no column {facts.target!r} to predict; {similar(facts.target, names)}"
         )
     return facts.target
 
 
 def _chosen(names: Sequence[str], facts: Facts, target: str, where: str) -> list[str]:
     chosen = list(facts.columns) if facts.columns else [name for name in names if name != target]
+    known = set(names)
     for name in chosen:
-        if name not in names:
+        if name not in known:
             raise CommandError(f"{where} has no column {name!r}; {closest(name, names)}")
     if target in chosen:
         raise CommandError(f"{target!r} is the target; leave it out of --columns")
@@ -134,8 +137,9 @@ def _chosen(names: Sequence[str], facts: Facts, target: str, where: str) -> list
 
 
 def _refuse_strangers(names: Sequence[str], facts: Facts, where: str) -> None:
+    known = set(names)
     for name in (*facts.bounds, *facts.categories):
-        if name not in names:
+        if name not in known:
             raise CommandError(
                 f"there are facts about {name!r}, but {where} has no such column; "
                 f"{closest(name, names)}"
@@ -151,7 +155,7 @@ def _refuse_some_bounds(found: Design) -> None:
     raise CommandError(
         "some columns of numbers have bounds and others have none; give all of them bounds, or "
         "none: ranges are then bought for a share of the budget\n"
-        f"  with bounds: {', '.join(declared)}\n  without: {', '.join(without)}\n"
+        f"  with bounds: {shortened(declared)}\n  without: {shortened(without)}\n"
         "either add, from public knowledge and never read off the data,\n"
         + _options(without)
         + f"\nor use the other columns only: {_rest(found, without)}"
@@ -178,15 +182,19 @@ def _refuse_to_buy(found: Design) -> None:
 
 
 def _options(names: Sequence[str]) -> str:
-    return "\n".join(
+    lines = [
         f"  {option('--bounds', f'{name}=LOW:HIGH')}   or, if it holds text, "
         f"{option('--categories', f'{name}=A,B,...')}"
-        for name in names
-    )
+        for name in names[:MOST_OPTIONS]
+    ]
+    if len(names) > MOST_OPTIONS:
+        lines.append(f"  and so on for {len(names) - MOST_OPTIONS:,} more")
+    return "\n".join(lines)
 
 
 def _rest(found: Design, without: Sequence[str]) -> str:
-    return option("--columns", ",".join(name for name in found.names if name not in without))
+    left_out = set(without)
+    return option("--columns", ",".join(name for name in found.names if name not in left_out))
 
 
 def _column(name: str, facts: Facts) -> Column:

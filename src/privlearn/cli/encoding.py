@@ -46,8 +46,9 @@ class Scaled:
 
     Examples
     --------
+    >>> from privlearn.cli.tables import TextTable
     >>> age = Scaled("age", 20.0, 70.0)
-    >>> age.encode(Table({"age": ["45", "99", "unknown"]}, 3)).tolist()
+    >>> age.encode(TextTable({"age": ["45", "99", "unknown"]}, 3)).tolist()
     [[0.5], [1.0], [nan]]
     >>> age.unscale(np.array([[5.0]]))  # 5 for the whole range is 0.1 for a year
     (array([[0.1]]), array([-2.]))
@@ -98,7 +99,9 @@ class Categories:
 
     Examples
     --------
-    >>> Categories("sex", ("male", "female")).encode(Table({"sex": ["female", "?"]}, 2)).tolist()
+    >>> from privlearn.cli.tables import TextTable
+    >>> sex = Categories("sex", ("male", "female"))
+    >>> sex.encode(TextTable({"sex": ["female", "?"]}, 2)).tolist()
     [[0.0, 1.0], [nan, nan]]
     """
 

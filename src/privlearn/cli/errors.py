@@ -6,7 +6,9 @@ import difflib
 import shlex
 from collections.abc import Iterable
 
-__all__ = ["CommandError", "closest", "option"]
+__all__ = ["CommandError", "closest", "option", "shortened", "similar"]
+
+MOST_COMPARED = 2_000  # names; comparing takes long
 
 
 class CommandError(Exception):
@@ -14,7 +16,7 @@ class CommandError(Exception):
 
 
 def closest(name: str, names: Iterable[str]) -> str:
-    """A hint at the most similar known name, or all names when none is similar.
+    """A hint at the most similar known name, or the names when none is similar.
 
     Examples
     --------
@@ -22,10 +24,38 @@ def closest(name: str, names: Iterable[str]) -> str:
     "did you mean 'age'?"
     """
     known = list(names)
-    similar = difflib.get_close_matches(name, known, n=1)
-    if similar:
-        return f"did you mean {similar[0]!r}?"
-    return f"there are: {', '.join(known)}"
+    return _match(name, known) or f"there are: {shortened(known)}"
+
+
+def similar(name: str, names: Iterable[str]) -> str:
+    """The same for names that may be a record, because nothing that is known is among them.
+
+    Examples
+    --------
+    >>> similar("wage", ["Smith", "north"])
+    'is its first line a header with names of columns? None of them is like it'
+    """
+    doubt = "is its first line a header with names of columns? None of them is like it"
+    return _match(name, list(names)) or doubt
+
+
+def _match(name: str, known: list[str]) -> str | None:
+    found = difflib.get_close_matches(name, known[:MOST_COMPARED], n=1)
+    return f"did you mean {found[0]!r}?" if found else None
+
+
+def shortened(words: Iterable[str], most: int = 20) -> str:
+    """A list in words, cut where nobody would read on.
+
+    Examples
+    --------
+    >>> shortened(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    listed = list(words)
+    if len(listed) <= most:
+        return ", ".join(listed)
+    return f"{', '.join(listed[:most])} and {len(listed) - most:,} more"
 
 
 def option(flag: str, text: str) -> str:

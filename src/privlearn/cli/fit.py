@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-from pathlib import Path
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from privlearn.cli.errors import CommandError
+from privlearn.cli.errors import CommandError, shortened
 from privlearn.cli.help import Help
 from privlearn.cli.options import (
     add_budget,
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from privlearn.certificate import Certificate
     from privlearn.cli.design import Design
     from privlearn.cli.model_file import SavedModel
+    from privlearn.cli.outputs import Output
     from privlearn.cli.tables import Source
 
 __all__ = ["add_parser", "run"]
@@ -94,7 +94,9 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", default="model.json", metavar="FILE", help="model (default: model.json)"
     )
     group.add_argument(
-        "--overwrite", action="store_true", help="replace the model file if it is there already"
+        "--overwrite",
+        action="store_true",
+        help="replace model and predictions if they are there already; a ledger or an input never",
     )
     group.add_argument("--predict", metavar="FILE", help="also predict the rows of this file")
     group.add_argument("--predictions", metavar="FILE", help="where those predictions go, as CSV")
@@ -113,7 +115,7 @@ def run(args: argparse.Namespace) -> int:
     from privlearn.cli.models import MODELS, build
     from privlearn.cli.tables import open_source
 
-    _check_outputs(args)
+    _check_files(args)
     source = open_source(args.data, args.separator)
     kind = MODELS[args.model]
     facts = gather_facts(args)
@@ -132,29 +134,50 @@ def run(args: argparse.Namespace) -> int:
     )
     rows = _rows(args, source, chosen)
     new_rows = _new_rows(args, chosen)
-    model = _fit(args, chosen, estimator, rows)
-    _save(args, model, new_rows)
+    with _model_output(args, chosen) as output, _predictions_output(args, chosen, new_rows) as more:
+        model = _fit(args, chosen, estimator, rows)
+        _save(model, new_rows, output, more)
     _report(args, model, estimator.privacy_)
     return 0
 
 
-def _check_outputs(args: argparse.Namespace) -> None:
+def _check_files(args: argparse.Namespace) -> None:
+    from privlearn.cli.outputs import check_name
+    from privlearn.cli.paths import refuse_clashes
+
     if (args.predict is None) != (args.predictions is None):
         raise CommandError(
             "--predict FILE (rows to predict) and --predictions FILE (where to write) go together"
         )
-    if Path(args.output).exists() and not args.overwrite:
-        raise CommandError(
-            f"{args.output} exists, and a model that cost privacy is not replaced unasked; choose "
-            "another name with -o, or add --overwrite"
-        )
+    refuse_clashes(
+        {"the data": args.data, "the facts": args.facts, "the rows to predict": args.predict},
+        {"the model": args.output, "the predictions": args.predictions},
+        args.ledger,
+    )
     for path in filter(None, (args.output, args.predictions)):
-        if not Path(path).absolute().parent.is_dir():
-            raise CommandError(f"the folder of {path} does not exist; create it first")
-        if Path(path).is_dir():
-            raise CommandError(f"{path} is a folder; give the name of a file in it")
-        if not os.access(Path(path).absolute().parent, os.W_OK):
-            raise CommandError(f"nothing can be written to the folder of {path}; choose another")
+        check_name(path, overwrite=args.overwrite)
+
+
+def _model_output(args: argparse.Namespace, chosen: Design) -> Output:
+    """The model's file, with about as much room as it will take."""
+    from privlearn.cli.outputs import Output
+
+    names = sum(len(name) for name in chosen.names)
+    room = 2**16 + names + (128 + 32 * len(chosen.classes or ())) * chosen.n_features
+    return Output(args.output, overwrite=args.overwrite, room=room)
+
+
+def _predictions_output(
+    args: argparse.Namespace, chosen: Design, new_rows: NDArray[np.float64] | None
+) -> AbstractContextManager[Output | None]:
+    """The predictions' file, if there are to be any."""
+    from privlearn.cli.outputs import Output
+    from privlearn.cli.predictions import predictions_room
+
+    if args.predictions is None or new_rows is None:
+        return nullcontext()
+    room = predictions_room(len(new_rows), len(chosen.classes or ()))
+    return Output(args.predictions, overwrite=args.overwrite, room=room)
 
 
 def _new_rows(args: argparse.Namespace, chosen: Design) -> NDArray[np.float64] | None:
@@ -181,7 +204,7 @@ def _rows(
     if args.on_invalid == "drop" and chosen.unlimited:
         print(
             "privlearn: warning: columns without facts are taken for numbers: "
-            f"{', '.join(chosen.unlimited)}. Rows that hold text in them count as empty; a column "
+            f"{shortened(chosen.unlimited)}. Rows that hold text in them count as empty; a column "
             "of text needs --categories",
             file=sys.stderr,
         )
@@ -208,20 +231,30 @@ def _fit(
 
 
 def _save(
-    args: argparse.Namespace, model: SavedModel, new_rows: NDArray[np.float64] | None
+    model: SavedModel,
+    new_rows: NDArray[np.float64] | None,
+    output: Output,
+    predictions: Output | None,
 ) -> None:
     try:
-        model.write(Path(args.output))
+        model.write(output)
     except OSError as error:
         print(model.to_json())
         raise CommandError(
-            f"{args.output} cannot be written ({error.strerror}). The privacy is spent, so the "
+            f"{output.given} cannot be written ({error.strerror}). The privacy is spent, so the "
             "model was printed instead: copy it from there into a file"
         ) from None
-    if new_rows is not None:
-        from privlearn.cli.predictions import write_predictions
+    if predictions is None or new_rows is None:
+        return
+    from privlearn.cli.predictions import write_predictions
 
-        write_predictions(model, new_rows, Path(args.predictions))
+    try:
+        write_predictions(model, new_rows, predictions)
+    except OSError as error:
+        raise CommandError(
+            f"{predictions.given} cannot be written ({error.strerror}). The model is saved; make "
+            f"room and run: privlearn predict {output.given} FILE -o PREDICTIONS"
+        ) from None
 
 
 def _report(args: argparse.Namespace, model: SavedModel, certificate: Certificate) -> None:

@@ -16,6 +16,7 @@ from privlearn.cli.design import Design
 from privlearn.cli.encoding import AsIs, Categories, Column, Scaled
 from privlearn.cli.errors import CommandError
 from privlearn.cli.limits import Limits
+from privlearn.cli.outputs import Output
 
 __all__ = ["CLIPPING", "FORMAT", "SavedModel", "read_model"]
 
@@ -118,9 +119,9 @@ class SavedModel:
         """Everything, as JSON."""
         return json.dumps(self.to_dict(), indent=2)
 
-    def write(self, path: Path) -> None:
+    def write(self, output: Output) -> None:
         """Save as JSON."""
-        path.write_text(self.to_json() + "\n", encoding="utf-8")
+        output.write(self.to_json() + "\n")
 
     def _parts(self) -> list[slice]:
         """Where the features of each column are."""
@@ -166,12 +167,7 @@ def _entry(column: Column, coef: Array) -> dict[str, Any]:
 def read_model(path: str | Path) -> SavedModel:
     """Read a model file, or say what is wrong with it."""
     remedy = "give a file that privlearn fit wrote (-o model.json)"
-    try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise CommandError(f"the model {path} cannot be read: {error.strerror}") from None
-    except (UnicodeDecodeError, json.JSONDecodeError):
-        raise CommandError(f"{path} is no model file (it is not JSON); {remedy}") from None
+    content = _parsed_json(path, remedy)
     found = content.get("format") if isinstance(content, dict) else None
     if found not in (FORMAT, CLIPPING):
         if isinstance(found, str) and found.startswith("privlearn model"):
@@ -179,8 +175,19 @@ def read_model(path: str | Path) -> SavedModel:
         raise CommandError(f"{path} is JSON, but no model file; {remedy}")
     try:
         return _saved(content)
-    except (KeyError, TypeError, ValueError, AttributeError):
-        raise CommandError(f"the model {path} is incomplete or damaged; {remedy}") from None
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
+        pass  # out of the handler, so that the error's text, which may quote, is left behind
+    raise CommandError(f"the model {path} is incomplete or damaged; {remedy}")
+
+
+def _parsed_json(path: str | Path, remedy: str) -> Any:  # noqa: ANN401
+    try:
+        return json.loads(Path(path).read_bytes().decode("utf-8"))
+    except OSError as error:
+        problem = f"the model {path} cannot be read: {error.strerror}"
+    except (ValueError, RecursionError):
+        problem = f"{path} is no model file (it is not JSON); {remedy}"
+    raise CommandError(problem)
 
 
 def _saved(content: dict[str, Any]) -> SavedModel:

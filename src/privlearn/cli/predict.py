@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
-from privlearn.cli.errors import CommandError
 from privlearn.cli.help import Help
 from privlearn.cli.options import add_separator
 
@@ -38,6 +36,9 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401
         "-o", "--output", metavar="FILE", help="where predictions go, as CSV (default: the screen)"
     )
     parser.add_argument(
+        "--overwrite", action="store_true", help="replace the output if it is there already"
+    )
+    parser.add_argument(
         "--on-invalid",
         choices=("raise", "blank"),
         default="raise",
@@ -50,14 +51,24 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401
 def run(args: argparse.Namespace) -> int:
     """Predict and write."""
     from privlearn.cli.model_file import read_model
-    from privlearn.cli.predictions import read_new_rows, write_predictions
+    from privlearn.cli.outputs import Output, check_name
+    from privlearn.cli.paths import refuse_clashes
+    from privlearn.cli.predictions import predictions_room, read_new_rows, write_predictions
     from privlearn.cli.tables import open_source
 
+    refuse_clashes(
+        {"the model": args.model, "the file with rows": args.data}, {"the output": args.output}
+    )
+    if args.output is not None:
+        check_name(args.output, overwrite=args.overwrite)
     model = read_model(args.model)
     remedy = None if args.on_invalid == "blank" else "--on-invalid blank"
     source = open_source(args.data, args.separator)
     features = read_new_rows(source, model.columns, remedy=remedy)
-    if args.output is not None and not Path(args.output).absolute().parent.is_dir():
-        raise CommandError(f"the folder of {args.output} does not exist; create it first")
-    write_predictions(model, features, None if args.output is None else Path(args.output))
+    if args.output is None:
+        write_predictions(model, features, None)
+        return 0
+    room = predictions_room(len(features), len(model.classes or ()))
+    with Output(args.output, overwrite=args.overwrite, room=room) as output:
+        write_predictions(model, features, output)
     return 0

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import csv
+import io
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TextIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privlearn.cli.encoding import Column, encode, invalid_columns
-from privlearn.cli.errors import CommandError, closest
+from privlearn.cli.errors import CommandError, closest, shortened, similar
 from privlearn.cli.model_file import SavedModel
 from privlearn.cli.models import MODELS
+from privlearn.cli.outputs import Output
 from privlearn.cli.tables import Source
 
-__all__ = ["read_new_rows", "write_predictions"]
+__all__ = ["predictions_room", "read_new_rows", "write_predictions"]
 
 Array = NDArray[np.float64]
 
@@ -28,11 +29,13 @@ def read_new_rows(source: Source, columns: Sequence[Column], *, remedy: str | No
     Without `remedy`, rows with unusable cells are NaN.
     """
     names = [column.name for column in columns]
-    absent = [name for name in names if name not in source.names]
+    there = set(source.names)
+    absent = [name for name in names if name not in there]
     if absent:
+        hint = closest if len(absent) < len(names) else similar
         raise CommandError(
             f"{source.path} lacks {_listed(absent)}, which the model needs; "
-            f"{closest(absent[0], source.names)}"
+            f"{hint(absent[0], source.names)}"
         )
     features = encode(columns, source.read(names, remedy=remedy), raw=True)
     broken = invalid_columns(columns, features)
@@ -46,16 +49,22 @@ def read_new_rows(source: Source, columns: Sequence[Column], *, remedy: str | No
 
 
 def _listed(names: list[str]) -> str:
-    return f"column{'s' if len(names) > 1 else ''} {', '.join(map(repr, names))}"
+    return f"column{'s' if len(names) > 1 else ''} {shortened(map(repr, names))}"
 
 
-def write_predictions(model: SavedModel, features: Array, path: Path | None) -> None:
+def predictions_room(n_rows: int, n_classes: int) -> int:
+    """Bytes that predictions will take, roughly."""
+    return 2**12 + n_rows * (32 + 20 * n_classes)
+
+
+def write_predictions(model: SavedModel, features: Array, output: Output | None) -> None:
     """Write one line per row, in the order of the rows; None writes to standard output."""
-    if path is None:
+    if output is None:
         _write(model, features, sys.stdout)
         return
-    with path.open("w", newline="", encoding="utf-8") as file:
-        _write(model, features, file)
+    text = io.StringIO(newline="")
+    _write(model, features, text)
+    output.write(text.getvalue())
 
 
 def _write(model: SavedModel, features: Array, file: TextIO) -> None:

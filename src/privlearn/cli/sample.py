@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
-from pathlib import Path
+import io
+
+from privlearn.cli.outputs import Output
 
 __all__ = ["write_sample"]
 
@@ -11,16 +13,18 @@ REGIONS = ("midwest", "south", "west")
 HEADER = ("education", "experience", "smsa", "parttime", "region", "wage")
 
 
-def write_sample(path: Path) -> None:
+def write_sample(path: str) -> None:
     """Write the wages of CPS 1988 with the region as text, one line per person."""
     from privlearn.datasets import load_cps1988
 
     cps = load_cps1988()
     place = {name: k for k, name in enumerate(cps.feature_names)}
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(HEADER)
-        for row, wage in zip(cps.data.tolist(), cps.target.tolist(), strict=True):
-            numbers = [f"{row[place[name]]:g}" for name in HEADER[:4]]
-            inside = [name for name in REGIONS if row[place[f"region_{name}"]]]
-            writer.writerow([*numbers, *(inside or ["northeast"]), f"{wage:.2f}"])
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(HEADER)
+    for row, wage in zip(cps.data.tolist(), cps.target.tolist(), strict=True):
+        numbers = [f"{row[place[name]]:g}" for name in HEADER[:4]]
+        inside = [name for name in REGIONS if row[place[f"region_{name}"]]]
+        writer.writerow([*numbers, *(inside or ["northeast"]), f"{wage:.2f}"])
+    with Output(path, room=text.tell()) as output:
+        output.write(text.getvalue())

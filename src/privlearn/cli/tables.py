@@ -1,10 +1,10 @@
-"""Reading columns of CSV and Parquet files. Errors name columns, never a cell or a line."""
+"""Columns of CSV and Parquet files, cell by cell. Errors name columns, never a cell or a line."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,28 +12,70 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn.cli.errors import CommandError
+from privlearn.cli.header import checked_header
+from privlearn.cli.lines import Fault, cells_of, physical_lines
 
-__all__ = ["Source", "Table", "open_source"]
+__all__ = ["CsvSource", "Source", "Table", "TextTable", "as_label", "as_number", "open_source"]
 
 Array = NDArray[np.float64]
 
 
+class Table(Protocol):
+    """Columns of a file. What is made of a cell depends on nothing but that cell."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are, unusable ones included."""
+
+    def numbers(self, name: str) -> Array:
+        """A column as numbers; whatever is no finite number becomes NaN."""
+
+    def labels(self, name: str) -> list[str | None]:
+        """A column as text without surrounding blanks; None where there is nothing."""
+
+
 @dataclass(frozen=True, eq=False)
-class Table:
-    """The columns that were asked for, cell by cell."""
+class TextTable:
+    """Columns as lists of cells.
+
+    Examples
+    --------
+    >>> table = TextTable({"age": ["30", " 41", "unknown"]}, 3)
+    >>> table.numbers("age").tolist()
+    [30.0, 41.0, nan]
+    """
 
     columns: dict[str, Sequence[Any]]
     rows: int
 
     def numbers(self, name: str) -> Array:
         """A column as numbers; whatever is no finite number becomes NaN."""
-        values = _floats(self.columns[name])
+        values = np.array([as_number(cell) for cell in self.columns[name]], dtype=np.float64)
         values[~np.isfinite(values)] = np.nan
         return values
 
     def labels(self, name: str) -> list[str | None]:
         """A column as text without surrounding blanks; None where there is nothing."""
-        return [_label(cell) for cell in self.columns[name]]
+        return [as_label(cell) for cell in self.columns[name]]
+
+
+def as_number(cell: Any) -> float:  # noqa: ANN401 (whatever a file can hold)
+    """A cell as a number, or NaN."""
+    try:
+        return float(cell)
+    except (ValueError, TypeError, OverflowError):
+        return np.nan
+
+
+def as_label(cell: object) -> str | None:
+    """A cell as a label: whole numbers have no decimals, in whichever way a file holds them."""
+    if cell is None or cell != cell:  # NaN is not itself
+        return None
+    if isinstance(cell, Decimal):  # how many zeros it ends with is the column's business
+        cell = int(cell) if cell == int(cell) else float(cell)
+    if isinstance(cell, float) and cell.is_integer():
+        cell = int(cell)
+    return str(cell).strip() or None
 
 
 class Source(Protocol):
@@ -57,161 +99,69 @@ def open_source(path: str | Path, separator: str = ",") -> Source:
         raise CommandError(f"{place} is a folder; give the CSV or Parquet file in it")
     if not place.exists():
         raise CommandError(f"there is no file {place}; check the name and the folder you are in")
+    if not place.is_file():
+        raise CommandError(f"{place} is no ordinary file, but it is read twice; save it as one")
     if place.suffix.lower() in (".parquet", ".pq"):
+        from privlearn.cli.parquet import ParquetSource
+
         return ParquetSource(place)
     return CsvSource(place, separator)
 
 
 class CsvSource:
-    """A CSV file with a header line, read by the standard library."""
+    """A CSV file with a header; each line after it is a row, whatever it holds."""
 
     def __init__(self, path: Path, separator: str) -> None:
         self.path = path
         self._separator = separator
-        self.names = _checked_names(path, self._header())
-
-    def _lines(self) -> Iterator[list[str]]:
-        """All lines that hold something."""
-        try:
-            with self.path.open(newline="", encoding="utf-8-sig") as file:
-                reader = csv.reader(file, delimiter=self._separator, strict=True)
-                yield from filter(None, reader)
-        except UnicodeDecodeError:
-            raise CommandError(
-                f"{self.path} is not UTF-8 text; save it as 'CSV UTF-8', or give a Parquet file a "
-                "name that ends in .parquet"
-            ) from None
-        except csv.Error:
-            raise CommandError(
-                f"{self.path} has a quoting that cannot be read; put cells that hold quotes or "
-                'separators in double quotes, and write a quote inside them twice ("")'
-            ) from None
-        except OSError as error:
-            raise CommandError(f"{self.path} cannot be read: {error.strerror}") from None
+        self.names = checked_header(path, self._header())
 
     def _header(self) -> list[str]:
-        header = next(self._lines(), None)
-        if header is None:
+        line = next(physical_lines(self.path), b"")
+        if not line.strip():
             raise CommandError(f"{self.path} is empty; its first line must name the columns")
+        header = cells_of(line, self._separator)
+        if isinstance(header, Fault):
+            raise CommandError(f"the first line of {self.path} has {header.value}")
         for mark, word in ((";", "';'"), ("\t", "tab")):
             if len(header) == 1 and mark in header[0]:
                 raise CommandError(
                     f"{self.path} has one column only, by {self._separator!r}; if its columns are "
                     f"separated otherwise, add --separator {word}"
                 )
-        return [name.strip() for name in header]
+        return header
 
-    def read(self, names: Sequence[str], *, remedy: str | None) -> Table:
+    def read(self, names: Sequence[str], *, remedy: str | None) -> TextTable:
         """The named columns."""
-        places = [self.names.index(name) for name in names]
+        position = {name: place for place, name in enumerate(self.names)}
+        places = [position[name] for name in names]
         columns: list[list[str]] = [[] for _ in places]
-        width = len(self.names)
-        lines = self._lines()
-        next(lines)
         rows = 0
-        for cells in lines:
+        for cells in self._rows(remedy):
             rows += 1
-            if len(cells) != width:
-                cells = self._broken(width, remedy)
             for column, place in zip(columns, places, strict=True):
                 column.append(cells[place])
-        return Table(dict(zip(names, columns, strict=True)), rows)
+        return TextTable(dict(zip(names, columns, strict=True)), rows)
 
-    def _broken(self, width: int, remedy: str | None) -> list[str]:
-        if remedy is None:
-            return [""] * width
-        raise CommandError(
-            f"{self.path} has a line with more or fewer cells than its header, which has {width}; "
-            "mend the file (a cell that holds a separator needs double quotes), or add "
-            f"{remedy}"
+    def _rows(self, remedy: str | None) -> Iterator[list[str]]:
+        """The cells of every line after the header; empty ones where a line is broken."""
+        width = len(self.names)
+        empty = [""] * width
+        lines = physical_lines(self.path)
+        next(lines)
+        for line in lines:
+            cells = cells_of(line, self._separator)
+            if not isinstance(cells, Fault) and len(cells) != width:
+                cells = Fault.CELLS
+            if not isinstance(cells, Fault):
+                yield cells
+            elif remedy is None:
+                yield empty
+            else:
+                raise self._broken(cells, remedy)
+
+    def _broken(self, fault: Fault, remedy: str) -> CommandError:
+        return CommandError(
+            f"{self.path} has {fault.value.format(width=len(self.names))}; or add {remedy}: such "
+            "lines then count as empty rows"
         )
-
-
-class ParquetSource:
-    """A Parquet file, read by whichever of polars, pyarrow and pandas is installed."""
-
-    def __init__(self, path: Path) -> None:
-        import narwhals.stable.v1 as nw
-
-        self.path = path
-        self._frame = nw.from_native(_read_parquet(path), eager_only=True)
-        self.names = _checked_names(path, list(self._frame.columns))
-
-    def read(self, names: Sequence[str], *, remedy: str | None) -> Table:
-        """The named columns. Parquet has no broken lines, so `remedy` is not needed."""
-        import narwhals.stable.v1 as nw
-
-        columns: dict[str, Sequence[Any]] = {}
-        for name in names:
-            series = self._frame.get_column(name)
-            numeric = series.dtype.is_numeric()
-            columns[name] = series.cast(nw.Float64).to_numpy() if numeric else series.to_list()
-        return Table(columns, len(self._frame))
-
-
-def _read_parquet(path: Path) -> Any:  # noqa: ANN401 (a data frame of any library)
-    for reader in (_by_polars, _by_pyarrow, _by_pandas):
-        try:
-            return reader(path)
-        except ImportError:
-            continue
-        except Exception as error:  # each library has its own kinds
-            raise CommandError(
-                f"{path} cannot be read as Parquet ({type(error).__name__}); write it again, or "
-                "give a CSV file"
-            ) from None
-    raise CommandError(
-        f"{path} is Parquet, which needs a package to read it: pip install polars (pyarrow and "
-        "pandas with pyarrow work too), or save it as CSV"
-    )
-
-
-def _by_polars(path: Path) -> Any:  # noqa: ANN401
-    import polars
-
-    return polars.read_parquet(path)
-
-
-def _by_pyarrow(path: Path) -> Any:  # noqa: ANN401
-    from pyarrow import parquet
-
-    return parquet.read_table(path)
-
-
-def _by_pandas(path: Path) -> Any:  # noqa: ANN401
-    import pandas
-
-    return pandas.read_parquet(path)
-
-
-def _checked_names(path: Path, header: list[str]) -> list[str]:
-    names = [name or f"column {place}" for place, name in enumerate(header, start=1)]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise CommandError(
-            f"{path} has more than one column named {', '.join(map(repr, twice))}; rename them"
-        )
-    return names
-
-
-def _floats(cells: Sequence[Any]) -> Array:
-    try:
-        return np.array(cells, dtype=np.float64)
-    except (ValueError, TypeError, OverflowError):
-        return np.array([_float(cell) for cell in cells], dtype=np.float64)
-
-
-def _float(cell: object) -> float:
-    convert: Callable[[Any], float] = float
-    try:
-        return convert(cell)
-    except (ValueError, TypeError, OverflowError):
-        return np.nan
-
-
-def _label(cell: object) -> str | None:
-    if cell is None or cell != cell:  # NaN is not itself
-        return None
-    if isinstance(cell, float) and cell.is_integer():
-        cell = int(cell)
-    return str(cell).strip() or None

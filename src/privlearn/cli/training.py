@@ -14,6 +14,7 @@ from privlearn.cli.tables import Source, Table
 
 __all__ = ["read_training"]
 
+MOST_COMPLAINTS = 100  # that an error lists
 MOST_LABELS = 20  # more are probably numbers; declared ones may be more
 
 
@@ -70,7 +71,7 @@ def _refuse_odd_labels(target: str, labels: set[str]) -> None:
 def _refuse_invalid(
     source: Source, design: Design, X: NDArray[np.float64], y: NDArray[Any], remedy: str
 ) -> None:
-    broken = invalid_columns(design.columns, X)
+    broken = set(invalid_columns(design.columns, X))
     lines = [_complaint(column) for column in design.columns if column.name in broken]
     if y.dtype != object and np.isnan(y).any():
         labels = "if it holds labels: --model logistic"
@@ -79,7 +80,9 @@ def _refuse_invalid(
         lines.append(f"  {design.target}: a cell of the target is empty or none of --classes")
     if not lines:
         return
-    if set(broken) & set(design.unlimited):
+    if len(lines) > MOST_COMPLAINTS:
+        lines[MOST_COMPLAINTS:] = [f"  and {len(lines) - MOST_COMPLAINTS:,} more columns"]
+    if broken & set(design.unlimited):
         lines.append("Ranges of numbers are bought, but values of a text column must be listed.")
     usable = ",".join(name for name in design.names if name not in broken)
     columns = option("--columns", usable) if broken and usable else "--columns"

@@ -1,0 +1,123 @@
+"""Reading columns of Parquet files by polars or pyarrow, cell by cell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn.cli.errors import CommandError
+from privlearn.cli.header import checked_names
+from privlearn.cli.tables import as_label, as_number
+
+__all__ = ["ParquetSource", "ParquetTable"]
+
+TEXT = ("String", "Categorical", "Enum", "Boolean", "Unknown", "Object")
+
+
+@dataclass(frozen=True, eq=False)
+class ParquetTable:
+    """The columns that were asked for, as a data frame's series."""
+
+    columns: dict[str, Any]
+    rows: int
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """A column as numbers; whatever is no finite number becomes NaN."""
+        series = self.columns[name]
+        if series.dtype.is_integer():
+            values = _rounded(series)
+        elif series.dtype.is_float():
+            values = _doubles(series)
+        else:
+            values = np.array([as_number(cell) for cell in series.to_list()], dtype=np.float64)
+        values[~np.isfinite(values)] = np.nan
+        return values
+
+    def labels(self, name: str) -> list[str | None]:
+        """A column as text without surrounding blanks; None where there is nothing."""
+        series = self.columns[name]
+        if series.dtype.is_float():
+            return [as_label(cell) for cell in _doubles(series).tolist()]
+        return [as_label(cell) for cell in series.to_list()]
+
+
+def _rounded(series: Any) -> NDArray[np.float64]:  # noqa: ANN401
+    """Whole numbers as floats, one by one: a library's cast refuses all for one above 2^53."""
+    values = np.array(series.fill_null(0).to_numpy(), dtype=np.float64)
+    values[np.array(series.is_null().to_numpy(), dtype=bool)] = np.nan
+    return values
+
+
+def _doubles(series: Any) -> NDArray[np.float64]:  # noqa: ANN401
+    """Floats of any width, missing ones as NaN."""
+    import narwhals.stable.v1 as nw
+
+    return np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+
+
+class ParquetSource:
+    """A Parquet file, read by whichever of polars and pyarrow is installed."""
+
+    def __init__(self, path: Path) -> None:
+        import narwhals.stable.v1 as nw
+
+        self.path = path
+        self._frame = nw.from_native(_read(path), eager_only=True)
+        self.names = checked_names(path, [str(name) for name in self._frame.columns])
+
+    def read(self, names: Sequence[str], *, remedy: str | None) -> ParquetTable:
+        """The named columns. Parquet has no broken lines, so `remedy` is not needed."""
+        columns = {name: self._frame.get_column(name) for name in names}
+        for name, series in columns.items():
+            self._refuse_kind(name, series)
+        return ParquetTable(columns, len(self._frame))
+
+    def _refuse_kind(self, name: str, series: Any) -> None:  # noqa: ANN401
+        """The type is the column's, not a cell's, so it may be named."""
+        kind = type(series.dtype).__name__
+        if not (series.dtype.is_numeric() or kind in TEXT):
+            raise CommandError(
+                f"column {name!r} of {self.path} is of type {kind}, which is neither a number nor "
+                "text; convert it (dates to days since a fixed day, for example), or leave it out "
+                "with --columns"
+            )
+
+
+def _read(path: Path) -> Any:  # noqa: ANN401 (a data frame of either library)
+    problem = None
+    for reader in READERS:
+        try:
+            return reader(path)
+        except ImportError:
+            continue
+        except Exception as error:  # each library has its own kinds
+            problem = type(error).__name__
+            break
+    if problem is not None:  # out of the handler, so that no text of a library comes along
+        raise CommandError(
+            f"{path} cannot be read as Parquet ({problem}); write it again, or give a CSV file"
+        )
+    raise CommandError(
+        f"{path} is Parquet, which needs a package to read it: pip install polars (or pyarrow), or "
+        "save it as CSV"
+    )
+
+
+def _by_polars(path: Path) -> Any:  # noqa: ANN401
+    import polars
+
+    return polars.read_parquet(path)
+
+
+def _by_pyarrow(path: Path) -> Any:  # noqa: ANN401
+    from pyarrow import parquet
+
+    return parquet.read_table(path)
+
+
+READERS: tuple[Callable[[Path], Any], ...] = (_by_polars, _by_pyarrow)

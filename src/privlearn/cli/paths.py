@@ -1,0 +1,101 @@
+"""No two paths of a command are the same file, and a ledger is never written over."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from collections.abc import Mapping
+from pathlib import Path
+
+from privlearn.cli.errors import CommandError
+
+__all__ = ["is_ledger", "refuse_clashes"]
+
+BESIDE = ("-journal", "-wal", "-shm")  # files that a ledger may keep beside itself
+MAGIC = b"SQLite format 3\0"
+MARK, MARK_AT = b"PRVL", 68  # the application's number in the head of an SQLite file
+
+
+def is_ledger(path: str | Path) -> bool:
+    """Whether a file is a ledger, by its content, or lies beside one as a part of it."""
+    place = Path(path)
+    if _has_mark(place):
+        return True
+    name = str(place)
+    return any(name.endswith(end) and _has_mark(Path(name.removesuffix(end))) for end in BESIDE)
+
+
+def _has_mark(path: Path) -> bool:
+    try:
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
+            head = file.read(MARK_AT + len(MARK))
+    except OSError:
+        return False
+    return head.startswith(MAGIC) and head[MARK_AT:] == MARK
+
+
+def refuse_clashes(
+    inputs: Mapping[str, str | None],
+    outputs: Mapping[str, str | None],
+    ledger: str | None = None,
+) -> None:
+    """Refuse paths that would write over something that the same command needs.
+
+    Two inputs may be one file: reading twice does no harm.
+
+    Parameters
+    ----------
+    inputs, outputs : mapping from what it is to a path
+        None where it was not given.
+    ledger : str or None
+        The ledger that will be charged.
+
+    Examples
+    --------
+    >>> refuse_clashes({"the data": "people.csv"}, {"the model": "./people.csv"})
+    Traceback (most recent call last):
+    privlearn.cli.errors.CommandError: the model and the data are the same file, people.csv; ...
+    """
+    taken = [(what, path) for what, path in inputs.items() if path is not None]
+    if ledger is not None:
+        books = os.path.expanduser(ledger)
+        parts = [("the ledger", books)]
+        parts += [("a part of the ledger", books + end) for end in BESIDE]
+        for what, book in parts:
+            _refuse_same(taken, what, book)
+        taken += parts
+    for what, path in outputs.items():
+        if path is None:
+            continue
+        _refuse_same(taken, what, path)
+        if is_ledger(os.path.realpath(path)) or is_ledger(path):
+            raise CommandError(
+                f"{path} is a ledger, which counts what was spent and is never written over; "
+                f"choose another name for {what}"
+            )
+        taken.append((what, path))
+
+
+def _refuse_same(taken: list[tuple[str, str]], what: str, path: str) -> None:
+    for other, place in taken:
+        if _same(path, place):
+            raise CommandError(
+                f"{what} and {other} are the same file, {place}; choose another name for one"
+            )
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two paths are one file, also through links, or would be where case is ignored."""
+    real, again = os.path.realpath(one), os.path.realpath(other)
+    if real == again:
+        return True
+    try:
+        return os.path.samefile(real, again)
+    except OSError:  # one of them is not there yet
+        return _folded(real) == _folded(again)
+
+
+def _folded(path: str) -> str:
+    return unicodedata.normalize("NFKC", path).casefold()
