@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 from scipy import optimize, special, stats
+
+from privlearn.audit.bounds import Attack, lower_bound
 
 __all__ = [
     "Attack",
@@ -22,19 +23,6 @@ __all__ = [
 ]
 
 ORDERS = np.arange(2, 257)
-CONFIDENCE = 0.95
-CANDIDATES = 200
-
-
-class Attack(NamedTuple):
-    """An event, how often it happened in the two worlds, and the epsilon that this proves."""
-
-    epsilon: float
-    hits: int  # of `runs`, in the world that makes it likely
-    false_alarms: int  # of `runs`, in the other world
-    runs: int
-    threshold: float
-    mirrored: bool  # the likely world is the one without the row
 
 
 # What the accountants say
@@ -165,59 +153,3 @@ def mixture_epsilon(
 def _log_density(mixture: Mixture, x: np.ndarray, noise: float) -> np.ndarray:
     terms = [np.log(weight) - 0.5 * ((x - mean) / noise) ** 2 for weight, mean in mixture]
     return special.logsumexp(terms, axis=0)
-
-
-# What an attack proves
-
-
-def lower_bound(present: np.ndarray, absent: np.ndarray, delta: float) -> Attack:
-    """An epsilon that the mechanism exceeds, with 95 % confidence, from an attacker's statistic.
-
-    The first half of the runs chooses the threshold and the direction. The second half alone gives
-    the two rates, each with a one-sided Clopper-Pearson bound at 97.5 %.
-    """
-    half = len(present) // 2
-    chosen = max(
-        (_best(present[:half], absent[:half], delta, mirrored) for mirrored in (False, True)),
-        key=lambda attack: attack.epsilon,
-    )
-    return _prove(present[half:], absent[half:], chosen.threshold, delta, chosen.mirrored)
-
-
-def _best(present: np.ndarray, absent: np.ndarray, delta: float, mirrored: bool) -> Attack:
-    """The threshold that would prove most, among quantiles of either world's tail."""
-    tails = np.geomspace(0.5, 0.5 / len(present), CANDIDATES)
-    levels = tails if mirrored else 1 - tails
-    thresholds = np.concatenate([np.quantile(one, levels) for one in (present, absent)])
-    proven = _epsilon(*_count(present, absent, thresholds, mirrored), len(present), delta)
-    return _prove(present, absent, float(thresholds[np.argmax(proven)]), delta, mirrored)
-
-
-def _prove(
-    present: np.ndarray, absent: np.ndarray, threshold: float, delta: float, mirrored: bool
-) -> Attack:
-    hits, false_alarms = _count(present, absent, np.array([threshold]), mirrored)
-    (epsilon,) = _epsilon(hits, false_alarms, len(present), delta)
-    return Attack(
-        float(epsilon), int(hits[0]), int(false_alarms[0]), len(present), threshold, mirrored
-    )
-
-
-def _count(present: np.ndarray, absent: np.ndarray, thresholds: np.ndarray, mirrored: bool):
-    """Runs beyond each threshold: above it, or, mirrored, below it with the worlds exchanged."""
-    likely, unlikely = (absent, present) if mirrored else (present, absent)
-    if mirrored:
-        return tuple(np.searchsorted(np.sort(one), thresholds) for one in (likely, unlikely))
-    return tuple(
-        len(one) - np.searchsorted(np.sort(one), thresholds, side="right")
-        for one in (likely, unlikely)
-    )
-
-
-def _epsilon(hits: np.ndarray, false_alarms: np.ndarray, runs: int, delta: float) -> np.ndarray:
-    """log((rate of hits - delta) / rate of false alarms), both rates on the careful side."""
-    error = (1 - CONFIDENCE) / 2
-    low = np.where(hits > 0, special.betaincinv(np.maximum(hits, 1), runs - hits + 1, error), 0.0)
-    left = np.maximum(runs - false_alarms, 1)
-    high = np.where(false_alarms < runs, special.betaincinv(false_alarms + 1, left, 1 - error), 1.0)
-    return np.log(np.maximum((low - delta) / high, 1.0))

@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from privlearn.audit.black_box import BlackBox, black_box
+from privlearn.audit.bounds import Bound, bound_from_outputs
 from privlearn.audit.charge import check_ledger
 from privlearn.audit.contract import check_empty_rows, check_grid, check_plan, check_price
 from privlearn.audit.draws import check_draws
@@ -22,10 +24,16 @@ from privlearn.audit.law import check_noise_law
 from privlearn.audit.levels import check_levels
 from privlearn.audit.replay import check_replay
 from privlearn.audit.sampling import check_sampling
+from privlearn.audit.white_box import WhiteBox, white_box
 
 __all__ = [
     "CHECKS",
     "AuditFailure",
+    "BlackBox",
+    "Bound",
+    "WhiteBox",
+    "black_box",
+    "bound_from_outputs",
     "check",
     "check_draws",
     "check_empty_rows",
@@ -38,6 +46,7 @@ __all__ = [
     "check_price",
     "check_replay",
     "check_sampling",
+    "white_box",
 ]
 
 CHECKS: tuple[Callable[..., None], ...] = (

@@ -1,0 +1,351 @@
+"""White box: the joint likelihood ratio of everything that a fit releases, against its promise.
+
+An attacker who sees every release, and not the model alone, can do no better than to look at the
+ratio of its likelihoods with and without one row. Here that row is searched for, what it moves is
+taken from real fits by replay, and the price of *that* is put beside the plan's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from privlearn.accounting import Gaussian, Pair, compose
+from privlearn.accounting.gaussian import equivalent_mu
+from privlearn.accounting.shares import squared_mu
+from privlearn.audit.adversary import Data, audited
+from privlearn.audit.bounds import Attack, lower_bound
+from privlearn.audit.canaries import Design, loudest, worlds
+from privlearn.audit.failure import AuditFailure
+from privlearn.audit.likelihood import Story, by_chance, charged, tell
+from privlearn.audit.tape import Tape, record
+from privlearn.plan import Plan, Release
+
+__all__ = ["WhiteBox", "promised_mu", "white_box"]
+
+Array = NDArray[np.float64]
+ROUNDING = 1e-9  # of sums of squares
+COMPOSED = 2e-3  # of prices that are composed numerically, each rounded upward
+SURE = 1e-6  # chance that noise is called too small although it is not
+FINALISTS = 3
+STEPS = 16  # distances within a sixteenth of the declared one are priced alike, as the smallest
+
+
+@dataclass(frozen=True)
+class WhiteBox:
+    """What was promised, what was planned, and what a search for the loudest row measured.
+
+    Attributes
+    ----------
+    epsilon, delta : float
+        Promised.
+    planned, measured : float
+        As mu: of a Gaussian mechanism that costs as much at `delta`. With delta = 0: as epsilon.
+    unit : {"mu", "epsilon"}
+        Which of the two.
+    loss_mean, loss_deviation : float
+        Of the logarithm of the likelihood ratio, over the runs. mu^2 / 2 and mu for Gaussian noise.
+    noise : dict
+        The least scale of each release's noise that the runs do not rule out, over the declared.
+    proven : Attack or None
+        What the likelihood ratio of real fits proves (Clopper-Pearson), where both worlds could be
+        run; few runs prove little.
+    uncovered : tuple of str
+        Releases whose mechanism has no density here: nothing was measured about them.
+    """
+
+    epsilon: float
+    delta: float
+    neighbors: str
+    planned: float
+    measured: float
+    unit: str
+    loss_mean: float
+    loss_deviation: float
+    noise: dict[str, float]
+    proven: Attack | None
+    uncovered: tuple[str, ...]
+    design: str
+    runs: int
+
+    @property
+    def ratio(self) -> float:
+        """Measured over planned."""
+        return self.measured / self.planned
+
+    @property
+    def covered(self) -> bool:
+        """Whether every release was measured."""
+        return not self.uncovered
+
+    def __str__(self) -> str:
+        lines = [
+            f"promised: epsilon = {self.epsilon:g} at delta = {self.delta:g} ({self.neighbors})",
+            f"white box: {self.unit} = {self.measured:.4g} of {self.planned:.4g} planned "
+            f"({self.ratio:.1%}), the loudest of the rows that were tried",
+            f"  {self.design}",
+            f"  log likelihood ratio over {self.runs} runs: mean {self.loss_mean:.4g}, standard "
+            f"deviation {self.loss_deviation:.4g} (error about {self.sampling_error:.0%})",
+        ]
+        if self.proven is not None:
+            lines.append(f"  these runs alone prove mu >= {self.proven.mu:.4g}")
+        lines += [f"  not covered: {name}" for name in self.uncovered]
+        return "\n".join(lines)
+
+    @property
+    def sampling_error(self) -> float:
+        """Relative standard error of a standard deviation that was estimated from the runs."""
+        return 1.0 / math.sqrt(2.0 * max(self.runs - 1, 1))
+
+
+def promised_mu(plan: Plan, delta: float) -> float:
+    """The mu of a plan: exact where all of it is Gaussian and certain, else as costly at `delta`.
+
+    Examples
+    --------
+    >>> from privlearn import Ridge
+    >>> plan = Ridge(bounds_X=(0, 1), bounds_y=(0, 1)).plan(n=100, n_features=2)
+    >>> round(promised_mu(plan, 1e-6), 3)
+    0.237
+    """
+    return _mu(plan.pairs(), delta)
+
+
+def _mu(pairs: list[tuple[Pair, int]], delta: float) -> float:
+    if all(isinstance(pair, Gaussian) for pair, _ in pairs):
+        return math.sqrt(math.fsum(count * squared_mu(pair) for pair, count in pairs))
+    epsilon = compose(pairs).epsilon(delta)
+    return equivalent_mu(epsilon, delta) if delta > 0 else epsilon
+
+
+def white_box(
+    estimator: Any,  # noqa: ANN401
+    *,
+    n_features: int,
+    tries: int = 60,
+    runs: int = 40,
+    seed: int = 0,
+    raises: bool = True,
+) -> WhiteBox:
+    """Measure how much the releases of a fit tell about the loudest row that a search finds.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Of privlearn, configured with epsilon, delta, bounds and relation; it is cloned.
+    n_features : int
+        Number of columns of the data, which the audit makes itself.
+    tries : int, default=60
+        How many pairs of neighbours are tried.
+    runs : int, default=40
+        How many fits of the best are looked at.
+    seed : int, default=0
+        For the data and for reproducible noise.
+    raises : bool, default=True
+        Whether what is above its promise raises `AuditFailure`.
+
+    Returns
+    -------
+    WhiteBox
+        Promised, planned and measured.
+
+    Examples
+    --------
+    >>> from privlearn import Ridge, audit
+    >>> model = Ridge(bounds_X=(0, 1), bounds_y=(0, 1), solver="moments")
+    >>> audit.white_box(model, n_features=2, tries=10, runs=20).ratio > 0.9
+    True
+    """
+    model = audited(estimator, on_invalid="drop", random_state=seed)
+    search = _Search(model, n_features, seed)
+    found = loudest(search.loudness, n_features, np.random.default_rng(seed), tries)
+    few = max(2, runs // 8)
+    best = max(
+        found[:FINALISTS],
+        key=lambda design: float(np.mean([search.loudness(design, k + 1) for k in range(few)])),
+    )
+    return _judged(search.watch(best, runs), model, best, raises)
+
+
+class _Search:
+    """Records and replays one estimator on designs."""
+
+    def __init__(self, model: Any, n_features: int, seed: int) -> None:  # noqa: ANN401
+        self.model, self.n_features, self.seed = model, n_features, seed
+
+    def loudness(self, design: Design, run: int = 0) -> float:
+        """Squared mu of what was moved; the plan's is the same for all designs of one size."""
+        data, other = worlds(self.model, self.n_features, design)
+        story = self.run(data, other, data, run)[1]
+        replaces = story.plan.neighbors.replaces
+        priced = [
+            squared_mu(
+                charged(release, np.nan_to_num(shift), story.plan.noise_scale(release), replaces)
+            )
+            for release, shift in story.charges()
+        ]
+        return math.fsum(priced) / sum(story.plan.cost(release) for release in story.plan.releases)
+
+    def run(self, data: Data, other: Data, fitted: Data, run: int) -> tuple[Tape, Story]:
+        """Fit to one of the two data sets, and tell what both would have made of it."""
+        self.model.set_params(random_state=self.seed + 7919 * run)
+        tape = record(self.model, fitted.X, fitted.y)
+        return tape, tell(tape, self.model, data, other)
+
+    def watch(self, design: Design, runs: int) -> _Watched:
+        """Many runs in both worlds."""
+        data, other = worlds(self.model, self.n_features, design)
+        both = [self.run(data, other, data, 100 + k) for k in range(runs)]
+        plan = both[0][1].plan
+        if len(other.y) < len(data.y) and any(r.sampling.at_once for r in plan.releases):
+            absent = []  # rows that are dealt: a tape of the smaller data lacks the canary's place
+        else:
+            absent = [self.run(data, other, other, 100 + runs + k)[1].loss() for k in range(runs)]
+        return _Watched([tape for tape, _ in both], [story for _, story in both], np.array(absent))
+
+
+@dataclass(frozen=True, eq=False)
+class _Watched:
+    tapes: list[Tape]
+    stories: list[Story]
+    absent: Array
+
+    @property
+    def plan(self) -> Plan:
+        return self.stories[0].plan
+
+    def moved(self) -> list[tuple[Release, float]]:
+        """Every charge with the root mean square of its distance over the runs."""
+        charges = [story.charges() for story in self.stories]
+        table = np.array([[shift for _, shift in run] for run in charges])
+        with np.errstate(invalid="ignore"):
+            counted = np.maximum(np.sum(~np.isnan(table), axis=0), 1)
+            mean = np.sqrt(np.nansum(table**2, axis=0) / counted)
+        return [(release, float(m)) for (release, _), m in zip(charges[0], mean, strict=True)]
+
+    def too_far(self) -> str | None:
+        """A release that moved further than declared in some run."""
+        for story in self.stories:
+            for release, shift in story.charges():
+                visits = 1
+                if release.sampling.visits is not None and not by_chance(release):
+                    visits = release.sampling.visits[0][0]
+                if shift > self.plan.sensitivity(release, visits) * (1.0 + ROUNDING):
+                    return release.name
+        return None
+
+    def noise(self) -> dict[str, float]:
+        """For each release: the largest scale, over the declared, that the runs do not rule out."""
+        found: dict[str, list[Array]] = defaultdict(list)
+        kinds = {r.name: r.mechanism.name for story in self.stories for r in story.plan.releases}
+        for tape in self.tapes:
+            for entry in tape.entries:
+                scale = self.plan.noise_scale(entry.release)
+                found[entry.release.name].append((entry.released - entry.statistic).ravel() / scale)
+        return {
+            name: _largest_scale(np.array(noise), kinds[name])
+            for name, noise in found.items()
+            if kinds[name] in _SCALES
+        }
+
+
+def _gaussian_scale(noise: Array) -> float:
+    return math.sqrt(float(np.sum(noise**2)) / float(stats.chi2.ppf(SURE, noise.size)))
+
+
+def _laplace_scale(noise: Array) -> float:
+    return float(np.sum(np.abs(noise))) / float(stats.gamma.ppf(SURE, noise.size))
+
+
+def _spherical_scale(noise: Array) -> float:
+    lengths = float(np.sum(np.linalg.norm(noise, axis=1)))
+    return lengths / float(stats.gamma.ppf(SURE, noise.size))
+
+
+def _gumbel_scale(noise: Array) -> float:
+    """A deviation is pi / sqrt(6) scales, known to about 1.05 / sqrt(size) (kurtosis 5.4)."""
+    found = float(np.std(noise)) * math.sqrt(6.0) / math.pi
+    return found * (1.0 + float(stats.norm.isf(SURE)) * 1.05 / math.sqrt(noise.size))
+
+
+_SCALES = {
+    "Gaussian": _gaussian_scale,
+    "Laplace": _laplace_scale,
+    "spherical": _spherical_scale,
+    "Gumbel": _gumbel_scale,
+}
+
+
+def _largest_scale(noise: Array, kind: str) -> float:
+    return _SCALES[kind](noise)
+
+
+def _judged(watched: _Watched, model: Any, design: Design, raises: bool) -> WhiteBox:  # noqa: ANN401
+    plan, delta = watched.plan, float(model.delta)
+    noise = watched.noise()
+    measured = _mu(_priced(watched.moved(), plan, noise), delta)
+    losses = np.array([story.loss() for story in watched.stories])
+    runs, proven = len(losses), None
+    if len(watched.absent) >= 8:
+        proven = lower_bound(losses, watched.absent, delta, by="mu")
+    report = WhiteBox(
+        epsilon=float(model.epsilon),
+        delta=delta,
+        neighbors=plan.neighbors.value,
+        planned=promised_mu(plan, delta),
+        measured=measured,
+        unit="mu" if delta > 0 or _all_gaussian(plan) else "epsilon",
+        loss_mean=float(np.mean(losses)),
+        loss_deviation=float(np.std(losses, ddof=1)),
+        noise=noise,
+        proven=proven,
+        uncovered=watched.stories[0].uncovered,
+        design=str(design),
+        runs=runs,
+    )
+    if raises:
+        _demand_kept(report, watched.too_far(), plan)
+    return report
+
+
+def _all_gaussian(plan: Plan) -> bool:
+    return all(isinstance(pair, Gaussian) for pair, _ in plan.pairs())
+
+
+def _priced(
+    moved: list[tuple[Release, float]], plan: Plan, noise: dict[str, float]
+) -> list[tuple[Pair, int]]:
+    """Pairs of what was moved, with the noise that was measured where that is surely less."""
+    groups: dict[tuple[str, int], list[float]] = defaultdict(list)
+    releases = {release.name: release for release, _ in moved}
+    level = max(plan.levels, default=None)
+    for release, shift in moved:
+        if release.level not in (None, level):
+            continue  # people of one level enter what is for them alone
+        groups[release.name, round(STEPS * shift / plan.sensitivity(release))].append(shift)
+    found = []
+    for (name, _), shifts in groups.items():
+        release = releases[name]
+        scale = plan.noise_scale(release) * min(1.0, noise.get(name, 1.0))
+        pair = charged(release, min(shifts), scale, plan.neighbors.replaces)
+        found.append((pair, len(shifts)))
+    return found
+
+
+def _demand_kept(report: WhiteBox, too_far: str | None, plan: Plan) -> None:
+    room = ROUNDING if _all_gaussian(plan) else COMPOSED
+    if too_far is not None:
+        raise AuditFailure(f"{too_far!r} moved further than its plan declares: {report}")
+    if report.measured > report.planned * (1.0 + room):
+        raise AuditFailure(f"more was measured than planned: {report}")
+    if report.proven is not None and report.proven.mu > report.planned and report.unit == "mu":
+        raise AuditFailure(f"the likelihood ratio of real fits proves more than planned: {report}")
+    spent = plan.epsilon(report.delta)
+    if spent > report.epsilon * (1.0 + 1e-6):
+        raise AuditFailure(f"the plan costs epsilon = {spent:.6g}, more than promised: {report}")
