@@ -17,7 +17,7 @@ from privlearn.cli.progress import progress
 from privlearn.release import Releaser
 
 ROOT = Path(__file__).resolve().parents[1]
-COMMANDS = ("demo", "plan", "fit", "predict", "ledger")
+COMMANDS = ("demo", "plan", "fit", "predict", "ledger", "verify")
 
 
 def printed(capsys, *line):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import html
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
+from privlearn import certificate_file
 from privlearn._version import __version__
 from privlearn.plan import Plan
 from privlearn.problem import Budget
@@ -49,8 +51,7 @@ class Certificate:
         return (*self.plan.assumptions, *self._seeded())
 
     def _seeded(self) -> tuple[str, ...]:
-        note = "random_state was set: whoever knows the seed can subtract the noise"
-        return () if self.private else (note,)
+        return () if self.private else (certificate_file.SEEDED,)
 
     @property
     def paper(self) -> str:
@@ -61,7 +62,8 @@ class Certificate:
     def releases(self) -> tuple[dict[str, Any], ...]:
         """Each planned release: name, mechanism, clip, noise, sampling, count, share of the budget.
 
-        Shares are of squared noise-to-signal ratios, which add up for many small releases.
+        `declared` holds what the plan says of it in full; the rest follows from that. Shares are of
+        squared noise-to-signal ratios, which add up for many small releases.
         """
         return tuple(
             {
@@ -73,10 +75,12 @@ class Certificate:
                 "noise_multiplier": self.plan.noise_multiplier(release),
                 "noise_scale": self.plan.noise_scale(release),
                 "sensitivity": self.plan.sensitivity(release),
+                "grid": self.plan.grid(release),
                 "sampling": release.sampling.name,
                 "count": release.count,
                 "share": self.plan.share(release),
                 "released": self.made.get(release.name, 0),
+                "declared": certificate_file.declared(release),
             }
             for release in self.plan.releases
         )
@@ -111,16 +115,24 @@ class Certificate:
         return verify(self.plan, self.budget)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values."""
+        """Everything, as plain values: enough to compute the price again from them alone.
+
+        The fields are explained in docs/certificate.md; their JSON Schema is
+        ``privlearn/schemas/certificate.json``.
+        """
         return {
+            "format": certificate_file.FORMAT,
             "version": self.version,
             "epsilon": self.epsilon,
             "delta": self.delta,
             "spent_epsilon": self.spent(),
+            "spent_delta": self.delta_at(self.epsilon),
             "levels": [{"promised": a, "spent_epsilon": b} for a, b in self.levels.items()],
             "neighbors": self.neighbors,
             "unit": self.unit,
             "private": self.private,
+            "rows": self.plan.rows,
+            "scale": self.plan.scale,
             "releases": list(self.releases),
             "assumptions": list(self.assumptions),
             "paper": self.paper,
@@ -129,6 +141,55 @@ class Certificate:
     def to_json(self) -> str:
         """Everything, as JSON."""
         return json.dumps(self.to_dict(), indent=2)
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Certificate:
+        """The certificate that `to_dict` wrote, or that of a saved model.
+
+        Only what was declared is read; prices are computed anew. Whether they are those that the
+        file tells is another question: `privlearn verify` asks it.
+
+        Raises
+        ------
+        ValueError
+            If a field is missing, of another kind or unknown, or the format is newer.
+
+        Examples
+        --------
+        >>> from privlearn.plan import Release
+        >>> from privlearn.problem import Neighbors
+        >>> plan = Plan((Release("sum", (3,), clip=1.0),), Neighbors.ZERO_OUT, scale=4.3)
+        >>> written = Certificate(plan, Budget(1.0, 1e-6), private=True, made={"sum": 1})
+        >>> Certificate.from_dict(written.to_dict()) == written
+        True
+        """
+        content = certificate_file.certificate_of(content)
+        plan = certificate_file.plan_from_dict(content)
+        known = {field.name for field in fields(cls)}
+        return cls(
+            plan=plan,
+            budget=certificate_file.budget_from_dict(content),
+            private=content["private"],
+            made=certificate_file.made_from_dict(content),
+            version=content["version"],
+            unit=content["unit"],
+            **{key: content.get(key) for key in certificate_file.OPTIONAL_KEYS if key in known},
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Certificate:
+        """The certificate that `to_json` wrote, or that of a saved model's file.
+
+        Examples
+        --------
+        >>> from privlearn.plan import Release
+        >>> from privlearn.problem import Neighbors
+        >>> plan = Plan((Release("sum", (3,), clip=1.0),), Neighbors.ZERO_OUT, scale=4.3)
+        >>> written = Certificate(plan, Budget(1.0, 1e-6), private=True, made={"sum": 1})
+        >>> Certificate.from_json(written.to_json()).spent() == written.spent()
+        True
+        """
+        return cls.from_dict(certificate_file.load(text))
 
     def _rows(self) -> list[tuple[str, str]]:
         private = "yes, the noise is keyed from the operating system"

@@ -1,0 +1,96 @@
+"""`privlearn verify`: does a certificate add up? Nothing but its file is needed."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from privlearn.cli.errors import CommandError
+from privlearn.cli.help import Help
+
+if TYPE_CHECKING:
+    from privlearn.certificate_check import Checked
+
+__all__ = ["add_parser", "run"]
+
+EXAMPLE = """\
+examples:
+  the certificate inside a model
+    privlearn verify wage.json
+  a certificate that was sent to you (model.privacy_.to_json())
+    privlearn verify certificate.json
+
+Nothing is believed: sensitivities, noise and price are computed again from what the file declares,
+and the price a second time by dp_accounting where it is installed: pip install 'privlearn[verify]'
+"""
+NOT_CHECKED = (
+    "not checked: that the fit made these releases and no others, and what it assumes (see above)"
+)
+
+
+def add_parser(commands: Any) -> None:  # noqa: ANN401
+    """Declare the command and its options."""
+    parser = commands.add_parser(
+        "verify",
+        help="check a certificate, or the one in a model, from its file alone",
+        description="Computes everything that a certificate says again, from the file alone.",
+        epilog=EXAMPLE,
+        formatter_class=Help,
+        allow_abbrev=False,
+    )
+    parser.add_argument("file", help="a certificate, or a model that holds one (JSON)")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Check the file and say what was checked; 1 if it does not hold."""
+    from privlearn.certificate_check import check_certificate
+    from privlearn.certificate_file import load
+
+    try:
+        checked = check_certificate(load(_text(args.file)))
+    except ValueError as error:
+        problem = str(error)
+    else:
+        if checked.holds:
+            print(f"{args.file}: the certificate holds")
+            for name, text in _lines(checked):
+                print(f"  {name:<12} {text}")
+            print(NOT_CHECKED)
+            return 0
+        problem = "; ".join(checked.problems)
+    raise CommandError(f"{args.file} does not hold: {problem}")
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"{path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise CommandError(f"{path} is not text, so it holds no certificate") from None
+
+
+def _lines(checked: Checked) -> list[tuple[str, str]]:
+    certificate, plan = checked.certificate, checked.certificate.plan
+    number = len(plan.releases)
+    made = f"privlearn {certificate.version}"
+    second = checked.second
+    return [
+        ("made by", made),
+        ("promised", f"epsilon = {certificate.epsilon:g}, delta = {certificate.delta:g}"),
+        ("neighbours", f"{certificate.neighbors}: {plan.neighbors.sentence}"),
+        ("releases", f"{number}: sensitivity, noise, grid and share of each follow from what is"),
+        ("", "declared (clip, norm, mechanism, sampling, count)"),
+        *(("", line) for line in plan.describe()),
+        ("spent", f"epsilon = {checked.spent:.6g} by our accountant, as the file says"),
+        (
+            "",
+            checked.no_second
+            if second is None
+            else f"epsilon = {second.recomputed:.6g} by dp_accounting, written by others",
+        ),
+        *(("assumes", line) for line in certificate.assumptions),
+        ("private", "yes" if certificate.private else "NO: random_state was set"),
+    ]
