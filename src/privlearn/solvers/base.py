@@ -26,6 +26,7 @@ __all__ = [
     "SolverDefaults",
     "Support",
     "check_numbers",
+    "check_shares",
     "check_supported",
     "positive_number",
     "stored_rows",
@@ -186,6 +187,19 @@ def check_numbers(solver: object, *, whole: Iterable[str], positive: Iterable[st
         value = getattr(solver, name)
         if value is not None:
             object.__setattr__(solver, name, positive_number(name, value))
+
+
+def check_shares(solver: object, *names: str, below_one: bool = False) -> None:
+    """Refuse given fields that are no numbers in [0, 1], or in [0, 1) where 1 is too much."""
+    for name in names:
+        value = getattr(solver, name)
+        if value is None:
+            continue
+        real = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+        if not (real and 0 <= value <= 1 and not (below_one and value == 1)):
+            end = ")" if below_one else "]"
+            raise ValueError(f"{name}={value!r}, but a number in [0, 1{end} is needed")
+        object.__setattr__(solver, name, float(value))
 
 
 def positive_number(name: str, value: object) -> float:
