@@ -29,6 +29,7 @@ __all__ = [
     "check_shares",
     "check_supported",
     "positive_number",
+    "sane",
     "stored_rows",
 ]
 
@@ -164,6 +165,17 @@ def check_supported(solver: Solver, problem: Problem) -> None:
 
 
 LEAST, LARGEST = 1e-100, 1e100  # of numbers whose squares and quotients must stay numbers
+
+
+def sane(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights of a penalty in a solver's units, at most so large that their squares are numbers.
+
+    Examples
+    --------
+    >>> sane(np.array([2.0, np.inf])).tolist()
+    [2.0, 1e+100]
+    """
+    return np.minimum(np.nan_to_num(weights, nan=0.0, posinf=LARGEST), LARGEST)
 
 
 def check_numbers(solver: object, *, whole: Iterable[str], positive: Iterable[str]) -> None:
