@@ -76,12 +76,15 @@ PENALTIES = (
     {"alpha": 0.0, "C": float("inf")},
     {"alpha": 1e-12, "C": 1e12},
     {"alpha": 1e12, "C": 1e-12, "l1_ratio": 1.0},
+    {"alpha": 1e100, "C": 1e-100, "l1_ratio": 0.5},
+    {"alpha": 1e-100, "C": 1e100, "l1_ratio": 1.0},
+    {"coef_bounds": (-1e100, 1e-100), "epsilon_huber": 1e100},
     {"coef_bounds": (-1, 1), "l1_ratio": 0.5},
     {"positive": True},
-    {"coef_bounds": (2, 3), "epsilon_huber": 1.0},
+    {"coef_bounds": (2, 3), "epsilon_huber": 1.01},
 )
-EPSILONS = (1e-8, 1e-3, 0.1, 1.0, 10.0, 1e3, 1e4)
-DELTAS = (0.0, 1e-300, 1e-12, 1e-6, 0.1)
+EPSILONS = (1e-9, 1e-8, 1e-3, 0.1, 1.0, 10.0, 1e3, 1e4, 1e7)
+DELTAS = (0.0, 1e-100, 1e-12, 1e-6, 0.1)
 RELATIONS = ("zero_out", "add_remove", "replace_one")
 
 

@@ -306,7 +306,7 @@ def test_a_private_number_of_rows_is_bought_and_rows_are_dealt():
     [
         ({"epochs": 0}, "epochs=0, but a whole number"),
         ({"step_size": 0.0}, "step_size=0.0, but a finite number above 0"),
-        ({"clip": -1.0}, "clip=-1.0, but a number above 0"),
+        ({"clip": -1.0}, "clip=-1.0, but a finite number above 0"),
         ({"clip": math.nan}, "clip=nan"),
         ({"sampling": "shuffled"}, "sampling='shuffled', but one of .*permuted"),
     ],

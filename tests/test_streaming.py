@@ -1,6 +1,8 @@
 """Streams: charged once, as a whole; every batch with noise of its own; nothing of a row kept."""
 
+import copy
 import gc
+import os
 import pickle
 
 import numpy as np
@@ -13,6 +15,7 @@ from privlearn import HuberRegressor, Ledger, LinearSVC, LogisticRegression
 from privlearn.exceptions import BudgetExceeded, MissingFact, UnsupportedCombination
 from privlearn.release import Releaser, releasing_with
 from privlearn.solvers import SGD, OnePassSGD
+from privlearn.solvers.one_pass_walk import Walk
 from support import without_noise
 
 KNOWN = {"bounds_X": (-1, 1), "delta": 0.0}
@@ -34,6 +37,12 @@ def streamed(model, batches, n=500):
 
 def logistic(**parameters):
     return LogisticRegression(**KNOWN | CLASSES | parameters)
+
+
+def new_ledger(path):
+    """An empty ledger, whichever way this version makes one."""
+    create = getattr(Ledger, "create", Ledger)
+    return create(path, epsilon=1.0, delta=1e-6)
 
 
 def weights(model):
@@ -158,14 +167,200 @@ def test_neighbouring_seeds_share_nothing(seen):
     assert len({noise.tobytes() for noise in noises(seen)}) == 9
 
 
-def test_a_copy_of_a_model_goes_on_with_the_same_seed_but_not_without():
-    """A pickle in the middle of a stream is a model, and may go on."""
-    for state, same in ((3, True), (None, False)):
-        model = streamed(logistic(random_state=state), 2)
-        again = pickle.loads(pickle.dumps(model))
-        np.testing.assert_array_equal(weights(model), weights(again))
-        ends = [weights(one.partial_fit(*arriving(2))) for one in (model, again)]
-        assert np.array_equal(*ends) == same
+# One stream, one charge: what it is bound to
+
+
+class Counting:
+    """A ledger that registers streams and counts their batches, as `Ledger` does."""
+
+    def __init__(self):
+        self.charges, self.next, self.released = [], {}, []
+
+    def charge(self, plan, dataset, *, stream=None):
+        self.charges.append((plan, dataset))
+        self.next[stream] = 0
+
+    def advance(self, stream, batch):
+        if self.next[stream] != batch:
+            raise ValueError("another copy has released this batch")
+        self.next[stream] += 1
+
+    def __reduce__(self):
+        return counted, (id(self),)  # the same file, whoever opens it
+
+
+COUNTED = {}
+
+
+def counted(key):
+    return COUNTED[key]
+
+
+@pytest.fixture
+def counting():
+    ledger = Counting()
+    COUNTED[id(ledger)] = ledger
+    yield ledger
+    COUNTED.clear()
+
+
+class Plain(Counting):
+    """A ledger that only knows charges."""
+
+    advance = None
+
+    def charge(self, plan, dataset):
+        self.charges.append((plan, dataset))
+
+
+COPIES = {
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "copy of a copy": lambda model: copy.copy(copy.deepcopy(model)),
+    "pickle": lambda model: pickle.loads(pickle.dumps(model)),
+    "pickle of a copy": lambda model: pickle.loads(pickle.dumps(copy.deepcopy(model))),
+}
+
+
+@pytest.mark.parametrize("how", COPIES)
+@pytest.mark.parametrize("state", [None, 3])
+def test_a_copy_predicts_but_does_not_go_on(how, state, seen):
+    model = streamed(logistic(random_state=state), 2)
+    again = COPIES[how](model)
+    np.testing.assert_array_equal(weights(model), weights(again))
+    assert len(again.predict(arriving(2)[0])) == 500
+    for _ in range(2):
+        with pytest.raises(ValueError, match=r"stream.*it predicts.*clone"):
+            again.partial_fit(*arriving(2))
+    assert len(seen) == 2
+    model.partial_fit(*arriving(2))  # the original does
+    clone(again).partial_fit(*arriving(2))  # and a clone starts anew
+
+
+def test_a_pickle_resumes_through_a_ledger_that_counts(counting, seen):
+    model = streamed(logistic(ledger=counting, dataset="people"), 2)
+    text = pickle.dumps(model)
+    again = pickle.loads(text)
+    again.partial_fit(*arriving(2))
+    assert (len(counting.charges), list(counting.next.values()), len(seen)) == (1, [3], 3)
+    for late in (model, pickle.loads(text)):  # the one that goes on is the only one
+        with pytest.raises(ValueError, match="another copy"):
+            late.partial_fit(*arriving(2))
+    assert len(seen) == 3
+    again.partial_fit(*arriving(3))
+    for how in ("copy", "deepcopy"):
+        with pytest.raises(ValueError, match="copy of one in the middle"):
+            COPIES[how](again).partial_fit(*arriving(4))
+
+
+def test_without_counting_a_ledger_is_not_enough(seen):
+    ledger = Plain()
+    COUNTED[id(ledger)] = ledger
+    model = streamed(logistic(ledger=ledger), 2)
+    assert len(ledger.charges) == 1
+    with pytest.raises(ValueError, match=r"without a ledger that counts"):
+        COPIES["pickle"](model).partial_fit(*arriving(2))
+    COUNTED.clear()
+
+
+def test_a_forked_child_does_not_go_on(seen, monkeypatch):
+    model = streamed(logistic(), 1)
+    here = os.getpid()
+    monkeypatch.setattr(os, "getpid", lambda: here + 1)
+    with pytest.raises(ValueError, match=r"forked in the middle of a stream.*clone"):
+        model.partial_fit(*arriving(1))
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"ledger": None},
+        {"dataset": "others"},
+        {"random_state": 1},
+        {"random_state": None},
+        {"random_state": np.random.RandomState(0)},
+        {"on_invalid": "drop"},
+        {"neighbors": "replace_one"},
+    ],
+    ids=str,
+)
+def test_ledger_data_set_and_seed_may_not_change(change, counting, seen):
+    state = 5 if "random_state" in change else None
+    model = streamed(logistic(ledger=counting, dataset="people", random_state=state), 2)
+    kept = model.get_params()
+    other = Counting()
+    changes = [change, {"ledger": other}] if "ledger" in change else [change]
+    for one in changes:
+        model.set_params(**one)
+        with pytest.raises(
+            ValueError, match=rf"changed in the middle of a stream \({next(iter(one))}\)"
+        ):
+            model.partial_fit(*arriving(2))
+        assert (len(counting.charges), other.charges, len(seen)) == (1, [], 2)
+        model.set_params(**kept)
+    assert model.partial_fit(*arriving(2)).privacy_.private == (state is None)
+
+
+def test_a_ledger_may_be_named_by_its_path_or_be_opened_again(tmp_path):
+    path = tmp_path / "people.ledger"
+    ledger = new_ledger(path)
+    model = streamed(logistic(ledger=ledger, dataset="people"), 1)
+    for same in (path, str(path), Ledger(path)):
+        model.set_params(ledger=same).partial_fit(*arriving(1))
+    assert len(ledger.history("people")) == 1
+
+
+@pytest.mark.parametrize("state", [0, 7, np.random.RandomState(1)], ids=str)
+def test_no_batch_with_a_seed_is_private(state):
+    model = logistic(random_state=state)
+    for k in range(3):
+        assert not model.partial_fit(*arriving(k)).privacy_.private
+
+
+def test_a_batch_that_fails_is_gone_and_repeats_no_noise(counting, seen, monkeypatch):
+    """The model stays as it was, nothing is charged twice, and no number of a batch comes again."""
+    model = streamed(logistic(ledger=counting, random_state=0), 1)
+    before = weights(model).copy(), model.privacy_, dict(vars(model))
+    take = Walk.take
+
+    def fails(walk, gradient):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Walk, "take", fails)
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(*arriving(1))
+    monkeypatch.setattr(Walk, "take", take)
+    assert vars(model) == before[2]
+    np.testing.assert_array_equal(weights(model), before[0])
+    model.partial_fit(*arriving(2))
+    assert len({noise.tobytes() for noise in noises(seen)}) == len(seen) == 3
+    assert (len(counting.charges), list(counting.next.values())) == (1, [3])
+
+
+def test_a_first_batch_that_fails_is_charged_once(counting, monkeypatch):
+    model = logistic(ledger=counting)
+    with monkeypatch.context() as patch:
+        patch.setattr(Walk, "take", lambda *a: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            model.partial_fit(*arriving(0))
+    assert not hasattr(model, "coef_")
+    assert not hasattr(model, "classes_")
+    model.partial_fit(*arriving(1))
+    assert len(counting.charges) == 1
+    assert list(counting.next.values()) == [2]
+
+
+def test_rows_of_one_call_that_fails_half_way_leave_the_model_as_it_was(seen, monkeypatch):
+    X, y = (np.concatenate(parts) for parts in zip(*map(arriving, range(4)), strict=True))
+    model = logistic(solver=OnePassSGD(batch_size=500)).partial_fit(*arriving(9))
+    before, take = weights(model).copy(), Walk.take
+    monkeypatch.setattr(Walk, "take", lambda w, g: 1 / 0 if w.taken == 3 else take(w, g))
+    with pytest.raises(ZeroDivisionError):
+        model.partial_fit(X, y)
+    np.testing.assert_array_equal(weights(model), before)
+    assert model._stream.walk.taken == 1
+    assert len(seen) == 4
 
 
 # Batches

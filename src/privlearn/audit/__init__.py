@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from privlearn.audit.after_charge import check_nothing_after_charge
 from privlearn.audit.black_box import BlackBox, black_box
 from privlearn.audit.bounds import Bound, bound_from_outputs
 from privlearn.audit.charge import check_ledger
@@ -42,6 +43,7 @@ __all__ = [
     "check_ledger",
     "check_levels",
     "check_noise_law",
+    "check_nothing_after_charge",
     "check_plan",
     "check_price",
     "check_replay",
@@ -53,6 +55,7 @@ CHECKS: tuple[Callable[..., None], ...] = (
     check_price,
     check_plan,
     check_ledger,
+    check_nothing_after_charge,
     check_empty_rows,
     check_sampling,
     check_fork,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
@@ -12,6 +11,7 @@ from sklearn.utils._param_validation import Interval
 from privlearn.kernel_model.base import KernelMixin
 from privlearn.linear_model.classifier import PrivateLinearClassifier
 from privlearn.linear_model.probabilities import ProbabilityMixin
+from privlearn.linear_model.weights import inverse_weight
 from privlearn.losses import Logistic, Loss, Softmax
 
 __all__ = ["KernelClassifier"]
@@ -74,6 +74,4 @@ random_state
         return Logistic() if n_classes == 2 else Softmax(n_classes)
 
     def _weight(self) -> float | None:
-        if self.C is None:
-            return None
-        return 0.0 if math.isinf(self.C) else 1.0 / float(self.C)
+        return None if self.C is None else inverse_weight("C", self.C)

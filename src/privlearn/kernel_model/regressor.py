@@ -10,6 +10,7 @@ from sklearn.utils._param_validation import Interval
 
 from privlearn.kernel_model.base import KernelMixin
 from privlearn.linear_model.regressor import PrivateLinearRegressor
+from privlearn.linear_model.weights import weight
 from privlearn.losses import Loss, Squared
 
 __all__ = ["KernelRegressor"]
@@ -81,4 +82,4 @@ dataset, random_state
         return Squared()
 
     def _weight(self) -> float | None:
-        return None if self.alpha is None else float(self.alpha)
+        return None if self.alpha is None else weight("alpha", self.alpha)

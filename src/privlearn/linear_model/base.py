@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
@@ -34,6 +35,9 @@ from privlearn.solvers.memory import refuse_too_large
 from privlearn.solvers.rehearsal import rehearse
 
 __all__ = ["PrivateEstimator", "budget_of", "warn_of_delta"]
+
+LEAST_EPSILON, LARGEST_EPSILON = 1e-9, 1e7  # between which accounting and noise were tried
+LEAST_DELTA = 1e-100
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -283,7 +287,26 @@ def budget_of(epsilon: object, delta: object) -> Budget:
     for name, value in (("epsilon", epsilon), ("delta", delta)):
         if not isinstance(value, Real) or isinstance(value, bool):
             raise InvalidBudget(f"{name} is a {type(value).__name__}, but a number is needed")
-    return Budget(float(epsilon), float(delta))  # type: ignore[arg-type]
+    found = Budget(_as_float(epsilon), _as_float(delta))
+    if not LEAST_EPSILON <= found.epsilon <= LARGEST_EPSILON:
+        raise InvalidBudget(
+            f"epsilon={found.epsilon:g}, but one between {LEAST_EPSILON:g} and "
+            f"{LARGEST_EPSILON:g} is needed: beyond, nothing is learned, or nothing is private"
+        )
+    if 0.0 < found.delta < LEAST_DELTA:
+        raise InvalidBudget(
+            f"delta={found.delta:g}, but 0 or at least {LEAST_DELTA:g} is needed; 0 is a promise "
+            "that solver='one-pass' keeps"
+        )
+    return found
+
+
+def _as_float(value: Any) -> float:  # noqa: ANN401
+    """A real number as a float; infinite where it is larger than any."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def warn_of_delta(budget: Budget, rows: int | None) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from privlearn.linear_model.weights import LARGEST
 from privlearn.penalties import Penalty
 
 __all__ = ["in_a_box"]
@@ -45,9 +46,11 @@ def _sides(pair: Any, n_features: int) -> list[np.ndarray]:  # noqa: ANN401
         sides = [np.asarray(side, dtype=np.float64) for side in pair]
         if len(sides) != 2 or any(np.isnan(side).any() for side in sides):
             raise ValueError
+        if any((np.abs(side[np.isfinite(side)]) > LARGEST).any() for side in sides):
+            raise ValueError
         return [np.broadcast_to(side, (n_features,)) for side in sides]
     except (TypeError, ValueError):
         raise ValueError(
             f"coef_bounds must be a pair (low, high) of numbers or of arrays with {n_features} "
-            "numbers; infinity stands for no limit"
+            f"numbers of size at most {LARGEST:g}; infinity stands for no limit"
         ) from None

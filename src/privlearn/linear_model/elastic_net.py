@@ -10,6 +10,7 @@ from sklearn.utils._param_validation import Interval
 
 from privlearn.linear_model.boxes import in_a_box
 from privlearn.linear_model.regressor import PrivateLinearRegressor
+from privlearn.linear_model.weights import weight
 from privlearn.losses import Loss, Squared
 from privlearn.penalties import Penalty
 
@@ -60,6 +61,6 @@ scale_X, fit_intercept, on_invalid, ledger, dataset, random_state
         return Squared()
 
     def _penalty(self, n_features: int) -> Penalty:
-        alpha, share = float(self.alpha), float(self.l1_ratio)
+        alpha, share = weight("alpha", self.alpha), weight("l1_ratio", self.l1_ratio)
         elastic = Penalty(l1=alpha * share, l2=alpha * (1.0 - share), per_row=True)
         return in_a_box(elastic, n_features, coef_bounds=self.coef_bounds, positive=self.positive)

@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval
 from privlearn.linear_model.boxes import in_a_box
 from privlearn.linear_model.regressor import PrivateLinearRegressor
 from privlearn.linear_model.streaming import StreamingMixin
+from privlearn.linear_model.weights import weight
 from privlearn.losses import Huber, Loss
 from privlearn.penalties import Penalty
 
@@ -58,7 +59,9 @@ fit_intercept, on_invalid, ledger, dataset, random_state
     }
 
     def _loss(self, n_classes: int) -> Loss:
-        return Huber(float(self.epsilon_huber))
+        return Huber(weight("epsilon_huber", self.epsilon_huber))
 
     def _penalty(self, n_features: int) -> Penalty:
-        return in_a_box(Penalty(l2=float(self.alpha)), n_features, coef_bounds=self.coef_bounds)
+        return in_a_box(
+            Penalty(l2=weight("alpha", self.alpha)), n_features, coef_bounds=self.coef_bounds
+        )

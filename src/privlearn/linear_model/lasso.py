@@ -10,6 +10,7 @@ from sklearn.utils._param_validation import Interval
 
 from privlearn.linear_model.boxes import in_a_box
 from privlearn.linear_model.regressor import PrivateLinearRegressor
+from privlearn.linear_model.weights import weight
 from privlearn.losses import Loss, Squared
 from privlearn.penalties import Penalty
 
@@ -57,5 +58,5 @@ scale_X, fit_intercept, on_invalid, ledger, dataset, random_state
         return Squared()
 
     def _penalty(self, n_features: int) -> Penalty:
-        lasso = Penalty(l1=float(self.alpha), per_row=True)
+        lasso = Penalty(l1=weight("alpha", self.alpha), per_row=True)
         return in_a_box(lasso, n_features, coef_bounds=self.coef_bounds, positive=self.positive)

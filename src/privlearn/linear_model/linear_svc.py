@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
-import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from privlearn.linear_model.boxes import in_a_box
 from privlearn.linear_model.classifier import PrivateLinearClassifier
 from privlearn.linear_model.streaming import StreamingMixin
+from privlearn.linear_model.weights import inverse_weight
 from privlearn.losses import Hinge, Loss, SquaredHinge
 from privlearn.penalties import Penalty
 
@@ -62,8 +62,7 @@ ledger, dataset, random_state
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from privlearn import LinearSVC
+    >>>     >>> from privlearn import LinearSVC
     >>> X = np.linspace(0, 1, 20_000)[:, None]
     >>> y = np.where(X[:, 0] > 0.5, "yes", "no")
     >>> model = LinearSVC(epsilon=1, bounds_X=(0, 1), classes=["no", "yes"]).fit(X, y)
@@ -85,5 +84,5 @@ ledger, dataset, random_state
         return LOSS_CALLED[self.loss](1 if n_classes == 2 else n_classes)
 
     def _penalty(self, n_features: int) -> Penalty:
-        ridge = Penalty(l2=0.0 if np.isinf(self.C) else 1.0 / float(self.C))
+        ridge = Penalty(l2=inverse_weight("C", self.C))
         return in_a_box(ridge, n_features, coef_bounds=self.coef_bounds)

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
-import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from privlearn.linear_model.boxes import in_a_box
 from privlearn.linear_model.classifier import PrivateLinearClassifier
 from privlearn.linear_model.probabilities import ProbabilityMixin
 from privlearn.linear_model.streaming import StreamingMixin
+from privlearn.linear_model.weights import inverse_weight, weight
 from privlearn.losses import Logistic, Loss, Softmax
 from privlearn.penalties import Penalty
 
@@ -54,8 +54,7 @@ ledger, dataset, random_state
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from privlearn import LogisticRegression
+    >>>     >>> from privlearn import LogisticRegression
     >>> X = np.linspace(0, 1, 20_000)[:, None]
     >>> y = np.where(X[:, 0] > 0.5, "yes", "no")
     >>> model = LogisticRegression(epsilon=1, bounds_X=(0, 1), classes=["no", "yes"]).fit(X, y)
@@ -77,6 +76,6 @@ ledger, dataset, random_state
         return Logistic() if n_classes == 2 else Softmax(n_classes)
 
     def _penalty(self, n_features: int) -> Penalty:
-        weight = 0.0 if np.isinf(self.C) else 1.0 / float(self.C)
-        elastic = Penalty(l1=weight * self.l1_ratio, l2=weight * (1.0 - self.l1_ratio))
+        whole, share = inverse_weight("C", self.C), weight("l1_ratio", self.l1_ratio)
+        elastic = Penalty(l1=whole * share, l2=whole * (1.0 - share))
         return in_a_box(elastic, n_features, coef_bounds=self.coef_bounds)

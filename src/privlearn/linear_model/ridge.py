@@ -10,6 +10,7 @@ from sklearn.utils._param_validation import Interval
 
 from privlearn.linear_model.boxes import in_a_box
 from privlearn.linear_model.regressor import PrivateLinearRegressor
+from privlearn.linear_model.weights import weight
 from privlearn.losses import Loss, Squared
 from privlearn.penalties import Penalty
 
@@ -53,5 +54,5 @@ scale_X, fit_intercept, on_invalid, ledger, dataset, random_state
         return Squared()
 
     def _penalty(self, n_features: int) -> Penalty:
-        ridge = Penalty(l2=float(self.alpha))
+        ridge = Penalty(l2=weight("alpha", self.alpha))
         return in_a_box(ridge, n_features, coef_bounds=self.coef_bounds, positive=self.positive)

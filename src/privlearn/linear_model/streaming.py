@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any, Self
@@ -12,7 +12,9 @@ import numpy as np
 
 from privlearn.data import Table, bound, read_features
 from privlearn.exceptions import MissingFact, UnsupportedCombination
+from privlearn.linear_model.atomic import blank, demand_finite, publish
 from privlearn.linear_model.base import PrivateEstimator, budget_of
+from privlearn.linear_model.bond import Bond
 from privlearn.plan import calibrate
 from privlearn.problem import Budget
 from privlearn.release import spend
@@ -29,12 +31,19 @@ SEEDS_APART = 2**32
 class StreamingMixin(PrivateEstimator):
     """Adds `partial_fit` to an estimator; it always uses the solver "one-pass"."""
 
+    _stream: Stream = field(init=False)  # only in the middle of a stream
+
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:  # noqa: ANN401
         """Learn from the next rows of a stream, and forget them.
 
         The first call plans and charges for the whole stream: nobody may come twice in it, so all
         batches together cost what one costs. The certificate lists that as an assumption. A call
         after `fit` starts a stream of its own; it does not go on from the fitted model.
+
+        A stream is bound to its model, its process and all parameters at the first batch, ledger,
+        data set and seed included; a change raises, and so do a copy and a forked child. A pickle
+        goes on only through a `Ledger`, which counts batches. A call that fails leaves the model as
+        it was; batches that it had begun are gone, and their rows must not come again.
 
         Parameters
         ----------
@@ -62,24 +71,48 @@ class StreamingMixin(PrivateEstimator):
         >>> model.predict([[0.1], [0.9]])
         array([0, 1])
         """
-        self._validate_params()
-        solver = self._streaming_solver()
-        before: Stream | None = getattr(self, "_stream", None)
+        work, before = blank(self), self._stream_so_far()
+        work._validate_params()
+        solver = work._streaming_solver()
         if before is not None:
+            vars(work).update(before.bond.learned)
             told = {"n_is_public": self._n_is_public(), "on_invalid": self.on_invalid}
-            read_features(self, X, reset=False, **told)
-        table = self._read(X, y, self._labels_of_stream(classes, before))
-        stream, budget = self._planned_stream(solver, table, before)
-        if before is None:
-            with spend(stream.plan, budget, ledger=self.ledger, dataset=self.dataset):
-                self._stream = stream
-        for rows in self._batches(table, stream):
-            with spend(stream.plan, budget, random_state=self._seed_of(stream)) as release:
-                stream.advance(bound(rows, stream.problem), release)
-            self.privacy_ = release.certificate()
-        self._keep_reach(None)
-        self._publish(stream.solution())
+            read_features(work, X, reset=False, **told)
+        table = work._read(X, y, work._labels_of_stream(classes, before))
+        stream, budget = work._planned_stream(solver, table, before)
+        stream.rehearse(table, budget)
+        bond = stream.bond if stream.bond is not None else Bond.of(self, _learned(work))
+        work._stream = stream.bound_to(bond)
+        for rows in work._batches(table, stream):
+            work._take_batch(rows, budget, self)
+        solution = work._stream.solution()
+        demand_finite(coef_=solution.coef, intercept_=solution.intercept)
+        work._publish(solution)
+        publish(self, work)
         return self
+
+    def _stream_so_far(self) -> Stream | None:
+        """The stream that this very model is in the middle of, unchanged; None starts another."""
+        before: Stream | None = getattr(self, "_stream", None)
+        if before is None:
+            return None
+        assert before.bond is not None
+        before.bond.demand_owner(self)
+        before.bond.demand_same(self)
+        return before
+
+    def _take_batch(self, rows: Table, budget: Budget, owner: StreamingMixin) -> None:
+        """Count a batch, durably, then release it, then step. One that fails is not repeated."""
+        stream = self._stream
+        assert stream.bond is not None
+        batch = stream.bond.next_batch()
+        account = stream.bond.account(owner, stream, batch)
+        seed = self._seed_of(batch)
+        charged = {"ledger": account, "dataset": self.dataset}
+        with spend(stream.plan, budget, random_state=seed, **charged) as release:
+            stream.bond.paid(owner, stream)
+            self._stream = stream.advanced(bound(rows, stream.problem), release)
+        self.privacy_ = release.certificate()
 
     def _streaming_solver(self) -> OnePassSGD:
         solver = OnePassSGD() if self.solver in ("auto", OnePassSGD.name) else self.solver
@@ -151,9 +184,14 @@ class StreamingMixin(PrivateEstimator):
         for first, last in pairwise(cuts):
             yield replace(table, X=table.X[first:last], y=table.y[first:last])
 
-    def _seed_of(self, stream: Stream) -> Any:  # noqa: ANN401
+    def _seed_of(self, batch: int) -> Any:  # noqa: ANN401
         """A seed of its own for every batch, where a run is to be reproducible."""
-        taken = 0 if stream.walk is None else stream.walk.taken
         if isinstance(self.random_state, int | np.integer):
-            return int(self.random_state) * SEEDS_APART + taken
+            return int(self.random_state) * SEEDS_APART + batch
         return self.random_state
+
+
+def _learned(model: PrivateEstimator) -> dict[str, Any]:
+    """What reading the first batch has told: labels, number and names of features."""
+    names = ("classes_", "n_features_in_", "feature_names_in_")
+    return {name: vars(model)[name] for name in names if name in vars(model)}

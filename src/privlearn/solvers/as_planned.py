@@ -1,13 +1,17 @@
-"""Coordinates of bounds that were bought, with the clip that was planned before they were known."""
+"""Frames of bounds that were bought, with the clip that was planned; penalties of sane size."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from privlearn.exceptions import PlanViolation
-from privlearn.solvers.frame import Frame
+import numpy as np
 
-__all__ = ["as_planned"]
+from privlearn.exceptions import PlanViolation
+from privlearn.penalties import Penalty
+from privlearn.solvers.base import sane
+from privlearn.solvers.frame import Frame, FramedPenalty
+
+__all__ = ["as_planned", "framed"]
 
 
 def as_planned(found: Frame, planned: Frame) -> Frame:
@@ -23,3 +27,10 @@ def as_planned(found: Frame, planned: Frame) -> Frame:
     if found.squared_norm > planned.squared_norm or found.width != planned.width:
         raise PlanViolation("bought ranges changed what is to be released: a solver bug")
     return replace(found, squared_norm=planned.squared_norm)
+
+
+def framed(frame: Frame, penalty: Penalty) -> FramedPenalty:
+    """A penalty in a frame, with weights whose squares are numbers."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = frame.penalty(penalty)
+    return replace(found, l1=sane(found.l1), l2=sane(found.l2))

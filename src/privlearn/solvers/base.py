@@ -26,8 +26,10 @@ __all__ = [
     "SolverDefaults",
     "Support",
     "check_numbers",
+    "check_shares",
     "check_supported",
     "positive_number",
+    "sane",
     "stored_rows",
 ]
 
@@ -165,6 +167,17 @@ def check_supported(solver: Solver, problem: Problem) -> None:
 LEAST, LARGEST = 1e-100, 1e100  # of numbers whose squares and quotients must stay numbers
 
 
+def sane(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights of a penalty in a solver's units, at most so large that their squares are numbers.
+
+    Examples
+    --------
+    >>> sane(np.array([2.0, np.inf])).tolist()
+    [2.0, 1e+100]
+    """
+    return np.minimum(np.nan_to_num(weights, nan=0.0, posinf=LARGEST), LARGEST)
+
+
 def check_numbers(solver: object, *, whole: Iterable[str], positive: Iterable[str]) -> None:
     """Refuse given fields of a solver that are not whole numbers, or not above 0; plain numbers.
 
@@ -186,6 +199,19 @@ def check_numbers(solver: object, *, whole: Iterable[str], positive: Iterable[st
         value = getattr(solver, name)
         if value is not None:
             object.__setattr__(solver, name, positive_number(name, value))
+
+
+def check_shares(solver: object, *names: str, below_one: bool = False) -> None:
+    """Refuse given fields that are no numbers in [0, 1], or in [0, 1) where 1 is too much."""
+    for name in names:
+        value = getattr(solver, name)
+        if value is None:
+            continue
+        real = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+        if not (real and 0 <= value <= 1 and not (below_one and value == 1)):
+            end = ")" if below_one else "]"
+            raise ValueError(f"{name}={value!r}, but a number in [0, 1{end} is needed")
+        object.__setattr__(solver, name, float(value))
 
 
 def positive_number(name: str, value: object) -> float:

@@ -20,7 +20,7 @@ from privlearn.plan import ONE_BIN, OUTER, Plan, Release
 from privlearn.problem import Budget, Problem
 from privlearn.release import Releaser
 from privlearn.solvers import boosted_rule as rule
-from privlearn.solvers.as_planned import as_planned
+from privlearn.solvers.as_planned import as_planned, framed
 from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers
 from privlearn.solvers.boosted_rows import KEPT, BoostedRows
 from privlearn.solvers.boosted_rule import BINS, Settings
@@ -109,7 +109,7 @@ class BoostedStatistics(SolverDefaults):
         rows = BoostedRows(settings, data)
         total = rows_in_all(problem, data, release) if problem.penalty.per_row else 1.0
         l2 = np.zeros(settings.width)
-        l2[-problem.n_features :] = rows.frame.penalty(problem.penalty.total(total)).l2
+        l2[-problem.n_features :] = framed(rows.frame, problem.penalty.total(total)).l2
         l2[-problem.n_features :] += rule.damping(settings, release.noise_scale(GRADIENT))
         step = _preconditioner(settings, rows, l2, release)
         weights = _boost(settings, rows, l2, step, release)

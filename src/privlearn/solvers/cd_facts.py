@@ -16,6 +16,7 @@ from privlearn.numerics import BLOCK_ROWS, BlockSum
 from privlearn.problem import Problem
 from privlearn.release import Releaser
 from privlearn.solvers import cd_rule
+from privlearn.solvers.base import sane
 from privlearn.solvers.cd_rule import Settings
 from privlearn.solvers.coordinates import Coordinates
 from privlearn.solvers.counting import rows_in_all
@@ -86,7 +87,9 @@ def prepare(problem: Problem, settings: Settings, data: BoundedData, release: Re
     scales, squares, target = _scales(problem, settings, plain, rows, present, count, release)
     rescale(rows.values, rows.columns, rows.starts, 1.0 / scales, plain.unit, rows.norms)
     coordinates = plain.divided(scales)
-    l1, l2, low, high = coordinates.penalty(problem, count)
+    with np.errstate(over="ignore", invalid="ignore"):
+        l1, l2, low, high = coordinates.penalty(problem, count)
+    l1, l2 = sane(l1), sane(l2)
     l1, l2 = _with_unseen(problem, count, scales, l1, l2, release.noise_scale(GRADIENT))
     l1, l2, low, high = _all_sides(problem, (l1, l2, low, high))
     start = np.clip(np.zeros(len(l1)), low, high)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from privlearn.exceptions import UnsupportedCombination
 from privlearn.losses import HUBER
 from privlearn.problem import Problem
+from privlearn.solvers.base import sane
 from privlearn.solvers.coordinates import Coordinates
 
 if TYPE_CHECKING:
@@ -84,7 +85,9 @@ def penalty_of(
     size = size_of(problem)
     l1, l2 = np.zeros(size), np.zeros(size)
     low, high = np.full(size, -np.inf), np.full(size, np.inf)
-    sides = coordinates.penalty(problem, rows)
+    with np.errstate(over="ignore", invalid="ignore"):
+        weight, square, *box = coordinates.penalty(problem, rows)
+    sides = sane(weight), sane(square), *box
     for k in range(problem.loss.outputs):
         own = slice(k * coordinates.width, k * coordinates.width + problem.n_features)
         l1[own], l2[own], low[own], high[own] = sides

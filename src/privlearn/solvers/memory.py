@@ -29,10 +29,10 @@ def squares(width: int) -> float:
 def refuse_too_large(
     solver: Solver,
     problem: Problem,
-    settings: Any,
+    settings: Any,  # noqa: ANN401
     plan: Plan,
     *,
-    sparse: bool,  # noqa: ANN401
+    sparse: bool,
 ) -> None:
     """Refuse a fit whose arrays do not fit into memory; all of it follows from public facts.
 

@@ -7,10 +7,11 @@ A batch costs what the whole stream costs, because nobody is in two of them (one
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from privlearn.data import BoundedData
+from privlearn.data import BoundedData, Table
 from privlearn.plan import Plan
 from privlearn.problem import Budget, Problem
 from privlearn.release import Releaser
@@ -21,6 +22,7 @@ from privlearn.solvers.coordinates import Coordinates
 from privlearn.solvers.one_pass import GRADIENT, GradientSums, OnePassSGD, deviation_of
 from privlearn.solvers.one_pass_rule import Settings
 from privlearn.solvers.one_pass_walk import Walk
+from privlearn.solvers.rehearsal import SCALE, once, run_through, signature, small_case
 
 __all__ = ["Stream"]
 
@@ -37,6 +39,7 @@ class Stream:
     plan: Plan
     coordinates: Coordinates
     walk: Walk | None = None
+    bond: Any = None  # what the stream is bound to; the estimator's
 
     @staticmethod
     def configured(solver: OnePassSGD, problem: Problem, budget: Budget) -> Settings:
@@ -53,28 +56,47 @@ class Stream:
         each = replace(gradient, sampling=Arriving(), count=1)
         return replace(whole, releases=(each,), assumptions=(*whole.assumptions, ONCE))
 
-    def advance(self, data: BoundedData, release: Releaser) -> None:
-        """One step along the released gradient of a batch of at most `problem.n` rows."""
+    def bound_to(self, bond: Any) -> Stream:  # noqa: ANN401
+        """The same stream with what it is bound to."""
+        return replace(self, bond=bond)
+
+    def advanced(self, data: BoundedData, release: Releaser) -> Stream:
+        """The stream after a step along the released gradient of at most `problem.n` rows.
+
+        This one stays as it is: what fails on the way leaves no trace.
+        """
         assert self.problem.n is not None
         coordinates, size = self.coordinates, float(self.problem.n)
-        if self.walk is None:
-            noise = deviation_of(self.problem, self.settings, self.plan, GRADIENT) / size
-            self.walk = Walk.begin(
-                self.problem, self.settings, coordinates, rows=size, noise=noise, ends=None
-            )
         steps = release.steps(GRADIENT, data.table.n, clip=self.settings.clip, at_most=1)
         sums = GradientSums(self.problem, self.settings, coordinates, data)
         everyone = np.arange(data.table.n, dtype=np.int64)
-        released = sums.released(self.walk.path.weights, everyone, steps, 0)
-        self._weigh_penalty(size * (self.walk.taken + 1))
-        self.walk.take(released / size)
+        walk = self._begun(size) if self.walk is None else self.walk.twin()
+        released = sums.released(walk.path.weights, everyone, steps, 0)
+        # The penalty stands beside the losses of all rows that have come.
+        l1, l2, _, _ = descent.penalty_of(self.problem, coordinates, size * (walk.taken + 1))
+        walk.path.l1[:] = l1
+        walk.path.l2[:] = l2
+        walk.take(released / size)
+        return replace(self, walk=walk)
 
-    def _weigh_penalty(self, rows: float) -> None:
-        """The penalty stands beside the losses of all rows that have come."""
-        assert self.walk is not None
-        l1, l2, _, _ = descent.penalty_of(self.problem, self.coordinates, rows)
-        self.walk.path.l1[:] = l1
-        self.walk.path.l2[:] = l2
+    def _begun(self, size: float) -> Walk:
+        noise = deviation_of(self.problem, self.settings, self.plan, GRADIENT) / size
+        return Walk.begin(
+            self.problem, self.settings, self.coordinates, rows=size, noise=noise, ends=None
+        )
+
+    def rehearse(self, table: Table, budget: Budget) -> None:
+        """Take a batch of made-up rows, once per process and kind, before anything is charged."""
+
+        def run() -> None:
+            small, data = small_case(self.problem, table)
+            plan = Stream.planned(small, self.settings, SCALE)
+            coordinates = Coordinates.of(small, sparse=data.sparse)
+            stream = Stream(small, self.settings, plan, coordinates)
+            run_through(plan, budget, lambda release: stream.advanced(data, release).solution())
+
+        kind = (Stream, self.settings.schedule)
+        once(signature(kind, self.problem, self.plan, table), run)
 
     def solution(self) -> Solution:
         """The model so far."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -69,6 +69,15 @@ class Walk:
             first_averaged=0,
         )
         return cls(problem, settings, path, noise, ends)
+
+    def twin(self) -> Walk:
+        """A walk from here on, which leaves this one where it is."""
+        arrays = {
+            name: value.copy()
+            for name, value in self.path._asdict().items()
+            if isinstance(value, np.ndarray)
+        }
+        return replace(self, path=self.path._replace(**arrays))
 
     def take(self, gradient: Array) -> None:
         """One step along a released mean gradient, then the penalty and the ball."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from privlearn.data import BoundedData
 from privlearn.exceptions import UnsupportedCombination
 from privlearn.forecast import Forecast
-from privlearn.losses import Target
+from privlearn.losses import SOFTMAX, Target
 from privlearn.penalties import PENALTIES
 from privlearn.plan import Plan, Release
 from privlearn.problem import Budget, Problem
@@ -53,7 +53,8 @@ class OutputPerturbation(SolverDefaults):
     step_size : float or None
         Step length per unit of a row's gradient, below 2 over the loss's curvature.
     clip : float or None
-        Largest slope of the loss; larger ones are cut. ``math.inf`` cuts nothing.
+        Largest slope of the loss; larger ones are cut. ``math.inf`` cuts nothing, and is all that
+        logistic regression with several classes allows.
     sampling : {"permuted", "with_replacement"}
         Each row once per epoch in a random order, or rows drawn one by one. The latter needs more
         noise, because a row may come often; it is what Wang and Guo (2024) analyse.
@@ -77,8 +78,8 @@ class OutputPerturbation(SolverDefaults):
 
     def __post_init__(self) -> None:
         check_numbers(self, whole=("epochs",), positive=("step_size",))
-        if self.clip is not None and not self.clip > 0:
-            raise ValueError(f"clip={self.clip!r}, but a number above 0 is needed")
+        if self.clip is not None and self.clip != math.inf:
+            check_numbers(self, whole=(), positive=("clip",))
         if self.sampling not in SAMPLINGS:
             raise ValueError(f"sampling={self.sampling!r}, but one of {SAMPLINGS} is needed")
 
@@ -87,6 +88,7 @@ class OutputPerturbation(SolverDefaults):
         problem.bounds.need_features(self.name)
         if problem.loss.target is Target.NUMBER:
             problem.bounds.need_target(self.name)
+        self._refuse_cut_of_many(problem)
         cut = self.clip or output_rule.cut(problem.loss)
         if budget.delta == 0 and self.sampling != "permuted":
             raise UnsupportedCombination(
@@ -112,6 +114,16 @@ class OutputPerturbation(SolverDefaults):
             sampling=self.sampling,
             mechanism=law,
         )
+
+    def _refuse_cut_of_many(self, problem: Problem) -> None:
+        """Slopes that depend on each other are no gradient once they are cut: steps may expand."""
+        if problem.loss.code == SOFTMAX and self.clip is not None and self.clip != math.inf:
+            raise UnsupportedCombination(
+                f"clip={self.clip:g} cuts the slopes of {problem.loss.outputs} classes, which "
+                "depend on each other: steps along cut ones may push two models apart, so that "
+                "solver='output' has no proof. Leave clip out (gradients are at most sqrt(2) long "
+                "as they are), or use a solver that clips whole gradients, such as 'sgd'"
+            )
 
     def _visit(self, problem: Problem, step: float, epochs: int, cut: float, held: float) -> float:
         """How far one visit moves the result: on average over epochs, or at most."""

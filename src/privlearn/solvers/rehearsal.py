@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn.certificate import Certificate
-from privlearn.data import Table, bound
+from privlearn.data import BoundedData, Table, bound
 from privlearn.exceptions import PlanViolation, PrivacyTestFailed
 from privlearn.losses import Target
 from privlearn.plan import Plan, Release
@@ -26,7 +26,15 @@ from privlearn.release import Releaser
 from privlearn.solvers.base import Solver
 from privlearn.sparse import zero_is_allowed
 
-__all__ = ["made_up_table", "once", "rehearse", "run_through"]
+__all__ = [
+    "SCALE",
+    "made_up_table",
+    "once",
+    "rehearse",
+    "run_through",
+    "signature",
+    "small_case",
+]
 
 ROWS, COLUMNS, LEVELS = 8, 3, 2
 SCALE = 2.0**-8  # of the noise: so little that a privacy test passes
@@ -70,10 +78,10 @@ def run_through(plan: Plan, budget: Budget, run: Callable[[Releaser], object]) -
 def rehearse(
     solver: Solver,
     problem: Problem,
-    settings: Any,
+    settings: Any,  # noqa: ANN401
     plan: Plan,
     budget: Budget,
-    table: Table,  # noqa: ANN401
+    table: Table,
 ) -> None:
     """Run a solver through a small problem of the same kind, once per process.
 
@@ -86,27 +94,26 @@ def rehearse(
     """
 
     def run() -> None:
-        small = _smaller(problem)
+        small, data = small_case(problem, table)
         short, own = solver.rehearsal(small, settings, budget)
-        data = bound(_table(small, table), small)
         least = short.plan(small, own, SCALE)
         run_through(least, budget, lambda release: short.solve(small, own, data, release))
 
-    once(_signature(solver, problem, settings, plan, table), run)
+    once(signature(solver.kind(settings), problem, plan, table), run)
 
 
-def _signature(
-    solver: Solver,
-    problem: Problem,
-    settings: Any,
-    plan: Plan,
-    table: Table,  # noqa: ANN401
-) -> Hashable:
+def small_case(problem: Problem, table: Table) -> tuple[Problem, BoundedData]:
+    """A problem of the same kind, and made-up rows for it in the same kind of container."""
+    small = _smaller(problem)
+    return small, bound(_table(small, table), small)
+
+
+def signature(kind: Hashable, problem: Problem, plan: Plan, table: Table) -> Hashable:
     """Everything that decides which code runs, and on which types."""
     bounds, loss = problem.bounds, problem.loss
     releases = {(r.name.split(",")[0], r.mechanism.name, type(r.sampling)) for r in plan.releases}
     return (
-        solver.kind(settings),
+        kind,
         frozenset(releases),
         (loss.code, loss.outputs > 1, problem.penalty.name, problem.penalty.per_row),
         (problem.fit_intercept, problem.n is None, problem.rows_may_be_empty, bool(problem.levels)),

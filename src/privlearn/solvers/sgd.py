@@ -22,7 +22,7 @@ from privlearn.release import Releaser
 from privlearn.sampling import FULL, Poisson
 from privlearn.solvers import descent, sgd_rule
 from privlearn.solvers.ahead import Ahead
-from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers
+from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers, check_shares
 from privlearn.solvers.coordinates import Coordinates
 from privlearn.solvers.counting import count_release, rows_in_all
 from privlearn.solvers.portions import rows_in_turn
@@ -81,10 +81,8 @@ class SGD(SolverDefaults):
 
     def __post_init__(self) -> None:
         check_numbers(self, whole=("steps", "batch_size"), positive=("step_size", "clip"))
-        if self.momentum is not None and not 0 <= self.momentum < 1:
-            raise ValueError(f"momentum={self.momentum!r}, but a number in [0, 1) is needed")
-        if self.average is not None and not 0 <= self.average <= 1:
-            raise ValueError(f"average={self.average!r}, but a share in [0, 1] is needed")
+        check_shares(self, "momentum", below_one=True)
+        check_shares(self, "average")
 
     def configure(self, problem: Problem, budget: Budget) -> Settings:
         """Numbers that were given, and the rule's for the rest."""

@@ -20,7 +20,7 @@ from privlearn.penalties import PENALTIES
 from privlearn.plan import OUTER, Plan, Release
 from privlearn.problem import Budget, Problem
 from privlearn.release import Releaser
-from privlearn.solvers.as_planned import as_planned
+from privlearn.solvers.as_planned import as_planned, framed
 from privlearn.solvers.base import Solution, SolverDefaults, Support, positive_number
 from privlearn.solvers.counting import count_release, rows_in_all
 from privlearn.solvers.frame import Frame
@@ -112,7 +112,7 @@ class SufficientStatistics(SolverDefaults):
         coef, intercept = solve_moments(
             unstack(noisy, settings.width),
             intercept=settings.intercept,
-            penalty=settings.penalty(total),
+            penalty=framed(settings, total),
             noise=release.noise_scale(MOMENTS),
             ridge=self.ridge,
             count=count,
