@@ -2,7 +2,8 @@
 
 numpy and pandas choose one type for many cells, so that one cell decides how the others are read.
 Here every cell is read on its own: a number by its value in double precision, True and False as 1
-and 0, text by the number that it spells. Everything else is an invalid cell, NaN.
+and 0, text by the number that it spells. Everything else is an invalid cell, NaN; a number that is
+too large is infinity, which is invalid as well.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def number(cell: Any) -> float:  # noqa: ANN401
     Examples
     --------
     >>> [number(cell) for cell in (2, True, "1.5", None, "abc", 10**400)]
-    [2.0, 1.0, 1.5, nan, nan, nan]
+    [2.0, 1.0, 1.5, nan, nan, inf]
     """
     if type(cell) is float:
         return cell
@@ -49,7 +50,9 @@ def number(cell: Any) -> float:  # noqa: ANN401
         if isinstance(cell, Real | Decimal | np.bool_) and not isinstance(cell, DATES):
             with np.errstate(over="ignore"):
                 return float(cell)
-    except Exception:
+    except OverflowError:
+        return float("inf")
+    except Exception:  # a cell may be of any class, and its error may quote it
         return float("nan")
     return float("nan")
 
