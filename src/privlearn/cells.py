@@ -94,20 +94,17 @@ def as_numbers(array: NDArray[Any]) -> NDArray[np.floating]:
 
 def objects(cells: Iterable[Any]) -> NDArray[np.object_]:
     """The cells themselves in a 1-d array; numpy does not look into them."""
-    held = list(cells)
-    array = np.empty(len(held), dtype=object)
-    for place, cell in enumerate(held):
-        array[place] = cell
-    return array
+    return np.fromiter(cells, dtype=object)
 
 
-def refuse_no_number(cells: Iterable[Any], found: Array, what: str) -> None:
+def refuse_no_number(cells: Sequence[Any], found: Array, what: str) -> None:
     """Raise where a cell is neither a number nor missing; the error quotes no cell.
 
     What is missing or too large stays NaN or infinity, which `refuse_not_finite` names.
     """
-    for cell, value in zip(cells, found.ravel(), strict=True):
-        if np.isfinite(value) or _is_missing(cell):
+    for place in np.flatnonzero(~np.isfinite(found)):
+        cell = cells[int(place)]
+        if _is_missing(cell):
             continue
         if isinstance(cell, complex | np.complexfloating):
             raise ValueError(

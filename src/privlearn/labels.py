@@ -82,7 +82,7 @@ def _declared(classes: Any) -> NDArray[Any]:  # noqa: ANN401
         )
     if len(kinds) > 1:
         raise ValueError(
-            f"classes holds {' and '.join(sorted(kinds))}, but labels of one kind are needed: 1 "
+            f"classes holds {' and '.join(sorted(map(str, kinds)))}, but labels of one kind are needed: 1 "
             "and '1' are different labels; spell all of them alike"
         )
     if isinstance(classes, np.ndarray) or hasattr(classes, "dtype"):

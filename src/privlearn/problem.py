@@ -175,7 +175,7 @@ def _pair(value: Any, name: str, n_features: int = 1) -> tuple[ArrayLike, ArrayL
         pass
     else:
         return low, high
-    if np.shape(value) == (n_features, 2):
+    if _shape(value) == (n_features, 2):
         raise ValueError(
             f"{name} is a list of {n_features} pairs, but one pair of arrays is needed, the low "
             f"ends and the high ends; write {name}=([low of every feature], [high of every "
@@ -184,6 +184,14 @@ def _pair(value: Any, name: str, n_features: int = 1) -> tuple[ArrayLike, ArrayL
     raise ValueError(
         f"{name} must be a pair (low, high), not {type(value).__name__}; for example {name}=(0, 1)"
     )
+
+
+def _shape(value: Any) -> tuple[int, ...]:  # noqa: ANN401
+    """The shape of nested lists or of an array; empty where it has none."""
+    try:
+        return tuple(np.shape(value))
+    except ValueError:
+        return ()
 
 
 def _declared(value: Any, name: str) -> NDArray[np.float64]:  # noqa: ANN401
@@ -235,7 +243,7 @@ def _box(value: object, n_features: int) -> tuple[NDArray[np.float64], NDArray[n
         raise ValueError(
             "bounds_X must be finite with low <= high for every feature; check the order of the two"
         )
-    if np.shape(value) == (2, 2) and n_features == 2 and (low == high).all() and low[0] < low[1]:
+    if _shape(value) == (2, 2) and n_features == 2 and (low == high).all() and low[0] < low[1]:
         raise ValueError(
             "bounds_X holds the same two numbers twice, so that no feature could vary; it is a "
             "pair of arrays, the low ends and the high ends: write bounds_X=([low, low], [high, "

@@ -127,8 +127,8 @@ def _to_numpy(values: Any, what: str) -> Any:  # noqa: ANN401
             return array
     if what != "X":
         raise ValueError(
-            f"{what} is a {type(values).__name__}, which cannot be read; give one value per row, as "
-            "a list, an array or a series"
+            f"{what} is a {type(values).__name__}, which cannot be read; give one value per row, "
+            "as a list, an array or a series"
         )
     raise ValueError(
         f"X must have rows and columns, but it is a {type(values).__name__}, with 0 dimension(s) "

@@ -58,12 +58,12 @@ def _from_pandas(y: Any) -> NDArray[Any] | None:  # noqa: ANN401
 
 def _from_list(cells: list[Any], strict: bool) -> NDArray[Any]:
     """Cells as they are; one that is a list of one value is that value."""
+    if not any(issubclass(kind, list | tuple | np.ndarray) for kind in set(map(type, cells))):
+        return objects(cells)
     several = [
         isinstance(cell, list | tuple) or (isinstance(cell, np.ndarray) and cell.ndim > 0)
         for cell in cells
     ]
-    if not any(several):
-        return objects(cells)
     if strict:
         if any(bad and len(cell) != 1 for cell, bad in zip(cells, several, strict=True)):
             raise _several(2)

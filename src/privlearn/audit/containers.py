@@ -79,9 +79,37 @@ def _sparse_rows(row: Row) -> Iterator[tuple[str, Row]]:
 
 HUGE = 10**400
 NUMBERS = (np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324, -0.0, 0, 3, True)
-ODD = (*NUMBERS, None, "text", "0.5", "nan", b"0.5", HUGE, 2**63, 1 + 2j, (1.0,), date(2000, 1, 1))
+ODD: tuple[Any, ...] = (
+    *NUMBERS,
+    None,
+    "text",
+    "0.5",
+    "nan",
+    b"0.5",
+    HUGE,
+    2**63,
+    1 + 2j,
+    (1.0,),
+    date(2000, 1, 1),
+)
 ODD = (*ODD, np.float32(0.1), np.longdouble("1e400"), np.datetime64("2000-01-01"))
-LABELS = (0, 1, 1.0, True, np.int64(1), np.nan, None, 7, -1, 0.5, "1", "text", b"1", HUGE, (1,))
+LABELS: tuple[Any, ...] = (
+    0,
+    1,
+    1.0,
+    True,
+    np.int64(1),
+    np.nan,
+    None,
+    7,
+    -1,
+    0.5,
+    "1",
+    "text",
+    b"1",
+    HUGE,
+    (1,),
+)
 LABELS = (*LABELS, 1 + 0j, np.datetime64("NaT"), {}, 2**63, np.inf)
 
 
@@ -180,8 +208,8 @@ def containers(*, classifies: bool) -> Iterator[Container]:
     plain = (0.5, np.nan, np.inf, 1e30)
     for kind in (np.float64, np.float32, np.float16, np.longdouble):
         yield Container(f"{kind.__name__} arrays", _typed(kind), plain, (0, 1, np.nan))
-    for kind in (np.int64, np.uint64, np.bool_):
-        yield Container(f"{kind.__name__} arrays", _typed(kind), (0, 1, 2**62 + 1), (0, 1))
+    for whole in (np.int64, np.uint64, np.bool_):
+        yield Container(f"{whole.__name__} arrays", _typed(whole), (0, 1, 2**62 + 1), (0, 1))
     for name in ("csr", "csc", "coo", "lil", "dok", "bsr"):
         yield Container(f"{name} matrices", _sparse(name), (0.5,), (0, 1, np.nan), sparse=True)
     yield from _frames(odd)

@@ -154,7 +154,8 @@ def _rows_reached(model: Any, built: tuple[Any, Any]) -> BoundedData:  # noqa: A
 
 def _as_bytes(data: BoundedData, where: str) -> list[bytes]:
     """Each row's cells, target and presence; present and empty rows must be told apart alike."""
-    found, present = [], data.present()
+    found: list[bytes] = []
+    present = data.present()
     for rows in data.blocks():
         for x, y, there in zip(rows.X, rows.y, rows.present, strict=True):
             if bool(there) != bool(present[len(found)]) or not np.isfinite(x).all():

@@ -66,8 +66,8 @@ class StreamingMixin(PrivateEstimator):
         solver = self._streaming_solver()
         before: Stream | None = getattr(self, "_stream", None)
         if before is not None:
-            told = {"n_is_public": self._n_is_public(), "on_invalid": self.on_invalid}
-            read_features(self, X, reset=False, **told)
+            public = self._n_is_public()
+            read_features(self, X, reset=False, n_is_public=public, on_invalid=self.on_invalid)
         table = self._read(X, y, self._labels_of_stream(classes, before))
         stream, budget = self._planned_stream(solver, table, before)
         if before is None:
