@@ -9,7 +9,7 @@ ROOT = Path(privlearn.__file__).parent
 
 # Lower rooms first. A module may import from its own room and from lower ones.
 FLOORS = [
-    {"_version", "exceptions"},
+    {"_version", "exceptions", "cells"},
     {"losses", "penalties", "numerics", "forecast", "accounting"},
     {"_loops"},
     {"noise", "sampling", "depth"},
@@ -19,7 +19,6 @@ FLOORS = [
     {"certificate_file"},
     {"certificate", "certificate_check", "verification", "ledger"},
     {"release"},
-    {"cells"},
     {"frames", "sparse_check", "reading"},
     {"targets"},
     {"clipping", "data", "sparse", "labels", "levels", "kernel_approximation"},

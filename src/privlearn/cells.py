@@ -2,7 +2,8 @@
 
 numpy and pandas choose one type for many cells, so that one cell decides how the others are read.
 Here every cell is read on its own: a number by its value in double precision, True and False as 1
-and 0, text by the number that it spells. Everything else is an invalid cell, NaN.
+and 0, text by the number that it spells. Everything else is an invalid cell, NaN; a number that is
+too large is infinity, which is invalid as well.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def number(cell: Any) -> float:  # noqa: ANN401
     Examples
     --------
     >>> [number(cell) for cell in (2, True, "1.5", None, "abc", 10**400)]
-    [2.0, 1.0, 1.5, nan, nan, nan]
+    [2.0, 1.0, 1.5, nan, nan, inf]
     """
     if type(cell) is float:
         return cell
@@ -49,7 +50,9 @@ def number(cell: Any) -> float:  # noqa: ANN401
         if isinstance(cell, Real | Decimal | np.bool_) and not isinstance(cell, DATES):
             with np.errstate(over="ignore"):
                 return float(cell)
-    except Exception:
+    except OverflowError:
+        return float("inf")
+    except Exception:  # a cell may be of any class, and its error may quote it
         return float("nan")
     return float("nan")
 
@@ -91,20 +94,17 @@ def as_numbers(array: NDArray[Any]) -> NDArray[np.floating]:
 
 def objects(cells: Iterable[Any]) -> NDArray[np.object_]:
     """The cells themselves in a 1-d array; numpy does not look into them."""
-    held = list(cells)
-    array = np.empty(len(held), dtype=object)
-    for place, cell in enumerate(held):
-        array[place] = cell
-    return array
+    return np.fromiter(cells, dtype=object)
 
 
-def refuse_no_number(cells: Iterable[Any], found: Array, what: str) -> None:
+def refuse_no_number(cells: Sequence[Any], found: Array, what: str) -> None:
     """Raise where a cell is neither a number nor missing; the error quotes no cell.
 
     What is missing or too large stays NaN or infinity, which `refuse_not_finite` names.
     """
-    for cell, value in zip(cells, found.ravel(), strict=True):
-        if np.isfinite(value) or _is_missing(cell):
+    for place in np.flatnonzero(~np.isfinite(found)):
+        cell = cells[int(place)]
+        if _is_missing(cell):
             continue
         if isinstance(cell, complex | np.complexfloating):
             raise ValueError(

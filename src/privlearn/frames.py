@@ -16,13 +16,14 @@ from privlearn.cells import as_numbers, numbers, objects, refuse_no_number
 __all__ = ["cells_of_pandas", "from_arrow", "from_pandas", "from_typed", "typed_cells"]
 
 ENCODE = (
-    "encode it with a fixed, public list of categories (never one read off the data), or leave it "
-    "out"
+    "encode it with a fixed, public list of categories (never one read off the data), or a date as "
+    "days since a fixed one, or leave it out"
 )
 
 
 def from_pandas(frame: Any, strict: bool) -> NDArray[np.floating]:  # noqa: ANN401
     """A pandas frame; each cell of columns that are no plain numbers is read on its own."""
+    _refuse_same_names(frame.columns)
     kinds = set(frame.dtypes)
     if len(kinds) == 1 and _is_plain(next(iter(kinds))):
         return as_numbers(frame.to_numpy())
@@ -30,6 +31,14 @@ def from_pandas(frame: Any, strict: bool) -> NDArray[np.floating]:  # noqa: ANN4
         _column_of_pandas(column, f"column {name!r} of X", strict) for name, column in frame.items()
     ]
     return _together(columns, len(frame))
+
+
+def _refuse_same_names(names: Any) -> None:  # noqa: ANN401
+    if len(set(names)) < len(names):
+        raise ValueError(
+            "X has columns with the same name, so that nobody could tell them apart later; give "
+            "every column a name of its own"
+        )
 
 
 def _is_plain(kind: Any) -> bool:  # noqa: ANN401
@@ -78,6 +87,7 @@ def _together(columns: list[NDArray[Any]], n: int) -> NDArray[np.floating]:
 
 def from_arrow(table: Any, strict: bool) -> NDArray[np.floating]:  # noqa: ANN401
     """A table or a batch of Arrow, by its schema."""
+    _refuse_same_names(table.schema.names)
     columns = [
         as_numbers(_arrow_column(table.column(place), f"column {field.name!r} of X", strict))
         for place, field in enumerate(table.schema)

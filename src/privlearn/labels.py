@@ -19,7 +19,14 @@ from numpy.typing import NDArray
 from privlearn.cells import DATES, objects
 from privlearn.targets import one_column
 
-__all__ = ["Labels", "declared_classes", "encode_labels", "read_labels", "refuse_continuous"]
+__all__ = [
+    "Labels",
+    "codes_to_score",
+    "declared_classes",
+    "encode_labels",
+    "read_labels",
+    "refuse_continuous",
+]
 
 NUMBERS, TEXT, BYTES = "numbers", "text", "bytes"
 EXACT = 2.0**53  # below it whole numbers and floats compare exactly
@@ -49,7 +56,7 @@ def declared_classes(classes: object, y: Any, on_invalid: str = "raise") -> NDAr
                 "labels write classes=['no', 'yes']"
             )
         cells = one_column(y, strict=on_invalid == "raise")
-        found = _found_in(cells, on_invalid, by_value=isinstance(y, list | tuple))
+        found = _found_in(cells, on_invalid, by_value=not hasattr(y, "dtype"))
     else:
         found = _declared(classes)
     if len(found) < 2:
@@ -75,7 +82,7 @@ def _declared(classes: Any) -> NDArray[Any]:  # noqa: ANN401
         )
     if len(kinds) > 1:
         raise ValueError(
-            f"classes holds {' and '.join(sorted(kinds))}, but labels of one kind are needed: 1 "
+            f"classes holds {' and '.join(sorted(map(str, kinds)))}, but labels of one kind are needed: 1 "
             "and '1' are different labels; spell all of them alike"
         )
     if isinstance(classes, np.ndarray) or hasattr(classes, "dtype"):
@@ -155,6 +162,14 @@ def encode_labels(y: Any, classes: NDArray[Any], on_invalid: str) -> NDArray[np.
     if on_invalid == "raise" and np.isnan(codes).any():
         _refuse_unknown(cells, classes)
     return codes
+
+
+def codes_to_score(y: Any, classes: NDArray[Any]) -> NDArray[np.float64]:  # noqa: ANN401
+    """The position of each label in `classes`, -1 for another label; a missing one is refused."""
+    cells = one_column(y)
+    if cells.dtype.kind not in "biuUS" and None in _kinds(cells):
+        raise ValueError("y holds NaN or something that is no label; a score needs every label")
+    return np.nan_to_num(_codes(cells, classes), nan=-1.0)
 
 
 def _codes(cells: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.float64]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn.cells import as_numbers
 from privlearn.exceptions import InvalidBudget
 from privlearn.problem import Level
 
@@ -62,7 +63,7 @@ def read_levels(
     >>> read_levels([1.0, 0.1, 0.1], epsilon=1.0).epsilons
     (0.1, 1.0)
     """
-    values = np.asarray(sample_epsilon, dtype=np.float64)
+    values = _one_each(sample_epsilon)
     if values.ndim != 1 or (n is not None and len(values) != n):
         wrong = f" {values.shape}, but ({n},) is needed" if n_is_public and n is not None else ""
         raise ValueError(f"sample_epsilon has a wrong shape{wrong}; give one number per row of X")
@@ -79,6 +80,17 @@ def read_levels(
         )
     floors = _floors(np.unique(values))
     return Levels(tuple(floors.tolist()), np.searchsorted(floors, values, side="right") - 1)
+
+
+def _one_each(sample_epsilon: Any) -> NDArray[np.float64]:  # noqa: ANN401
+    """Everybody's number in the shape given; what is none is NaN, and refused as not finite."""
+    if isinstance(sample_epsilon, np.ma.MaskedArray):
+        raise ValueError("sample_epsilon is a masked array; give one number per row of X")
+    given = sample_epsilon if isinstance(sample_epsilon, np.ndarray) else None
+    cells = np.asarray(sample_epsilon, dtype=object) if given is None else given
+    if cells.dtype.kind not in "biufO":
+        raise ValueError(f"sample_epsilon is of type {cells.dtype}; give one number per row of X")
+    return np.array(as_numbers(cells), dtype=np.float64)
 
 
 def _floors(distinct: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from privlearn.cells import numbers
 from privlearn.exceptions import InvalidBudget, MissingFact
 from privlearn.losses import Loss
 from privlearn.penalties import Penalty
@@ -120,9 +121,7 @@ class Bounds:
         """Check what the user declared and bring it to one shape."""
         low, high = (None, None) if bounds_X is None else _box(bounds_X, n_features)
         target = None if bounds_y is None else _interval(bounds_y)
-        if data_norm is not None:
-            _check_norm(data_norm, fit_intercept)
-        norm = None if data_norm is None else float(data_norm)
+        norm = None if data_norm is None else _norm(data_norm, fit_intercept)
         bounds = cls(low, high, target, norm, _scale(scale_X, n_features))
         refuse_disjoint(bounds, fit_intercept, f"data_norm={data_norm}")
         return bounds
@@ -206,23 +205,76 @@ def refuse_disjoint(bounds: Bounds, fit_intercept: bool, given: str) -> None:
 _ROOM = 0.999  # of the norm that the shortest row of a box may have, or rounding would matter
 
 
-def _pair(value: Any, name: str) -> tuple[ArrayLike, ArrayLike]:  # noqa: ANN401
+SMALLEST, LARGEST = 1e-100, 1e100  # sizes of declared numbers: squares and cubes stay finite
+NARROWEST = 2.0**-40  # of a width, relative to the larger end: rounding keeps it apart
+
+
+def _pair(value: Any, name: str, n_features: int = 1) -> tuple[ArrayLike, ArrayLike]:  # noqa: ANN401
     low: ArrayLike
     high: ArrayLike
     try:
         low, high = value
     except (TypeError, ValueError):
+        pass
+    else:
+        return low, high
+    if _shape(value) == (n_features, 2):
         raise ValueError(
-            f"{name} must be a pair (low, high), not {type(value).__name__}; "
-            f"for example {name}=(0, 1)"
-        ) from None
-    return low, high
+            f"{name} is a list of {n_features} pairs, but one pair of arrays is needed, the low "
+            f"ends and the high ends; write {name}=([low of every feature], [high of every "
+            f"feature]), for example {name}=tuple(zip(*pairs))"
+        )
+    raise ValueError(
+        f"{name} must be a pair (low, high), not {type(value).__name__}; for example {name}=(0, 1)"
+    )
+
+
+def _shape(value: Any) -> tuple[int, ...]:  # noqa: ANN401
+    """The shape of nested lists or of an array; empty where it has none."""
+    try:
+        return tuple(np.shape(value))
+    except ValueError:
+        return ()
+
+
+def _declared(value: Any, name: str) -> NDArray[np.float64]:  # noqa: ANN401
+    """Numbers that somebody declared, each 0 or of a size that can be computed with."""
+    cells = np.asarray(value, dtype=object)
+    found = np.asarray(numbers(cells.ravel().tolist()), dtype=np.float64).reshape(cells.shape)
+    if isinstance(value, np.ma.MaskedArray) or not np.isfinite(found).all():
+        raise ValueError(
+            f"{name} must be finite numbers, but it holds something else; leave it out where it is "
+            "not public knowledge"
+        )
+    size = np.abs(found)
+    wrong = found[(size > LARGEST) | ((size > 0) & (size < SMALLEST))]
+    if len(wrong):
+        raise ValueError(
+            f"{name} holds {wrong[0]:g}, but numbers that are 0 or between {SMALLEST:g} and "
+            f"{LARGEST:g} in size are needed; give the data in other units"
+        )
+    return found
+
+
+def _check_width(
+    name: str, low: NDArray[np.float64], high: NDArray[np.float64], zero: bool
+) -> None:
+    """Ends must be the same, where that makes sense, or clearly apart."""
+    width, size = high - low, np.maximum(np.abs(low), np.abs(high))
+    lost = (width < SMALLEST) | (width < NARROWEST * size)
+    wrong = np.flatnonzero(lost & (width != 0) if zero else lost)
+    if len(wrong):
+        k = wrong[0]
+        raise ValueError(
+            f"{name} has the ends {low[k]!r} and {high[k]!r}, too near to each other to compute "
+            f"with; give ends that are at least {SMALLEST:g}, and 1e-12 of their size, apart"
+        )
 
 
 def _box(value: object, n_features: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     sides = []
-    for side in _pair(value, "bounds_X"):
-        array = np.asarray(side, dtype=np.float64)
+    for side in _pair(value, "bounds_X", n_features):
+        array = _declared(side, "bounds_X")
         if array.ndim > 1 or (array.ndim == 1 and array.shape != (n_features,)):
             raise ValueError(
                 f"bounds_X holds a side of shape {array.shape}, but X has {n_features} features; "
@@ -230,10 +282,17 @@ def _box(value: object, n_features: int) -> tuple[NDArray[np.float64], NDArray[n
             )
         sides.append(np.array(np.broadcast_to(array, (n_features,))))
     low, high = sides
-    if not (np.isfinite(low).all() and np.isfinite(high).all() and (low <= high).all()):
+    if not (low <= high).all():
         raise ValueError(
             "bounds_X must be finite with low <= high for every feature; check the order of the two"
         )
+    if _shape(value) == (2, 2) and n_features == 2 and (low == high).all() and low[0] < low[1]:
+        raise ValueError(
+            "bounds_X holds the same two numbers twice, so that no feature could vary; it is a "
+            "pair of arrays, the low ends and the high ends: write bounds_X=([low, low], [high, "
+            "high])"
+        )
+    _check_width("bounds_X", low, high, zero=True)
     low.flags.writeable = high.flags.writeable = False
     return low, high
 
@@ -241,13 +300,13 @@ def _box(value: object, n_features: int) -> tuple[NDArray[np.float64], NDArray[n
 def _scale(value: Any, n_features: int) -> NDArray[np.float64] | None:  # noqa: ANN401
     if value is None:
         return None
-    array = np.asarray(value, dtype=np.float64)
+    array = _declared(value, "scale_X")
     if array.ndim > 1 or (array.ndim == 1 and array.shape != (n_features,)):
         raise ValueError(
             f"scale_X has shape {array.shape}, but X has {n_features} features; give a number or "
             f"an array of shape ({n_features},)"
         )
-    if not (np.isfinite(array).all() and (array > 0).all()):
+    if not (array > 0).all():
         raise ValueError(
             "scale_X must be finite and above 0: it is the root mean square of each feature; leave "
             "it out where it is not public knowledge"
@@ -256,25 +315,28 @@ def _scale(value: Any, n_features: int) -> NDArray[np.float64] | None:  # noqa: 
 
 
 def _interval(value: object) -> tuple[float, float]:
-    sides = [np.asarray(side, dtype=np.float64) for side in _pair(value, "bounds_y")]
+    sides = [_declared(side, "bounds_y") for side in _pair(value, "bounds_y")]
     if any(side.ndim for side in sides):
         raise ValueError("bounds_y must be a pair of two numbers; y has one column")
     low, high = (float(side) for side in sides)
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+    if not low < high:
         raise ValueError(
             f"bounds_y=({low}, {high}), but two finite numbers with low < high are needed"
         )
+    _check_width("bounds_y", np.array([low]), np.array([high]), zero=False)
     return low, high
 
 
-def _check_norm(data_norm: float, fit_intercept: bool) -> None:
+def _norm(data_norm: Any, fit_intercept: bool) -> float:  # noqa: ANN401
+    array = _declared(data_norm, "data_norm")
     floor = 1.0 if fit_intercept else 0.0
-    if not (math.isfinite(data_norm) and data_norm > floor):
+    if array.ndim or not array > floor:
         reason = "the intercept's 1 is part of the row" if fit_intercept else "it is a length"
         raise ValueError(
             f"data_norm={data_norm}, but it must be finite and above {floor:g}: {reason}; "
             "give a larger data_norm or scale the features"
         )
+    return float(array)
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ def rows_and_columns(
     frame = _frame(X, strict)
     if frame is not None:
         return frame
-    if isinstance(X, list | tuple) or (isinstance(X, Sequence) and not _is_single(X)):
+    if isinstance(X, Sequence) and not (_is_single(X) or isinstance(X, memoryview)):
         return _lists(list(X), strict, width)
     array = plain_array(X, "X")
     if array.ndim != 2:
@@ -117,17 +117,23 @@ def plain_array(values: Any, what: str) -> NDArray[Any]:  # noqa: ANN401
 def _to_numpy(values: Any, what: str) -> Any:  # noqa: ANN401
     """Whatever says that it is an array; an error of its own may quote what it holds."""
     single = _is_single(values) or isinstance(values, Mapping | Set) or np.isscalar(values)
-    if not single and (hasattr(values, "__array__") or hasattr(values, "__array_interface__")):
+    made = isinstance(values, memoryview) or hasattr(values, "__array_interface__")
+    if not single and (made or hasattr(values, "__array__")):
         try:
             array = np.asarray(values)
         except Exception:
             array = None
         if isinstance(array, np.ndarray):
             return array
+    if what != "X":
+        raise ValueError(
+            f"{what} is a {type(values).__name__}, which cannot be read; give one value per row, "
+            "as a list, an array or a series"
+        )
     raise ValueError(
-        f"{what} must have rows and columns, but it is a {type(values).__name__}, with 0 "
-        "dimension(s) that can be read. Reshape your data into a list of rows, an array, a data "
-        "frame or a sparse matrix"
+        f"X must have rows and columns, but it is a {type(values).__name__}, with 0 dimension(s) "
+        "that can be read. Reshape your data into a list of rows, an array, a data frame or a "
+        "sparse matrix"
     )
 
 

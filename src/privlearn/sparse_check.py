@@ -164,7 +164,7 @@ def _lists(X: Any) -> Entries:  # noqa: ANN401
     if lengths != [len(row) for row in X.data]:
         raise _refuse("it has other numbers of values and of places")
     held = [place for row in X.rows for place in row]
-    if not all(isinstance(place, Integral) and 0 <= place < p for place in held):
+    if not all(isinstance(place, Integral) and 0 <= int(place) < p for place in held):
         raise _refuse("its column numbers are out of range")
     values = objects(cell for row in X.data for cell in row)
     rows = np.repeat(np.arange(n), lengths)

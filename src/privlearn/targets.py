@@ -34,7 +34,7 @@ def one_column(y: Any, *, strict: bool = True) -> NDArray[Any]:  # noqa: ANN401
     pandas = _from_pandas(y)
     if pandas is not None:
         return pandas
-    if isinstance(y, list | tuple) or (isinstance(y, Sequence) and not isinstance(y, str | bytes)):
+    if isinstance(y, Sequence) and not isinstance(y, str | bytes | bytearray | memoryview):
         return _from_list(list(y), strict)
     if not isinstance(y, np.ndarray):
         typed = typed_cells(y, "y")
@@ -58,14 +58,12 @@ def _from_pandas(y: Any) -> NDArray[Any] | None:  # noqa: ANN401
 
 def _from_list(cells: list[Any], strict: bool) -> NDArray[Any]:
     """Cells as they are; one that is a list of one value is that value."""
+    if not any(issubclass(kind, list | tuple | np.ndarray) for kind in set(map(type, cells))):
+        return objects(cells)
     several = [
-        isinstance(cell, list | tuple | np.ndarray) and np.shape(cell) != ()
-        if not isinstance(cell, list | tuple)
-        else True
+        isinstance(cell, list | tuple) or (isinstance(cell, np.ndarray) and cell.ndim > 0)
         for cell in cells
     ]
-    if not any(several):
-        return objects(cells)
     if strict:
         if any(bad and len(cell) != 1 for cell, bad in zip(cells, several, strict=True)):
             raise _several(2)
@@ -92,7 +90,7 @@ def _several(dimensions: int) -> UnsupportedCombination:
     )
 
 
-def target_numbers(y: Any, *, strict: bool = True) -> NDArray[np.float64]:  # noqa: ANN401
+def target_numbers(y: Any, *, strict: bool = True, what: str = "y") -> NDArray[np.float64]:  # noqa: ANN401
     """Y as numbers, NaN where a cell holds none; `strict` refuses those.
 
     Examples
@@ -103,7 +101,7 @@ def target_numbers(y: Any, *, strict: bool = True) -> NDArray[np.float64]:  # no
     cells = one_column(y, strict=strict)
     found = np.array(as_numbers(cells), dtype=np.float64)
     if strict and cells.dtype.kind not in "biuf":
-        refuse_no_number(cells.tolist(), found, "y")
+        refuse_no_number(cells.tolist(), found, what)
     return found
 
 

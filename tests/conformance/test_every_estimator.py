@@ -17,6 +17,7 @@ from support import (
     checks_for,
     every_configuration,
     every_estimator,
+    for_reading,
     label,
     regression,
 )
@@ -26,6 +27,8 @@ AUDITED = {
     f"{name}-{check.__name__}": (model, check)
     for name, model in every_configuration()
     for check in checks_for(model)
+} | {
+    f"{name}-check_row_locality": (model, audit.check_row_locality) for name, model in for_reading()
 }
 
 # scikit-learn's checks fit small, arbitrary data and ask for good predictions: an

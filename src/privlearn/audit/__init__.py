@@ -24,6 +24,7 @@ from privlearn.audit.fork import check_fork
 from privlearn.audit.law import check_noise_law
 from privlearn.audit.levels import check_levels
 from privlearn.audit.replay import check_replay
+from privlearn.audit.row_locality import check_row_locality
 from privlearn.audit.sampling import check_sampling
 from privlearn.audit.white_box import WhiteBox, white_box
 
@@ -47,11 +48,13 @@ __all__ = [
     "check_plan",
     "check_price",
     "check_replay",
+    "check_row_locality",
     "check_sampling",
     "white_box",
 ]
 
 CHECKS: tuple[Callable[..., None], ...] = (
+    check_row_locality,
     check_price,
     check_plan,
     check_ledger,

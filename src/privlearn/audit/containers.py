@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Container", "Row", "containers"]
+__all__ = ["Container", "Row", "containers", "malformed"]
 
 
 class Row(NamedTuple):
@@ -48,12 +48,13 @@ class Container:
 
     def odd_rows(self, row: Row) -> Iterator[tuple[str, Row]]:
         """Rows that one person might have in it."""
-        for k, cell in enumerate(self.cells):
+        for k in range(max(len(self.cells), len(self.targets))):
             place = k % len(row.cells)
+            cell = self.cells[k] if k < len(self.cells) else row.cells[place]
+            target = self.targets[k] if k < len(self.targets) else row.target
             cells = (*row.cells[:place], cell, *row.cells[place + 1 :])
-            yield f"a cell of type {type(cell).__name__}", row._replace(cells=cells)
-        for target in self.targets:
-            yield f"a target of type {type(target).__name__}", row._replace(target=target)
+            kinds = f"a cell of type {type(cell).__name__}, a target of {type(target).__name__}"
+            yield kinds, row._replace(cells=cells, target=target)
         if self.lengths:
             yield "a cell too many", row._replace(cells=(*row.cells, 1.0))
             yield "a cell missing", row._replace(cells=row.cells[:-1])
@@ -78,9 +79,37 @@ def _sparse_rows(row: Row) -> Iterator[tuple[str, Row]]:
 
 HUGE = 10**400
 NUMBERS = (np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324, -0.0, 0, 3, True)
-ODD = (*NUMBERS, None, "text", "0.5", "nan", b"0.5", HUGE, 2**63, 1 + 2j, (1.0,), date(2000, 1, 1))
+ODD: tuple[Any, ...] = (
+    *NUMBERS,
+    None,
+    "text",
+    "0.5",
+    "nan",
+    b"0.5",
+    HUGE,
+    2**63,
+    1 + 2j,
+    (1.0,),
+    date(2000, 1, 1),
+)
 ODD = (*ODD, np.float32(0.1), np.longdouble("1e400"), np.datetime64("2000-01-01"))
-LABELS = (0, 1, 1.0, True, np.int64(1), np.nan, None, 7, -1, 0.5, "1", "text", b"1", HUGE, (1,))
+LABELS: tuple[Any, ...] = (
+    0,
+    1,
+    1.0,
+    True,
+    np.int64(1),
+    np.nan,
+    None,
+    7,
+    -1,
+    0.5,
+    "1",
+    "text",
+    b"1",
+    HUGE,
+    (1,),
+)
 LABELS = (*LABELS, 1 + 0j, np.datetime64("NaT"), {}, 2**63, np.inf)
 
 
@@ -90,6 +119,20 @@ def _targets(rows: list[Row]) -> list[Any]:
 
 def _cells(rows: list[Row]) -> list[list[Any]]:
     return [list(row.cells) for row in rows]
+
+
+def _truth(targets: list[Any]) -> list[Any]:
+    """Labels 0.0 and 1.0 as truth values, which are the same labels."""
+    kinds = {0.0: False, 1.0: True}
+    return [kinds[label] if type(label) is float and label in kinds else label for label in targets]
+
+
+def _frozen(rows: list[Row]) -> Built:
+    return tuple(row.cells for row in rows), tuple(_targets(rows))
+
+
+def _with_truth(rows: list[Row]) -> Built:
+    return _cells(rows), _truth(_targets(rows))
 
 
 def _objects(values: list[Any]) -> Any:  # noqa: ANN401
@@ -153,9 +196,9 @@ def containers(*, classifies: bool) -> Iterator[Container]:
     odd = LABELS if classifies else ODD
     free = Container("lists", lambda rows: (_cells(rows), _targets(rows)), ODD, odd, lengths=True)
     yield free
-    yield Container(
-        "tuples", lambda rows: (tuple(_cells(rows)), tuple(_targets(rows))), (None, "x")
-    )
+    yield Container("tuples", _frozen, (None, "x"))
+    if classifies:
+        yield Container("lists with truth values", _with_truth, (), odd)
     yield replace(
         free,
         name="object arrays",
@@ -165,8 +208,8 @@ def containers(*, classifies: bool) -> Iterator[Container]:
     plain = (0.5, np.nan, np.inf, 1e30)
     for kind in (np.float64, np.float32, np.float16, np.longdouble):
         yield Container(f"{kind.__name__} arrays", _typed(kind), plain, (0, 1, np.nan))
-    for kind in (np.int64, np.uint64, np.bool_):
-        yield Container(f"{kind.__name__} arrays", _typed(kind), (0, 1, 2**62 + 1), (0, 1))
+    for whole in (np.int64, np.uint64, np.bool_):
+        yield Container(f"{whole.__name__} arrays", _typed(whole), (0, 1, 2**62 + 1), (0, 1))
     for name in ("csr", "csc", "coo", "lil", "dok", "bsr"):
         yield Container(f"{name} matrices", _sparse(name), (0.5,), (0, 1, np.nan), sparse=True)
     yield from _frames(odd)
@@ -188,6 +231,13 @@ def _frames(odd: tuple[Any, ...]) -> Iterator[Container]:
             cells,
             targets,
         )
+        if len(odd) == len(LABELS):
+            yield Container(
+                "pandas frames with truth values as labels",
+                lambda rows: (pd.DataFrame(_cells(rows)), pd.Series(_truth(_targets(rows)))),
+                (),
+                targets,
+            )
         yield Container("nullable pandas frames", _nullable(pd), (0.5, None, pd.NA), (0, 1, pd.NA))
     typed = (0.5, 1e308, np.nan, None)
     if find_spec("polars"):
@@ -206,3 +256,26 @@ def _nullable(pd: Any) -> Callable[[list[Row]], Built]:  # noqa: ANN401
         return X.convert_dtypes(), y.convert_dtypes()
 
     return make
+
+
+def malformed(n_features: int) -> Iterator[tuple[str, Built]]:
+    """Sparse matrices whose structure is wrong, made behind the back of scipy's constructors."""
+    import scipy.sparse as sp
+
+    for story, name, value in (
+        ("a column number beyond the last", "indices", n_features),
+        ("a negative column number", "indices", -1),
+        ("row starts that go back", "indptr", 1),
+        ("row starts beyond the entries", "indptr", 10**6),
+    ):
+        X = sp.csr_array(np.eye(6, n_features) + 1.0)
+        array = getattr(X, name).copy()
+        array[2] = value
+        setattr(X, name, array)
+        yield f"a CSR matrix with {story}", (X, np.arange(6.0) % 2)
+    X = sp.coo_array(np.eye(6, n_features) + 1.0)
+    coords = [np.array(axis, dtype=np.int64) for axis in (X.row, X.col)]
+    coords[0][0] = 6
+    wrong = sp.coo_array((X.data, (X.row, X.col)), shape=X.shape)
+    wrong.coords = tuple(coords)
+    yield "a COO matrix with a row number beyond the last", (wrong, np.arange(6.0) % 2)

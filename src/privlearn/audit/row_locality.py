@@ -10,13 +10,13 @@ of one row may refuse the fit where invalid rows are dropped.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from privlearn.audit.adversary import audited, base_data
-from privlearn.audit.containers import Container, Row, containers
+from privlearn.audit.containers import Container, Row, containers, malformed
 from privlearn.audit.failure import AuditFailure
 from privlearn.data import BoundedData, watching
 from privlearn.sparse import bounded_csr
@@ -25,11 +25,15 @@ __all__ = ["check_row_locality"]
 
 
 class _Reached(Exception):
-    """Carries the rows out of a fit."""
+    """Carries the rows out of a fit, which has then shown what is to be seen."""
 
-    def __init__(self, seen: NDArray[np.bytes_] | None) -> None:
+    def __init__(self, data: BoundedData) -> None:
         super().__init__()
-        self.seen = seen
+        self.data = data
+
+
+def _stop(data: BoundedData) -> None:
+    raise _Reached(data)
 
 
 def check_row_locality(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # noqa: ANN401
@@ -63,6 +67,19 @@ def check_row_locality(estimator: Any, *, n_features: int, seed: int = 0) -> Non
             _compare(model, container, before, story, changed, others)
     if not met:
         raise AuditFailure("no container of rows can be fitted at all")
+    for story, built in malformed(n_features):
+        _demand_refusal(model, story, built)
+
+
+def _demand_refusal(model: Any, story: str, built: tuple[Any, Any]) -> None:  # noqa: ANN401
+    """What is malformed as a whole must not reach a solver, whose loops trust column numbers."""
+    try:
+        _rows_reached(model, built)
+    except ValueError:
+        return
+    except Exception as error:
+        raise AuditFailure(f"{story} ends in {type(error).__name__}, not in a refusal") from None
+    raise AuditFailure(f"{story} reached the solver")
 
 
 def _changes(
@@ -74,7 +91,7 @@ def _changes(
         place = (0, n // 2, n - 1)[k % 3]
         same = [(i, i) for i in range(n) if i != place]
         yield f"row {place} has {story}", [*rows[:place], row, *rows[place + 1 :]], same
-    _, odd = next(iter(container.odd_rows(rows[0])))
+    _, odd = next(iter(container.odd_rows(rows[0])), ("", rows[0]))
     for place in (0, n // 2, n):
         after = [(i, i + (i >= place)) for i in range(n)]
         yield f"a row is put in at {place}", [*rows[:place], odd, *rows[place:]], after
@@ -92,11 +109,9 @@ def _compare(
     others: list[tuple[int, int]],
 ) -> None:
     where = f"{container.name}, {story}"
-    built = container.build(changed)
-    if built is None:
-        return  # the container does not take such a row
     after = _contributions(model, container, changed, where)
-    assert after is not None
+    if after is None:
+        return  # the container does not take such a row
     if len(after) != len(changed):
         raise AuditFailure(f"rows got lost: {where}")
     for old, new in others:
@@ -117,33 +132,43 @@ def _contributions(
     built = container.build(rows)
     if built is None:
         return None
-    refused = ""
+    try:
+        reached = _rows_reached(model, built)
+    except Exception as error:
+        if where is None:
+            return None
+        refused = type(error).__name__
+        raise AuditFailure(f"one row refuses the whole fit ({refused}): {where}") from None
+    return _as_bytes(reached, where or container.name)
+
+
+def _rows_reached(model: Any, built: tuple[Any, Any]) -> BoundedData:  # noqa: ANN401
+    """The bounded rows as the solver gets them; the fit ends there."""
     try:
         with watching(_stop):
             model.fit(*built)
     except _Reached as reached:
-        return reached.seen
-    except Exception as error:
-        refused = type(error).__name__
-    if where is None:
-        return None
-    raise AuditFailure(f"one row refuses the whole fit ({refused}): {where}")
+        return reached.data
+    raise AuditFailure("a fit ended without rows")
 
 
-def _stop(data: BoundedData) -> None:
-    raise _Reached(_as_bytes(data))
+def _as_bytes(data: BoundedData, where: str) -> list[bytes]:
+    """Each row's cells, target and presence; present and empty rows must be told apart alike."""
+    found: list[bytes] = []
+    present = data.present()
+    for rows in data.blocks():
+        for x, y, there in zip(rows.X, rows.y, rows.present, strict=True):
+            if bool(there) != bool(present[len(found)]) or not np.isfinite(x).all():
+                raise AuditFailure(f"a row is empty in one place and not in another: {where}")
+            found.append(x.tobytes() + y.tobytes() + there.tobytes())
+    return _with_sparse(found, data) if data.sparse else found
 
 
-def _as_bytes(data: BoundedData) -> list[bytes]:
-    found = [
-        x.tobytes() + y.tobytes() + there.tobytes()
-        for rows in data.blocks()
-        for x, y, there in zip(rows.X, rows.y, rows.present, strict=True)
-    ]
-    if not data.sparse:
-        return found
-    sparse = bounded_csr(data.table.X, data.bounds, data.fit_intercept, data.present())
-    for place, (first, last) in enumerate(zip(sparse.indptr, sparse.indptr[1:], strict=False)):
-        columns = np.asarray(sparse.indices[first:last], dtype=np.int64)
-        found[place] += columns.tobytes() + sparse.data[first:last].tobytes()
+def _with_sparse(found: list[bytes], data: BoundedData) -> list[bytes]:
+    """The same with the sparse form of each row behind its dense one."""
+    assert not isinstance(data.table.X, np.ndarray)
+    rows = bounded_csr(data.table.X, data.bounds, data.fit_intercept, data.present())
+    for place, (first, last) in enumerate(pairwise(rows.indptr)):
+        columns = np.asarray(rows.indices[first:last], dtype=np.int64)
+        found[place] += columns.tobytes() + rows.data[first:last].tobytes()
     return found

@@ -12,6 +12,7 @@ from sklearn.base import ClassifierMixin
 from privlearn.data import Table, validate
 from privlearn.labels import declared_classes, encode_labels
 from privlearn.linear_model.base import PrivateEstimator
+from privlearn.linear_model.scoring import accuracy
 from privlearn.plan import Plan
 from privlearn.problem import Neighbors
 from privlearn.solvers import Solution
@@ -79,6 +80,20 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
         scores = self.decision_function(X)
         best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[best])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # noqa: ANN401
+        """Share of labels that are predicted; labels are compared by value.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            Rows to predict.
+        y : array-like of shape (n_samples,)
+            True labels.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights of the rows.
+        """
+        return accuracy(self.predict(X), y, self.classes_, sample_weight)
 
     def _read(self, X: Any, y: Any, labels: Any = None) -> Table:  # noqa: ANN401
         if y is not None:

@@ -11,6 +11,7 @@ from sklearn.base import RegressorMixin
 
 from privlearn.data import Table, validate
 from privlearn.linear_model.base import PrivateEstimator
+from privlearn.linear_model.scoring import r_squared
 from privlearn.problem import Neighbors
 from privlearn.solvers import Solution
 
@@ -37,6 +38,20 @@ class PrivateLinearRegressor(RegressorMixin, PrivateEstimator):
         scores = self._scores(X)
         reach = getattr(self, "_reach", None)
         return scores if reach is None or reach.target is None else np.clip(scores, *reach.target)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # noqa: ANN401
+        """Coefficient of determination of the predictions: 1 is perfect.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            Rows to predict.
+        y : array-like of shape (n_samples,)
+            True targets.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights of the rows.
+        """
+        return r_squared(self.predict(X), y, sample_weight)
 
     @property
     def bounds_y_(self) -> tuple[float, float]:
