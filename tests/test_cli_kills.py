@@ -6,10 +6,10 @@ import signal
 import sys
 
 import pytest
+from tools.kill_cli import Trial, forked, kill_at_random, warm_up
 
 from privlearn import Ledger
 from privlearn.cli import main
-from tools.kill_cli import Trial, forked, kill_at_random, warm_up
 
 pytestmark = [
     pytest.mark.slow,

@@ -143,7 +143,7 @@ def forked(run: Callable[[], int]) -> int:
         return child
     status = 70
     try:
-        sys.stdout = sys.stderr = quiet = open(os.devnull, "w")
+        sys.stdout = sys.stderr = quiet = open(os.devnull, "w")  # noqa: SIM115 (for the child's life)
         os.dup2(quiet.fileno(), 1)
         os.dup2(quiet.fileno(), 2)
         status = run()
