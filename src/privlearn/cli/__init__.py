@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Sequence
 
 from privlearn._version import __version__
-from privlearn.cli.errors import CommandError
+from privlearn.cli.guard import OK, guarded, traced
 from privlearn.cli.help import Help
 from privlearn.cli.options import join_negative_values
-from privlearn.exceptions import BudgetExceeded, PrivacyError
 
 __all__ = ["main"]
-
-OK, BAD_INPUT, OVER_BUDGET, INTERRUPTED = 0, 1, 3, 130
 
 EPILOG = """\
 start here:
@@ -54,9 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.command is None:
         parser.print_help()
         return OK
-    if args.traceback:
-        return int(args.run(args))
-    return _guarded(args)
+    return (traced if args.traceback else guarded)(lambda: int(args.run(args)))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -79,49 +70,3 @@ def _parser() -> argparse.ArgumentParser:
             "--traceback", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS
         )
     return parser
-
-
-def _guarded(args: argparse.Namespace) -> int:
-    """Run a command; what goes wrong on purpose becomes a sentence and a status."""
-    try:
-        with _plain_warnings():
-            status = int(args.run(args))
-        sys.stdout.flush()
-        return status
-    except BudgetExceeded as error:
-        return _complain(error, OVER_BUDGET)
-    except (CommandError, PrivacyError, ValueError, TypeError) as error:
-        return _complain(error, BAD_INPUT)
-    except BrokenPipeError:
-        # The reader left, as `head` does: nothing more to say, and nothing to flush at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return OK
-    except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        return _complain(f"{place}{error.strerror or type(error).__name__}", BAD_INPUT)
-    except Exception as error:  # its text might quote data, so it is shown on demand only
-        kind = type(error).__name__
-        return _complain(f"unexpected {kind}; add --traceback to see where", BAD_INPUT)
-    except KeyboardInterrupt:
-        return _complain("interrupted; what the ledger was charged stays charged", INTERRUPTED)
-
-
-def _complain(error: object, status: int) -> int:
-    print(f"privlearn: {error}", file=sys.stderr)
-    return status
-
-
-@contextmanager
-def _plain_warnings() -> Iterator[None]:
-    """Show each warning as one line, without the place in the code."""
-
-    def show(message: Warning | str, *_: Any, **__: Any) -> None:  # noqa: ANN401
-        print(f"privlearn: warning: {message}", file=sys.stderr)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("default")
-        # what libraries tell each other's developers is nothing to the person at the terminal
-        for kind in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
-            warnings.simplefilter("ignore", kind)
-        warnings.showwarning = show
-        yield

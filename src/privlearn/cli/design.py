@@ -12,7 +12,7 @@ from privlearn.cli.facts import Facts, Range
 
 __all__ = ["Design", "design"]
 
-MOST_OPTIONS = 100  # that an error lists
+MOST_OPTIONS = 20  # that an error lists
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -11,9 +12,10 @@ from typing import Any
 
 from privlearn.cli.errors import CommandError
 
-__all__ = ["Facts", "parse_bounds", "parse_categories", "parse_range", "read_facts"]
+__all__ = ["Facts", "checked_norm", "parse_bounds", "parse_categories", "parse_range", "read_facts"]
 
 Range = tuple[float, float]
+SMALLEST, LARGEST = 1e-100, 1e100  # what products and quotients of facts leave room for
 KEYS = ("target", "columns", "classes", "data_norm", "bounds", "categories")
 
 
@@ -90,7 +92,21 @@ def _range(pair: Range, text: str) -> Range:
     low, high = pair
     if not (low < high and math.isfinite(high - low)):
         raise CommandError(f"the range {text} needs two finite numbers, the lower one first")
+    if max(-low, high) > LARGEST or high - low < SMALLEST:
+        raise CommandError(
+            f"the range {text} is too wide or too narrow to calculate with: numbers up to "
+            f"{LARGEST:g} and widths from {SMALLEST:g} can be used; change the column's unit"
+        )
     return low, high
+
+
+def checked_norm(norm: float) -> float:
+    """A norm with which one can calculate."""
+    if not SMALLEST <= norm <= LARGEST:
+        raise CommandError(
+            f"the norm {norm:g} cannot be used; it must lie between {SMALLEST:g} and {LARGEST:g}"
+        )
+    return norm
 
 
 def parse_bounds(text: str) -> tuple[str, Range]:
@@ -130,17 +146,7 @@ def _distinct(values: list[str], where: str) -> tuple[str, ...]:
 
 def read_facts(path: str | Path) -> Facts:
     """Read a facts file (TOML)."""
-    try:
-        content = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise CommandError(f"the facts file {path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise CommandError(f"the facts file {path} is not UTF-8 text; save it as UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
-        raise CommandError(
-            f"the facts file {path} is not valid TOML: {error}. A template: privlearn plan "
-            "--template DATA.csv --target COLUMN"
-        ) from None
+    content = _toml(path)
     unknown = sorted(set(content) - set(KEYS))
     if unknown:
         raise CommandError(
@@ -148,6 +154,23 @@ def read_facts(path: str | Path) -> Facts:
             f"there are: {', '.join(KEYS)}"
         )
     return _facts(content, str(path))
+
+
+def _toml(path: str | Path) -> dict[str, Any]:
+    """The file's entries. Its text is not quoted: it may be a file with data, given by mistake."""
+    try:
+        return tomllib.loads(Path(path).read_bytes().decode("utf-8-sig"))
+    except OSError as error:
+        problem = f"cannot be read: {error.strerror}"
+    except UnicodeDecodeError:
+        problem = "is not UTF-8 text; save it as UTF-8"
+    except (ValueError, RecursionError) as error:
+        place = re.search(r"\(at [^()]*\)$", str(error))
+        problem = (
+            f"is not valid TOML {place[0] if place else '(anywhere)'}. A template: privlearn plan "
+            "--template DATA.csv --target COLUMN"
+        )
+    raise CommandError(f"the facts file {path} {problem}")
 
 
 def _facts(content: Mapping[str, Any], path: str) -> Facts:
@@ -167,7 +190,7 @@ def _facts(content: Mapping[str, Any], path: str) -> Facts:
         target=None if "target" not in content else str(content["target"]),
         columns=_optional_texts(content, "columns", path),
         classes=_optional_texts(content, "classes", path),
-        data_norm=None if norm is None else float(norm),
+        data_norm=None if norm is None else checked_norm(_float(norm)),
     )
 
 
@@ -186,7 +209,15 @@ def _toml_range(name: str, value: object, path: str) -> Range:
             f"the bounds of {name!r} in {path} are no pair of numbers; write for example "
             f"{name} = [0, 100], or {name} = [] where nothing is known"
         )
-    return _range((float(value[0]), float(value[1])), f"of {name!r} in {path}")
+    return _range((_float(value[0]), _float(value[1])), f"of {name!r} in {path}")
+
+
+def _float(value: float) -> float:
+    """A number of the file; whole ones may be longer than any float."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def _is_number(value: object) -> bool:

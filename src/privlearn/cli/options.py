@@ -8,7 +8,14 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from privlearn.cli.errors import CommandError
-from privlearn.cli.facts import Facts, parse_bounds, parse_categories, parse_range, read_facts
+from privlearn.cli.facts import (
+    Facts,
+    checked_norm,
+    parse_bounds,
+    parse_categories,
+    parse_range,
+    read_facts,
+)
 
 __all__ = [
     "add_budget",
@@ -190,7 +197,7 @@ def gather_facts(args: argparse.Namespace, default_target: str | None = None) ->
         target=args.target,
         columns=args.columns,
         classes=None if args.classes is None else names(args.classes),
-        data_norm=args.data_norm,
+        data_norm=None if args.data_norm is None else checked_norm(args.data_norm),
     )
     facts = read_facts(args.facts).updated(given) if args.facts else given
     if args.bounds_y is not None:

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["add_parser", "run"]
 
+MOST = 1e12  # rows; a plan needs no more
+MOST_FEATURES = 1_000_000
+
 EXAMPLE = """\
 examples:
   how noisy would a model of 8 columns and 10,000 people be, with all ranges bought?
@@ -78,6 +81,8 @@ def count(text: str) -> int:
         value = 0.0
     if not (value >= 1 and value.is_integer()):
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
+    if value > MOST:
+        raise argparse.ArgumentTypeError(f"{text!r} is too large; {MOST:g} is the most")
     return int(value)
 
 
@@ -133,6 +138,8 @@ def _design(args: argparse.Namespace, facts: Facts, classifies: bool) -> Design:
                 "--delta 0 leaves no way to buy ranges, so the columns must be known: give "
                 "--facts or --bounds instead of --features, or --delta 1e-6"
             )
+        if args.features > MOST_FEATURES:
+            raise CommandError(f"--features {args.features:,} is too many; {MOST_FEATURES:,} work")
         known = [f"column {place}" for place in range(1, args.features + 1)]
     if not known:
         raise CommandError("how many columns? Add --features P, --columns A,B,... or --facts FILE")

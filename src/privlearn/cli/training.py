@@ -14,7 +14,7 @@ from privlearn.cli.tables import Source, Table
 
 __all__ = ["read_training"]
 
-MOST_COMPLAINTS = 100  # that an error lists
+MOST_COMPLAINTS = 20  # that an error lists
 MOST_LABELS = 20  # more are probably numbers; declared ones may be more
 
 
@@ -73,6 +73,8 @@ def _refuse_invalid(
 ) -> None:
     broken = set(invalid_columns(design.columns, X))
     lines = [_complaint(column) for column in design.columns if column.name in broken]
+    if len(lines) > MOST_COMPLAINTS:
+        lines[MOST_COMPLAINTS:] = [f"  and {len(lines) - MOST_COMPLAINTS:,} more columns"]
     if y.dtype != object and np.isnan(y).any():
         labels = "if it holds labels: --model logistic"
         lines.append(f"  {design.target}: a cell of the target is empty or no number ({labels})")
@@ -80,8 +82,6 @@ def _refuse_invalid(
         lines.append(f"  {design.target}: a cell of the target is empty or none of --classes")
     if not lines:
         return
-    if len(lines) > MOST_COMPLAINTS:
-        lines[MOST_COMPLAINTS:] = [f"  and {len(lines) - MOST_COMPLAINTS:,} more columns"]
     if broken & set(design.unlimited):
         lines.append("Ranges of numbers are bought, but values of a text column must be listed.")
     usable = ",".join(name for name in design.names if name not in broken)
