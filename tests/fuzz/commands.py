@@ -194,6 +194,7 @@ def run_command(pick, secrets):
 def _verdict(pick, secrets, seen, before, after):
     said = dict(seen.texts).get("output", "")
     status = seen.error.code if isinstance(seen.error, SystemExit) else seen.result
+    secrets.outcome = "succeeded" if status == 0 else f"status {status}"
     if seen.error is not None and not isinstance(seen.error, SystemExit):
         yield f"undocumented {type(seen.error).__name__}", "", str(seen.error)[:200]
     elif status not in ENDS:

@@ -179,6 +179,7 @@ def judge(seen, secrets, *, estimator=None, before=None, charges=0, fits=False, 
     """(kind, place, detail) of all that does not hold."""
     found = []
     error = seen.error
+    secrets.outcome = "succeeded" if error is None else type(error).__name__
     place = "" if error is None else place_of(error)
     if isinstance(error, Hang):
         found.append(("hang", place, f"over {SECONDS} s"))
