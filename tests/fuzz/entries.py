@@ -117,9 +117,17 @@ def _ledger(pick, given):
         given["ledger"] = Witness()
         return None
     folder = tempfile.TemporaryDirectory(prefix="fuzz-")
-    given["ledger"] = CountingLedger(Path(folder.name) / "a.ledger", epsilon=50.0, delta=1e-5)
+    given["ledger"] = _opened(Path(folder.name) / "a.ledger", 50.0, 1e-5)
     given["dataset"] = "people"
     return folder
+
+
+def _opened(path, epsilon, delta):
+    """A new ledger, made in whichever way ledgers are made."""
+    if hasattr(Ledger, "create"):
+        Ledger.create(path, epsilon=epsilon, delta=delta)
+        return CountingLedger(path)
+    return CountingLedger(path, epsilon=epsilon, delta=delta)
 
 
 def _in_file(folder, secrets):
@@ -165,6 +173,7 @@ def _fit(pick, secrets):
         charges=given["ledger"].charges,
         fits=True,
         price=pick.chance(5),
+        once=True,
     )
     return entry, verdict + _in_file(folder, secrets)
 
@@ -298,8 +307,9 @@ def _ledger_call(pick, path, method, name):
         )
         if not isinstance(where, Path):
             where = where if not isinstance(where, str | bytes) else path
-        return lambda: Ledger(where, epsilon=epsilon, delta=delta)
-    ledger = Ledger(path, epsilon=2.0, delta=1e-6)
+        create = getattr(Ledger, "create", Ledger)
+        return lambda: create(where, epsilon=epsilon, delta=delta)
+    ledger = _opened(path, 2.0, 1e-6)
     if method == "charge":
         plan = _some_plan(pick) if pick.chance(70) else pick("plan", parameters.ANYTHING)
         return lambda: ledger.charge(plan, name)

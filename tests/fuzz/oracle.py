@@ -175,7 +175,9 @@ def _not_finite(estimator):
                 yield name
 
 
-def judge(seen, secrets, *, estimator=None, before=None, charges=0, fits=False, price=False):
+def judge(
+    seen, secrets, *, estimator=None, before=None, charges=0, fits=False, price=False, once=False
+):
     """(kind, place, detail) of all that does not hold."""
     found = []
     error = seen.error
@@ -197,6 +199,8 @@ def judge(seen, secrets, *, estimator=None, before=None, charges=0, fits=False, 
             ("estimator changed", ", ".join(changed), f"{type(error).__name__} at {place}")
         )
     if fits and error is None:
+        if once and charges != 1:
+            found.append(("not charged once", type(estimator).__name__, f"{charges} charges"))
         found += [("not finite", name, "") for name in _not_finite(estimator)]
         if price:
             found += _over_promise(estimator)
