@@ -123,7 +123,7 @@ def _run(args: argparse.Namespace) -> Summary:
     reports = chunks.run(
         lambda first, step: _command(args, first, step), args.processes, args.examples, forever
     )
-    for report in reports:
+    for report in chunks.until_interrupted(reports):
         summary.add(report)
         if (monotonic() - start) // 60 > said:
             said += 1

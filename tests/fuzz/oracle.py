@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 from privlearn.exceptions import PlanViolation, PrivacyError, PrivacyTestFailed
 
-SECONDS = 20  # after which a call is taken for hung
+SECONDS = 60  # after which a call is taken for hung; compiling a loop takes a while
 EXACTLY = (ValueError, TypeError, NotFittedError, InvalidParameterError)
 
 
