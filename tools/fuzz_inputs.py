@@ -28,6 +28,7 @@ class Summary:
     def __init__(self) -> None:
         self.examples = 0
         self.entries: Counter[str] = Counter()
+        self.outcomes: Counter[str] = Counter()
         self.kinds: dict[tuple[str, str], dict[str, Any]] = {}
 
     def add(self, report: dict[str, Any]) -> None:
@@ -39,6 +40,7 @@ class Summary:
             self._break(number, "any", "crash", place, report["crash"], "")
             return
         self.entries[report["entry"]] += 1
+        self.outcomes[report["outcome"]] += 1
         for entry, kind, place, detail in report["broken"]:
             self._break(number, entry, kind, place, detail, report["story"])
 
@@ -71,6 +73,7 @@ class Summary:
             "examples": self.examples,
             "violations": self.violations,
             "entries": dict(self.entries),
+            "outcomes": dict(self.outcomes.most_common()),
             "kinds": [
                 {"kind": kind, "place": place, **found}
                 for (kind, place), found in self.kinds.items()
@@ -93,8 +96,9 @@ def _parsed() -> argparse.Namespace:
 def _trial(args: argparse.Namespace, number: int) -> dict[str, Any]:
     from fuzz.entries import seeded_example
 
-    entry, broken, story = seeded_example(args.seed, number, args.entry)
-    return {"entry": entry, "broken": broken, "story": story if broken else ""}
+    entry, broken, outcome, story = seeded_example(args.seed, number, args.entry)
+    said = story if broken else ""
+    return {"entry": entry, "broken": broken, "outcome": outcome, "story": said}
 
 
 def _command(args: argparse.Namespace, first: int, step: int) -> list[str]:
@@ -111,14 +115,15 @@ def _run(args: argparse.Namespace) -> Summary:
         took = monotonic() - start
         return (
             f"{took / 60:6.1f} min  {summary.examples:7d} examples  "
-            f"{summary.examples / took:6.1f}/s  {summary.violations:6d} violations of {len(summary.kinds)} kinds"
+            f"{summary.examples / took:6.1f}/s  "
+            f"{summary.violations:6d} violations of {len(summary.kinds)} kinds"
         )
 
     forever = 1e9
     reports = chunks.run(
         lambda first, step: _command(args, first, step), args.processes, args.examples, forever
     )
-    for report in reports:
+    for report in chunks.until_interrupted(reports):
         summary.add(report)
         if (monotonic() - start) // 60 > said:
             said += 1
@@ -139,10 +144,12 @@ def main() -> int:
     if args.only is not None:
         from fuzz.entries import seeded_example
 
-        entry, broken, story = seeded_example(args.seed, args.only, args.entry)
-        print(json.dumps({"entry": entry, "broken": broken, "story": story}, indent=1))
+        names = ("entry", "broken", "outcome", "story")
+        found = seeded_example(args.seed, args.only, args.entry)
+        print(json.dumps(dict(zip(names, found, strict=True)), indent=1))
         return 0
     summary = _run(args)
+    print(", ".join(f"{name} {count}" for name, count in summary.outcomes.most_common(8)))
     print("\n".join(summary.lines(args.seed)))
     if args.out is not None:
         args.out.write_text(json.dumps(summary.as_dict() | {"seed": args.seed}, indent=1))

@@ -108,7 +108,7 @@ def _run(args: argparse.Namespace) -> Summary:
 
     summary, start, said = Summary(), monotonic(), 0
     reports = chunks.run(command, args.processes, args.configurations, 60.0 * args.minutes)
-    for report in reports:
+    for report in chunks.until_interrupted(reports):
         summary.add(report)
         if (monotonic() - start) // 60 > said:
             said += 1

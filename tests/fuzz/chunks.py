@@ -9,6 +9,7 @@ from __future__ import annotations
 import faulthandler
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -145,6 +146,21 @@ def _next_report(lines, workers, seen, last) -> Iterator[dict]:
     else:
         worker.following, worker.current = report["done"] + worker.step, None
         yield report
+
+
+def until_interrupted(reports: Iterator[dict]) -> Iterator[dict]:
+    """The same; an interrupt or a request to end stops them, so that what was found is told."""
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield from reports
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def python() -> str:

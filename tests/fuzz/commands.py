@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import tempfile
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -169,7 +171,13 @@ def _command(pick, secrets):
         Path("a.ledger").write_bytes(pick("ledger", {"": b"", "text": b"hello", "0": b"\0" * 5000}))
         return ["ledger", pick("file", ("a.ledger", data, "none"))]
     if command == "predict":
-        kinds = {"good": MODEL_FILE, "broken": "{", "list": "[]", "empty": "", "other": '{"a": 1}'}
+        kinds = {
+            "good": model_file(),
+            "broken": "{",
+            "list": "[]",
+            "empty": "",
+            "other": '{"a": 1}',
+        }
         Path("m.json").write_text(pick("model file", kinds))
         return ["predict", "m.json", data, "--on-invalid", pick("invalid", ("raise", "blank"))]
     return _fit_line(pick, data)
@@ -194,6 +202,7 @@ def run_command(pick, secrets):
 def _verdict(pick, secrets, seen, before, after):
     said = dict(seen.texts).get("output", "")
     status = seen.error.code if isinstance(seen.error, SystemExit) else seen.result
+    secrets.outcome = "succeeded" if status == 0 else f"status {status}"
     if seen.error is not None and not isinstance(seen.error, SystemExit):
         yield f"undocumented {type(seen.error).__name__}", "", str(seen.error)[:200]
     elif status not in ENDS:
@@ -221,13 +230,13 @@ def _files(secrets, before, after, status):
                 yield "output of a command that failed", name, ""
 
 
-def _model_file():
+@cache
+def model_file():
+    """What a good fit writes."""
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
         data, out = Path(folder) / "d.csv", Path(folder) / "m.json"
         data.write_text("\n".join([NAMES, *["0.5,0.25,0.75"] * 6]))
         line = ["fit", str(data), "--target", "wage", "--epsilon", "8", *FACTS, "-o", str(out)]
-        observe(lambda: main(line))
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            main(line)
         return out.read_text()
-
-
-MODEL_FILE = _model_file()

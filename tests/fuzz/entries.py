@@ -46,7 +46,7 @@ def _entry(pick):
 
 
 def example(source, only=None):
-    """One example: entry, violations as (entry, kind, place, detail), and the story.
+    """One example: entry, violations as (entry, kind, place, detail), outcome and story.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def example(source, only=None):
     secrets = Secrets(source.getrandbits(32))
     entry = only or _entry(pick)
     entry, found = RUNNERS[entry](pick, secrets)
-    return entry, [(entry, *one) for one in found], pick.told()
+    return entry, [(entry, *one) for one in found], secrets.outcome, pick.told()
 
 
 def seeded_example(seed, number, only=None):
@@ -117,9 +117,17 @@ def _ledger(pick, given):
         given["ledger"] = Witness()
         return None
     folder = tempfile.TemporaryDirectory(prefix="fuzz-")
-    given["ledger"] = CountingLedger(Path(folder.name) / "a.ledger", epsilon=50.0, delta=1e-5)
+    given["ledger"] = _opened(Path(folder.name) / "a.ledger", 50.0, 1e-5)
     given["dataset"] = "people"
     return folder
+
+
+def _opened(path, epsilon, delta):
+    """A new ledger, made in whichever way ledgers are made."""
+    if hasattr(Ledger, "create"):
+        Ledger.create(path, epsilon=epsilon, delta=delta)
+        return CountingLedger(path)
+    return CountingLedger(path, epsilon=epsilon, delta=delta)
 
 
 def _in_file(folder, secrets):
@@ -137,7 +145,7 @@ def _in_file(folder, secrets):
 # Runners: (entry, violations)
 
 
-def _built(pick, secrets, cls, keyword):
+def _built(pick, secrets, cls):
     """An estimator, or what its making raised; parameters may be objects that refuse."""
     seen = observe(lambda: _estimator(pick, cls))
     if seen.error is not None:
@@ -148,7 +156,7 @@ def _built(pick, secrets, cls, keyword):
 def _fit(pick, secrets):
     cls = parameters.draw_class(pick)
     entry = f"{cls.__name__}.fit"
-    given, found = _built(pick, secrets, cls, "fit")
+    given, found = _built(pick, secrets, cls)
     if given is None:
         return "solver object", found
     folder = _ledger(pick, given)
@@ -165,6 +173,7 @@ def _fit(pick, secrets):
         charges=given["ledger"].charges,
         fits=True,
         price=pick.chance(5),
+        once=True,
     )
     return entry, verdict + _in_file(folder, secrets)
 
@@ -187,29 +196,36 @@ def _more_arguments(pick, secrets, cls):
 def _partial_fit(pick, secrets):
     streaming = [c for c in parameters.every_estimator() if hasattr(c, "partial_fit")]
     cls = pick("estimator", {c.__name__: c for c in streaming})
-    given, found = _built(pick, secrets, cls, "partial_fit")
+    given, found = _built(pick, secrets, cls)
     if given is None:
         return "solver object", found
     if pick.chance(80):
         given["solver"] = "one-pass"
     folder = _ledger(pick, given)
-    model = cls(**given)
-    found = []
-    for _ in range(pick.between(1, 2)):
-        charged = given["ledger"].charges
+    model, found, released = cls(**given), [], set()
+    for batch in range(pick.between(1, 3)):
+        if batch:
+            model = _changed_on_the_way(pick, model)
+        ledger = model.ledger
+        charged = ledger.charges
         X, y = _data(pick, secrets, cls, width=3)
         more = {"classes": [0, 1]} if _classifies(cls) and pick.chance(70) else {}
         before = snapshot(model)
-        seen = observe(lambda X=X, y=y, more=more: model.partial_fit(X, y, **more))
-        found += judge(
-            seen,
-            secrets,
-            estimator=model,
-            before=before,
-            charges=given["ledger"].charges - charged,
-            fits=True,
-        )
+        seen = observe(lambda model=model, X=X, y=y, m=more: model.partial_fit(X, y, **m))
+        charges = ledger.charges - charged
+        found += judge(seen, secrets, estimator=model, before=before, charges=charges, fits=True)
+        if seen.error is None:
+            released.add(ledger)
+    found += [("released without a charge", "", "") for one in released if not one.charges]
     return f"{cls.__name__}.partial_fit", found + _in_file(folder, secrets)
+
+
+def _changed_on_the_way(pick, model):
+    """The model, now and then with another ledger than the stream was charged to."""
+    if pick.chance(15):
+        pick.story.append("another ledger")
+        model.set_params(ledger=Witness())
+    return model
 
 
 AFTER = ("predict", "predict_proba", "predict_log_proba", "decision_function", "score")
@@ -232,7 +248,7 @@ def _after(pick, secrets):
 
 def _plan(pick, secrets):
     cls = parameters.draw_class(pick)
-    given, found = _built(pick, secrets, cls, "plan")
+    given, found = _built(pick, secrets, cls)
     if given is None:
         return "solver object", found
     numbers = {"n": pick("n", parameters.ANYTHING | {"100": 100})}
@@ -291,8 +307,9 @@ def _ledger_call(pick, path, method, name):
         )
         if not isinstance(where, Path):
             where = where if not isinstance(where, str | bytes) else path
-        return lambda: Ledger(where, epsilon=epsilon, delta=delta)
-    ledger = Ledger(path, epsilon=2.0, delta=1e-6)
+        create = getattr(Ledger, "create", Ledger)
+        return lambda: create(where, epsilon=epsilon, delta=delta)
+    ledger = _opened(path, 2.0, 1e-6)
     if method == "charge":
         plan = _some_plan(pick) if pick.chance(70) else pick("plan", parameters.ANYTHING)
         return lambda: ledger.charge(plan, name)

@@ -69,10 +69,15 @@ def judge(configuration, pair):
     return found.ratios, found.broken, False
 
 
-def trial(seed, number, pairs=PAIRS):
-    """All of one configuration, as a dictionary that JSON can hold."""
+def trial(seed, number, pairs=PAIRS, solver=""):
+    """All of one configuration, as a dictionary that JSON can hold.
+
+    None where the solver's name does not start as asked for.
+    """
     rng = np.random.default_rng([seed, number])
     configuration = draw_configuration(rng)
+    if not configuration.solver.startswith(solver):
+        return None
     worst, broken, counts = {}, [], Counter()
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")

@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 from privlearn.exceptions import PlanViolation, PrivacyError, PrivacyTestFailed
 
-SECONDS = 20  # after which a call is taken for hung
+SECONDS = 60  # after which a call is taken for hung; compiling a loop takes a while
 EXACTLY = (ValueError, TypeError, NotFittedError, InvalidParameterError)
 
 
@@ -175,10 +175,13 @@ def _not_finite(estimator):
                 yield name
 
 
-def judge(seen, secrets, *, estimator=None, before=None, charges=0, fits=False, price=False):
+def judge(
+    seen, secrets, *, estimator=None, before=None, charges=0, fits=False, price=False, once=False
+):
     """(kind, place, detail) of all that does not hold."""
     found = []
     error = seen.error
+    secrets.outcome = "succeeded" if error is None else type(error).__name__
     place = "" if error is None else place_of(error)
     if isinstance(error, Hang):
         found.append(("hang", place, f"over {SECONDS} s"))
@@ -196,6 +199,8 @@ def judge(seen, secrets, *, estimator=None, before=None, charges=0, fits=False, 
             ("estimator changed", ", ".join(changed), f"{type(error).__name__} at {place}")
         )
     if fits and error is None:
+        if once and charges != 1:
+            found.append(("not charged once", type(estimator).__name__, f"{charges} charges"))
         found += [("not finite", name, "") for name in _not_finite(estimator)]
         if price:
             found += _over_promise(estimator)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
 from sklearn.base import clone
 
-from fuzz.rows import Facts, Row, contained, draw_facts, draw_labels, draw_rows, targets_of
+from fuzz.rows import Facts, contained, draw_facts, draw_labels, draw_rows, targets_of
 from privlearn.feature_selection import KendallSelector, SubLassoSelector
 from privlearn.solvers import BoostedStatistics, OutputPerturbation, Tukey
-from support import FEW, every_estimator, modes_for
+from support import FEW, N_FEATURES, every_configuration, every_estimator, modes_for
 
 RELATIONS = ("zero_out", "add_remove", "replace_one")
 PLACES = ("front", "middle", "end")
@@ -68,8 +68,30 @@ def pick(rng, options):
     return options[int(rng.integers(len(options)))]
 
 
+@cache
+def _known():
+    """The configurations of the audits: levels, streams, selections, everything special."""
+    return every_configuration(on_invalid="drop")
+
+
+def _taken(rng):
+    """One of the audits' configurations, around whose facts data are drawn."""
+    name, model = pick(rng, _known())
+    low, high = getattr(model, "bounds_X", None) or (-2.0, 2.0)
+    box = [np.array(np.broadcast_to(side, (N_FEATURES,)), dtype=float) for side in (low, high)]
+    target = getattr(model, "bounds_y", None) or (-1.0, 1.0)
+    facts = Facts(*box, target, getattr(model, "data_norm", None))
+    classes = getattr(model, "classes", None)
+    by_place = ("level" in name or "stream" in name) and model.neighbors == "add_remove"
+    if by_place:  # who has which level, or comes in which batch, is told by a row's number there
+        model = clone(model).set_params(neighbors="zero_out")
+    return Configuration(model, facts, f"audit: {name.split('-')[0]}", classes, f"audit: {name}")
+
+
 def draw_configuration(rng):
     """An estimator with a solver, a relation and declared facts, or nothing declared."""
+    if rng.random() < 0.15:
+        return _taken(rng)
     cls = pick(rng, [*every_estimator(), *SELECTORS])
     p, relation = int(pick(rng, (1, 2, 3, 3, 5))), pick(rng, RELATIONS)
     common = {"neighbors": relation, "on_invalid": "drop", "random_state": int(rng.integers(99))}
@@ -109,7 +131,7 @@ def _with_solver(rng, cls, p, common):
 def draw_pair(rng, configuration):
     """Base data, a row, and the neighbour under the configuration's relation."""
     relation, facts = configuration.model.neighbors, configuration.facts
-    n = int(pick(rng, SIZES)) if not configuration.solver.startswith("tukey") else 300
+    n = 300 if "tukey" in configuration.solver else int(pick(rng, SIZES))
     kind, base = draw_rows(rng, facts, n, configuration.classes)
     table, column = pick(rng, TABLES), pick(rng, COLUMNS)
     place = pick(rng, PLACES)
@@ -145,6 +167,3 @@ def _levels(rng, configuration, n, row, shorter):
     if set(other) != set(given):
         return {}
     return {"levels": {"sample_epsilon": given}, "other_levels": {"sample_epsilon": other}}
-
-
-__all__ = ["Configuration", "Pair", "Row", "draw_configuration", "draw_pair", "replace"]

@@ -40,6 +40,7 @@ class Secrets:
     def __init__(self, seed):
         self._random = random.Random(seed)
         self.large_numbers, self.small_numbers, self.words = [], [], []
+        self.outcome = "?"  # of the example that they are planted in
 
     def large(self):
         number = round(self._random.uniform(1.1e6, 9.9e6), 4)

@@ -11,7 +11,8 @@ HUGE = 10**400
 CENTRES = (0.0, 0.0, 0.5, -3.0, 2005.0, 1e6, -1e3)
 WIDTHS = (0.0, 1e-6, 1.0, 1.0, 30.0, 1e5)
 TARGETS = ((0.0, 1.0), (-2.0, 6.0), (100.0, 1e5), (5.0, 5.000001), (-1e6, 1e6))
-LABELS = ([0, 1], [0, 1, 2], ["a", "b"], [False, True], [1.0, 2.0], ["0", "1"], [-1, 1])
+LABELS = ([0, 1], [0, 1], [0, 1, 2], ["a", "b"], [False, True], [1.0, 2.0], ["0", "1"], [-1, 1])
+LABELS += (list(range(40)),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +40,10 @@ class Row:
 
 def _one(rng, options):
     return options[int(rng.integers(len(options)))]
+
+
+def _as_is(label):
+    return label
 
 
 def draw_labels(rng):
@@ -70,8 +75,11 @@ def draw_facts(rng, p, intercept, bare):
 
 
 def _targets(rng, facts, classes, n):
+    """Everybody's target; labels may all be spelled in another type than the declared ones."""
     if classes is not None:
-        return [_one(rng, classes) for _ in range(n)]
+        alike = set(classes) == {0, 1}
+        spell = _one(rng, (bool, float, np.int8, int)) if alike and rng.random() < 0.5 else _as_is
+        return [spell(_one(rng, classes)) for _ in range(n)]
     return rng.uniform(*facts.target, n).tolist()
 
 
