@@ -62,7 +62,7 @@ def test_some_configurations():
         for each in content["releases"]:
             own = each["declared"]
             met |= {own["mechanism"]["kind"], own["sampling"]["kind"], each["norm"]}
-    elsewhere = {BALLOT.name, "l1", UNIT_BOX.name}  # the first is the selectors', the others nobody's
+    elsewhere = {BALLOT.name, "l1", UNIT_BOX.name}  # that of selectors, and two that nobody uses
     assert {*_MECHANISMS, *_SAMPLINGS, *NORMS} - elsewhere <= met
 
 
