@@ -69,8 +69,8 @@ def test_some_configurations():
 @pytest.mark.slow
 def test_every_configuration():
     schema = validator()
-    for _, model in every_configuration():
-        check_file(planned(model), schema, second_opinion=True)
+    for k, (_, model) in enumerate(every_configuration()):
+        check_file(planned(model), schema, second_opinion=k % 8 == 0)
 
 
 @pytest.mark.parametrize("selector", [KendallSelector(k=2), SubLassoSelector(k=2, models=20)])
