@@ -62,15 +62,15 @@ def test_some_configurations():
         for each in content["releases"]:
             own = each["declared"]
             met |= {own["mechanism"]["kind"], own["sampling"]["kind"], each["norm"]}
-    elsewhere = {BALLOT.name, "l1", UNIT_BOX.name}  # the first is the selectors', the others nobody's
+    elsewhere = {BALLOT.name, "l1", UNIT_BOX.name}  # that of selectors, and two that nobody uses
     assert {*_MECHANISMS, *_SAMPLINGS, *NORMS} - elsewhere <= met
 
 
 @pytest.mark.slow
 def test_every_configuration():
     schema = validator()
-    for _, model in every_configuration():
-        check_file(planned(model), schema, second_opinion=True)
+    for k, (_, model) in enumerate(every_configuration()):
+        check_file(planned(model), schema, second_opinion=k % 8 == 0)
 
 
 @pytest.mark.parametrize("selector", [KendallSelector(k=2), SubLassoSelector(k=2, models=20)])

@@ -143,9 +143,11 @@ def _texts(release: Release, stated: Values, where: str) -> Iterator[str]:
 def _counts(release: Release, stated: Values, where: str) -> Iterator[str]:
     if not 0 <= stated["released"] <= release.count:
         yield f"{where} was planned {release.count} times and made {stated['released']} times"
-    shared = release.sampling
-    if isinstance(shared, Disjoint) and shared.batches != release.count:
-        yield f"{where} is made {release.count} times, but its rows are dealt to {shared.batches}"
+    if not release.sampling.at_once:
+        return
+    paid = release.sampling.batches if isinstance(release.sampling, Disjoint) else 1
+    if release.count != paid:  # they are paid for together, once
+        yield f"{where} is made {release.count} times, but its rows are drawn for {paid}"
 
 
 def _levels(certificate: Certificate, content: Values) -> Iterator[str]:
