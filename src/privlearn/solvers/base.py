@@ -164,7 +164,8 @@ def check_supported(solver: Solver, problem: Problem) -> None:
         )
 
 
-LEAST, LARGEST = 1e-100, 1e100  # of numbers whose squares and quotients must stay numbers
+LEAST, LARGEST = 1e-50, 1e50  # of numbers that meet declared facts of up to 1e100
+HEAVIEST = 1e100  # of a penalty, in a solver's units
 
 
 def sane(weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -175,7 +176,7 @@ def sane(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     >>> sane(np.array([2.0, np.inf])).tolist()
     [2.0, 1e+100]
     """
-    return np.minimum(np.nan_to_num(weights, nan=0.0, posinf=LARGEST), LARGEST)
+    return np.minimum(np.nan_to_num(weights, nan=0.0, posinf=HEAVIEST), HEAVIEST)
 
 
 def check_numbers(solver: object, *, whole: Iterable[str], positive: Iterable[str]) -> None:

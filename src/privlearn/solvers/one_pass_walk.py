@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Walk"]
 
 Array = NDArray[np.float64]
+LONGEST = 1e30  # of a step: scores of weights must stay numbers
 LATE = 3.0  # of Shamir and Zhang's (2013) average: late iterates count t^3 times
 
 
@@ -98,8 +99,9 @@ class Walk:
         """Length of the present step per unit of gradient."""
         rule, given = self.settings.schedule, self.settings.step_size
         if rule == "inverse":
-            slowest = (given or 1.0) / largest_step(self.problem)  # where no feature can move
-            return (given or 1.0) / (max(self._curvature(), slowest) * self.taken)
+            curvature = self._curvature()  # 0 where no feature can move, which no step changes
+            wanted = (given or 1.0) / (curvature * self.taken) if curvature > 0.0 else 0.0
+            return min(wanted, LONGEST)
         if self.ends is not None and rule in (None, "constant"):
             return given or one_pass_rule.steady_step(self.problem, self.noise, self.ends)
         if given is not None:
