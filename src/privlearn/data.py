@@ -71,7 +71,8 @@ class Table:
         rows = slice(start, start + len(room))
         X = self.X[rows]
         own = room[: X.shape[0]]
-        own[:] = X if isinstance(X, np.ndarray) else X.toarray()
+        with np.errstate(invalid="ignore"):  # a signalling NaN is a NaN
+            own[:] = X if isinstance(X, np.ndarray) else X.toarray()
         return own, self.y[rows].copy()
 
 

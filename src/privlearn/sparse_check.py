@@ -189,6 +189,8 @@ def _assembled(entries: Entries, shape: tuple[int, int], make: Any) -> csr_array
     kept = key[first]
     if len(kept) < len(key):
         values = _added(values, first)
+        if entries.values.dtype == np.bool_:
+            values = np.minimum(values, 1.0)  # true twice is true
     starts = np.searchsorted(kept, np.arange(n + 1) * p)
     return make((values, kept % p if p else kept, starts), shape=shape)
 

@@ -185,7 +185,8 @@ def _sparse(name: str) -> Callable[[list[Row]], Built]:
             X = sp.csr_array((values, places[:, 1], starts), shape=shape)
         else:
             X = sp.coo_array((values, (places[:, 0], places[:, 1])), shape=shape)
-            X = X if name == "coo" else getattr(X, f"to{name}")()
+            with np.errstate(all="ignore"):
+                X = X if name == "coo" else getattr(X, f"to{name}")()
         return X, np.array(_targets(rows))
 
     return make
