@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator
 
 from privlearn import LinearRegression
 from privlearn.clipping import clip_rows
-from privlearn.data import Rows, Table, bound, validate
+from privlearn.data import BoundedData, Rows, Table, bound, validate
 from privlearn.exceptions import UnsupportedCombination
 from privlearn.losses import Squared
 from privlearn.numerics import BLOCK_ROWS
@@ -196,6 +196,18 @@ def test_bounds_must_make_sense():
     for parameters, words in [
         ({"bounds_X": (1, 0)}, "low <= high"),
         ({"bounds_X": (0, np.inf)}, "finite"),
+        ({"bounds_X": (0, 10**400)}, "finite"),
+        ({"bounds_X": ("a", 1)}, "finite numbers"),
+        ({"bounds_X": (0, 1e-170)}, "1e-170, but numbers that are 0 or between 1e-100"),
+        ({"bounds_X": (0, 1e101)}, "other units"),
+        ({"bounds_X": (1, 1 + 1e-15)}, "too near to each other"),
+        ({"bounds_X": [(0, 1)] * 3}, r"list of 3 pairs.*\(\[low of every feature\]"),
+        ({"bounds_y": (0, 1e-310)}, "bounds_y holds 1e-310"),
+        ({"bounds_y": (1e16, 1e16 + 2)}, "too near to each other"),
+        ({"data_norm": 1e200}, r"data_norm holds 1e\+200"),
+        ({"data_norm": 10**400}, "finite"),
+        ({"scale_X": 1e-200}, "scale_X holds 1e-200"),
+        ({"scale_X": [1, 1, "x"]}, "finite numbers"),
         ({"bounds_X": ([0, 0], [1, 1])}, r"shape \(2,\), but X has 3 features"),
         ({"bounds_X": 3.0}, "must be a pair"),
         ({"bounds_y": (0, 0)}, "low < high"),
@@ -211,3 +223,231 @@ def test_bounds_must_make_sense():
         known = {"bounds_X": (-1, 1), "bounds_y": (-1, 1), **parameters}
         with pytest.raises((ValueError, TypeError), match=words):
             LinearRegression(**known).fit(X, y)
+
+
+def test_two_pairs_for_two_features_are_told_from_ends():
+    X, y = regression(50, 2)
+    with pytest.raises(ValueError, match="the same two numbers twice"):
+        LinearRegression(bounds_X=[(0, 1), (0, 1)], bounds_y=(-1, 1)).fit(X, y)
+    LinearRegression(bounds_X=([0.5, 0.5], [0.5, 0.5]), bounds_y=(-1, 1)).fit(X, y)
+
+
+REFUSED = {
+    "a masked array": np.ma.array([[NUMBER, 1.0]] * 2, mask=False),
+    "of type datetime64": np.array([[3, 4]] * 2, dtype="M8[ns]"),
+    "of type timedelta64": np.array([[3, 4]] * 2, dtype="m8[s]"),
+    "Complex data": np.array([[NUMBER + 1j]] * 2),
+    "numbers are needed": np.zeros(2, dtype=[("a", float), ("b", float)]),
+    "3 dimension": np.full((2, 1, 1), NUMBER),
+    "0 dimension": np.array(NUMBER),
+    "is a generator": ([NUMBER] for _ in range(2)),
+    "is a dict": {"a": [NUMBER]},
+    "is a str": SECRET,
+}
+
+
+@pytest.mark.parametrize("on_invalid", ["raise", "drop"])
+@pytest.mark.parametrize("words", REFUSED)
+def test_what_a_container_declares_is_refused(words, on_invalid):
+    with pytest.raises(ValueError, match=words) as caught:
+        read(REFUSED[words], [1.0, 2.0], on_invalid=on_invalid)
+    assert str(NUMBER) not in str(caught.value)
+    assert SECRET not in str(caught.value)
+
+
+class Angry:
+    """Quotes itself in every error."""
+
+    def __float__(self):
+        raise RuntimeError(SECRET)
+
+    __array__ = __len__ = __iter__ = __float__
+
+
+LOOP: list = []
+LOOP.append(LOOP)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        [SECRET, 1.0],
+        [Angry(), 1.0],
+        [10**400, 1.0],
+        [LOOP, 1.0],
+        [1 + 2j, 1.0],
+        [1.0],
+        [1.0, 2.0, NUMBER],
+        NUMBER,
+        None,
+        SECRET,
+        Angry(),
+        LOOP,
+        {"a": NUMBER},
+    ],
+    ids=lambda row: f"{type(row).__name__} {len(str(row))}",
+)
+def test_one_row_of_a_list_is_refused_without_a_word_of_it_or_is_empty(row):
+    X = [[0.5, 1.0], row, [2.0, True]] + [[0.5, 1.0]] * 34
+    with pytest.raises((ValueError, TypeError)) as caught:
+        read(X, np.ones(37), n_is_public=False)
+    error, told = caught.value, ""
+    while error is not None:
+        told, error = told + str(error), error.__cause__ or error.__context__
+    assert not any(secret in told for secret in (SECRET, str(NUMBER), "37"))
+    table = read(X, np.ones(37), on_invalid="drop")
+    np.testing.assert_array_equal(table.X[[0, 2]], [[0.5, 1.0], [2.0, 1.0]])
+    assert not np.isfinite(table.X[1]).all()
+
+
+def test_the_declared_width_counts_where_rows_of_lists_differ():
+    X = [[1.0], [1.0], [0.5, 0.25]]
+    model = LinearRegression(bounds_X=([0, 0], [1, 1]), bounds_y=(0, 1), on_invalid="drop")
+    table = model._read(X, [1.0, 1.0, 1.0])
+    np.testing.assert_array_equal(table.X[2], [0.5, 0.25])
+    assert np.isnan(table.X[:2]).all()
+    most = read(X, [1.0, 1.0, 1.0], on_invalid="drop")
+    assert most.X.shape == (3, 1)
+
+
+def test_plain_arrays_are_not_copied():
+    for kind in (np.float64, np.float32):
+        X = np.ones((5, 2), dtype=kind)
+        assert np.shares_memory(read(X, np.ones(5)).X, X)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "arrow"])
+def test_many_columns_take_a_few_calls_each(library):
+    """Work grows with the number of columns, not with its square: calls are counted."""
+    import sys
+
+    made = {}
+    for p in (40, 80, 160):
+        frame = _wide(library, p)
+        read(frame, [1.0, 2.0])  # imports
+        calls = 0
+
+        def count(*_):
+            nonlocal calls
+            calls += 1
+
+        sys.setprofile(count)
+        try:
+            read(frame, [1.0, 2.0])
+        finally:
+            sys.setprofile(None)
+        made[p] = calls
+    assert made[160] - made[80] < 2.5 * (made[80] - made[40]) + 200
+
+
+def _wide(library, p):
+    columns = {f"x{k}": [0.5, 1.5] if k % 2 else [1, 2] for k in range(p)}
+    if library == "arrow":
+        return pytest.importorskip("pyarrow").table(columns)
+    return pytest.importorskip(library).DataFrame(columns)
+
+
+def test_pandas_columns_of_every_kind():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(
+        {
+            "whole": pd.array([1, None, 3], dtype="Int64"),
+            "truth": pd.array([True, False, None], dtype="boolean"),
+            "single": pd.array([0.5, 1.5, 2.5], dtype="Float32"),
+            "category": pd.Categorical([7, 8, 7]),
+            "sparse": pd.arrays.SparseArray([0.0, 1.0, 0.0]),
+            "objects": np.array([1, "2", 0.5], dtype=object),
+        }
+    )
+    nan = np.nan
+    wanted = [[1, 1, 0.5, 7, 0, 1], [nan, 0, 1.5, 8, 1, 2], [3, nan, 2.5, 7, 0, 0.5]]
+    np.testing.assert_array_equal(read(frame, np.ones(3), on_invalid="drop").X, wanted)
+    dates = pd.DataFrame({"day": pd.date_range("2000-01-01", periods=3), "b": [1.0] * 3})
+    assert np.isnan(read(dates, np.ones(3), on_invalid="drop").X[:, 0]).all()
+    with pytest.raises(TypeError, match="column 'day' of X is datetime64"):
+        read(dates, np.ones(3))
+    with pytest.raises(ValueError, match="the same name"):
+        read(pd.DataFrame(np.ones((3, 2)), columns=["a", "a"]), np.ones(3))
+
+
+def test_arrow_and_polars_go_by_their_schema():
+    pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
+    columns = {"a": [2**60 + 1, None], "b": [True, False], "none": [None, None]}
+    for frame in (pa.table(columns), pa.record_batch(columns), pl.DataFrame(columns)):
+        X = read(frame, [1.0, 2.0], on_invalid="drop").X
+        np.testing.assert_array_equal(X[:, :2], [[2.0**60, 1.0], [np.nan, 0.0]])
+        assert np.isnan(X[:, 2]).all()
+    import datetime
+
+    for kind in ([datetime.date(2000, 1, 1)] * 2, [SECRET, "b"]):
+        for make in (pa.table, pl.DataFrame):
+            with pytest.raises(ValueError, match="column 'a' of X is") as caught:
+                read(make({"a": kind}), [1.0, 2.0], on_invalid="drop")
+            assert SECRET not in str(caught.value)
+
+
+def entries(format_, dtype=float):
+    X = sp.coo_array(
+        (np.array([1, 2, 3, 4], dtype), (np.array([2, 0, 0, 2]), np.array([1, 0, 0, 2]))),
+        shape=(4, 3),
+    )
+    return getattr(X, f"to{format_}")() if format_ != "coo" else X
+
+
+@pytest.mark.parametrize("dtype", [float, np.float32, int, bool, np.longdouble])
+@pytest.mark.parametrize("format_", ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"])
+def test_sparse_matrices_of_every_format(format_, dtype):
+    X = entries(format_, dtype)
+    copy = X.copy()
+    found = read(X, np.ones(4)).X
+    wanted = entries("csr", dtype).toarray().astype(float)
+    np.testing.assert_array_equal(found.toarray(), wanted)
+    assert found.dtype == np.float64
+    assert found.has_canonical_format
+    np.testing.assert_array_equal(X.toarray(), copy.toarray())
+
+
+@pytest.mark.parametrize(
+    ("values", "sum_"),
+    [((1.0, 2.0), 3.0), ((1e308, 1e308, -1e308), np.inf), ((1e308, -1e308, 1e308), 1e308)],
+)
+def test_duplicates_are_summed_in_their_order_before_they_are_looked_at(values, sum_):
+    X = sp.csr_array((np.array(values), np.zeros(len(values), int), [0, len(values)]), shape=(1, 2))
+    table = read(X, [1.0], on_invalid="drop")
+    assert table.X.toarray()[0, 0] == sum_
+    data = BoundedData(table, Bounds(None, None, None, None), True)
+    there = [rows.present.copy() for rows in data.blocks()]
+    np.testing.assert_array_equal(np.concatenate(there), data.present())
+    assert data.present()[0] == np.isfinite(sum_)
+
+
+def test_duplicates_in_one_row_keep_the_bits_of_others():
+    values, columns = np.array([-0.0, 5e-324, 1.0, 1.0]), np.array([0, 1, 0, 0])
+    X = sp.csr_array((values, columns, [0, 2, 4]), shape=(2, 2))
+    assert read(X, [1.0, 1.0]).X.data[:2].tobytes() == values[:2].tobytes()
+
+
+def test_malformed_matrices_are_refused():
+    def broken(**changes):
+        X = sp.csr_array(np.arange(1.0, 7.0).reshape(3, 2))
+        for name, value in changes.items():
+            setattr(X, name, np.asarray(value))
+        return X
+
+    cases = [
+        broken(indices=[0, 1, 0, 2, 0, 1]),
+        broken(indices=[0, 1, 0, -1, 0, 1]),
+        broken(indices=[0.0, 1, 0, 1, 0, 1]),
+        broken(indptr=[0, 4, 2, 6]),
+        broken(indptr=[1, 2, 4, 6]),
+        broken(indptr=[0, 2, 4, 60]),
+        broken(indptr=[0, 2, 6]),
+        broken(data=np.arange(5.0)),
+    ]
+    lil = sp.lil_array((3, 2))
+    lil.rows[1], lil.data[1] = [7], [1.0]
+    short = sp.lil_array((3, 2))
+    short.rows[1], short.data[1] = [0, 1], [1.0]
+    for X in [*cases, lil, short]:
+        with pytest.raises(ValueError, match=r"malformed.*build the matrix anew"):
+            read(X, np.ones(3), on_invalid="drop")

@@ -78,3 +78,127 @@ def test_missing_labels_are_no_label_even_where_one_is_called_none():
     y[::2] = None
     with pytest.raises(ValueError, match="NaN or labels"):
         LogisticRegression(classes=["None", "some"], **BOX).fit(X, y)
+
+
+LABELLED = [0, 1, 1, 0] * 75
+ODD = [None, float("nan"), "1", "text", b"1", 10**400, 0.5, [1, 0], {}, object(), 1 + 2j, 7]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: type(odd).__name__)
+@pytest.mark.parametrize("kind", [int, float, bool])
+@pytest.mark.parametrize("library", ["list", "objects", "pandas"])
+def test_one_label_changes_how_no_other_is_read(library, kind, odd):
+    """One None in a boolean series made every row an empty one."""
+    from privlearn.labels import encode_labels
+
+    cells = [kind(label) for label in LABELLED]
+    wanted = np.array(LABELLED, dtype=float)
+    if odd == 7:
+        cells, wanted = [*cells, kind(1)], np.append(wanted, 1.0)
+    else:
+        cells, wanted = [*cells, odd], np.append(wanted, np.nan)
+    y = held(library, cells)
+    np.testing.assert_array_equal(encode_labels(y, np.array([0, 1]), "drop"), wanted)
+
+
+def held(library, cells):
+    if library == "list":
+        return cells
+    if library == "pandas":
+        return pytest.importorskip("pandas").Series(cells)
+    array = np.empty(len(cells), dtype=object)
+    for place, cell in enumerate(cells):
+        array[place] = cell
+    return array
+
+
+def test_labels_are_matched_by_value():
+    from privlearn.labels import encode_labels
+
+    same = [1, 1.0, True, np.int64(1), np.float32(1), np.uint8(1), 1 + 0j]
+    for classes in ([0, 1], [False, True], [0.0, 1.0], np.array([0, 1], dtype=object)):
+        labels = np.asarray(classes)
+        assert (encode_labels(same, labels, "raise") == 1).all()
+        for cell in same[:-1]:
+            assert encode_labels(np.array([cell, cell]), labels, "raise")[0] == 1
+    large = np.array([2**53, 2**53 + 1])
+    np.testing.assert_array_equal(encode_labels(large, large, "raise"), [0, 1])
+    np.testing.assert_array_equal(encode_labels([2.0**53], large, "raise"), [0])
+    np.testing.assert_array_equal(
+        encode_labels(np.array([1 + np.finfo(np.longdouble).eps]), np.array([0, 1]), "drop"),
+        [np.nan],
+    )
+
+
+@pytest.mark.parametrize("y", [UP.astype(float), UP.tolist(), UP.astype(object)], ids=type)
+def test_labels_of_another_kind_than_the_classes_are_named_as_such(y):
+    model = LogisticRegression(classes=["0", "1"], **BOX)
+    with pytest.raises(ValueError, match="labels of y are numbers, but classes are text"):
+        model.fit(X, y)
+    model.set_params(on_invalid="drop").fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("classes", "words"),
+    [
+        ([0, "1"], "numbers and text"),
+        ([0, 1, None], "no label"),
+        ([0, 1, float("nan")], "no label"),
+        ([[0, 1], [2, 3]], "no label"),
+        (3, "classes is a int"),
+        ({0: 1, 1: 2}, "classes is a dict"),
+        ([1, 1.0, True], "number of classes is 1"),
+    ],
+)
+def test_classes_that_are_no_set_of_labels(classes, words):
+    with pytest.raises(ValueError, match=words):
+        LogisticRegression(classes=classes, **BOX).fit(X, UP)
+
+
+def test_labels_from_y_pass_over_invalid_cells():
+    """Their type comes from the values, so that one None does not show in it."""
+    from privlearn.labels import declared_classes
+
+    for kind in (bool, int, float):
+        clean = [kind(label) for label in LABELLED]
+        for odd in (None, float("nan"), "text", 0.5, {}, [1, 0]):
+            for library in ("list", "objects", "pandas"):
+                found = declared_classes("from_y", held(library, [odd, *clean]), "drop")
+                assert found.dtype == np.int64
+                assert found.tolist() == [0, 1]
+    found = declared_classes("from_y", ["b", None, "a", 3], "drop")
+    assert found.tolist() == ["a", "b"]
+
+
+def test_many_classes_are_looked_up_once():
+    from privlearn.labels import read_labels
+
+    names = [f"class {k}" for k in range(50_000)]
+    read = read_labels(names, names[::-1], "raise")
+    assert len(read.classes) == 50_000
+    assert sorted(read.codes) == list(range(50_000))
+
+
+def test_scores_quote_no_label_and_compare_by_value():
+    model = LogisticRegression(epsilon=20, classes=[0, 1], **BOX).fit(X, UP)
+    assert model.score(X, UP) == model.score(X, UP.astype(float)) > 0.9
+    assert model.score(X, UP.astype(int).astype(str)) == 0.0
+    for wrong in ([None] * 300, [object()] * 300, UP[:7], "Ms Grey", {"Ms Grey": 1}):
+        with pytest.raises(ValueError, match="y") as caught:
+            model.score(X, wrong)
+        assert "Ms Grey" not in str(caught.value)
+        assert "300" not in str(caught.value)
+
+
+def test_scores_of_regressors_quote_no_target():
+    from privlearn import LinearRegression
+
+    model = LinearRegression(epsilon=20, bounds_y=(-1, 1), **BOX).fit(X, X[:, 0])
+    assert model.score(X, X[:, 0].tolist()) > 0.5
+    for wrong in (["Ms Grey"] * 300, [None] * 300, X[:7, 0]):
+        with pytest.raises(ValueError, match=r"(y|sample)") as caught:
+            model.score(X, wrong)
+        assert "Ms Grey" not in str(caught.value) + repr(caught.value.__context__)
+    with pytest.raises(ValueError, match="sample_weight") as caught:
+        model.score(X, X[:, 0], sample_weight=["Ms Grey"] * 300)
+    assert "Ms Grey" not in str(caught.value)

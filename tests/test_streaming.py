@@ -283,7 +283,7 @@ def test_a_forked_child_does_not_go_on(seen, monkeypatch):
         {"on_invalid": "drop"},
         {"neighbors": "replace_one"},
     ],
-    ids=str,
+    ids=lambda change: "{}={!r:.12}".format(*next(iter(change.items()))),
 )
 def test_ledger_data_set_and_seed_may_not_change(change, counting, seen):
     state = 5 if "random_state" in change else None

@@ -48,7 +48,7 @@ def number(cell: Any) -> float:  # noqa: ANN401
         if isinstance(cell, str | bytes):
             return _spelled(cell if isinstance(cell, str) else cell.decode("latin-1"))
         if isinstance(cell, Real | Decimal | np.bool_) and not isinstance(cell, DATES):
-            with np.errstate(over="ignore"):
+            with np.errstate(over="ignore", invalid="ignore"):
                 return float(cell)
     except OverflowError:
         return float("inf")
@@ -73,7 +73,8 @@ def numbers(cells: Sequence[Any]) -> Array:
     """
     if set(map(type, cells)) <= PLAIN:
         try:
-            return np.array(cells, dtype=np.float64).reshape(len(cells))
+            with np.errstate(over="ignore", invalid="ignore"):
+                return np.array(cells, dtype=np.float64).reshape(len(cells))
         except OverflowError:  # an integer beyond the largest float
             pass
     return np.fromiter(map(number, cells), dtype=np.float64, count=len(cells))
@@ -87,7 +88,7 @@ def as_numbers(array: NDArray[Any]) -> NDArray[np.floating]:
     if array.dtype in (np.float32, np.float64):
         return array
     if array.dtype.kind in "biuf":
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             return array.astype(np.float64)
     return numbers(array.ravel().tolist()).reshape(array.shape)
 

@@ -46,14 +46,14 @@ class Table:
 
     `finite` says that no row holds NaN or infinity, because such data were refused. `level` is the
     place of each row's promise among the problem's levels, where people have different ones.
-    `names` are those of the columns, where X has some, and `classes` the labels of a classifier.
+    `feature_names` are there where X has names, and `classes` are the labels of a classifier.
     """
 
     X: NDArray[np.floating] | csr_array
     y: Array
     finite: bool = False
     level: NDArray[np.int64] | None = None
-    names: NDArray[Any] | None = None
+    feature_names: NDArray[Any] | None = None
     classes: NDArray[Any] | None = None
 
     @property
@@ -71,7 +71,8 @@ class Table:
         rows = slice(start, start + len(room))
         X = self.X[rows]
         own = room[: X.shape[0]]
-        own[:] = X if isinstance(X, np.ndarray) else X.toarray()
+        with np.errstate(invalid="ignore"):  # a signalling NaN is a NaN
+            own[:] = X if isinstance(X, np.ndarray) else X.toarray()
         return own, self.y[rows].copy()
 
 
@@ -235,7 +236,7 @@ def read_table(
         raise ValueError("X has 0 sample(s) (rows), while a minimum of 1 is required")
     if features.shape[0] > MAX_ROWS:
         raise ValueError(f"X has more than {MAX_ROWS} rows, the most that is supported")
-    table = Table(features, target, finite=strict, names=names)
+    table = Table(features, target, finite=strict, feature_names=names)
     if strict:
         _refuse_not_finite(table)
     return table
@@ -244,8 +245,8 @@ def read_table(
 def publish_columns(estimator: Any, table: Table) -> None:  # noqa: ANN401
     """Set `n_features_in_` and, where X has names, `feature_names_in_`."""
     estimator.n_features_in_ = table.n_features
-    if table.names is not None:
-        estimator.feature_names_in_ = table.names
+    if table.feature_names is not None:
+        estimator.feature_names_in_ = table.feature_names
     elif hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
 
@@ -292,7 +293,7 @@ def read_features(
     width = None if reset else getattr(estimator, "n_features_in_", None)
     array = _features(estimator, X, strict, n_is_public, width)
     if reset:
-        publish_columns(estimator, Table(array, np.empty(0), names=_names(X, array)))
+        publish_columns(estimator, Table(array, np.empty(0), feature_names=_names(X, array)))
     else:
         check_columns(estimator, X if is_frame(X) else array)
     return array

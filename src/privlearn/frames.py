@@ -157,7 +157,8 @@ def typed_cells(y: Any, what: str) -> NDArray[Any] | None:  # noqa: ANN401
     if not isinstance(series, nw.Series):
         return None
     kind = series.dtype
-    if isinstance(kind, nw.Date | nw.Datetime | nw.Duration | nw.Time):
+    names = ("Date", "Datetime", "Duration", "Time")  # narwhals 1.20 has no Time
+    if isinstance(kind, tuple(getattr(nw, name) for name in names if hasattr(nw, name))):
         raise ValueError(
             f"{what} is {kind}, but numbers or labels are needed; give dates as numbers of days "
             "since a fixed, public date"

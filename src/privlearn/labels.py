@@ -82,8 +82,8 @@ def _declared(classes: Any) -> NDArray[Any]:  # noqa: ANN401
         )
     if len(kinds) > 1:
         raise ValueError(
-            f"classes holds {' and '.join(sorted(map(str, kinds)))}, but labels of one kind are needed: 1 "
-            "and '1' are different labels; spell all of them alike"
+            f"classes holds {' and '.join(sorted(map(str, kinds)))}, but labels of one kind are "
+            "needed: 1 and '1' are different labels; spell all of them alike"
         )
     if isinstance(classes, np.ndarray) or hasattr(classes, "dtype"):
         return np.unique(given)
@@ -127,9 +127,10 @@ def _of_one_kind(cells: NDArray[Any], drop: bool) -> NDArray[Any]:
 
 
 def _whole(found: NDArray[Any]) -> NDArray[Any]:
-    """Numbers that can be labels: whole ones; integers where they fit, truth values as such."""
-    if found.dtype.kind == "b":
-        return found
+    """Numbers that can be labels: whole ones, as integers where they fit, truth values as well.
+
+    Any other type of them could be what one row brought about.
+    """
     whole = found[found == np.rint(found)] if found.dtype.kind == "f" else found
     fits = not len(whole) or bool(np.abs(whole.astype(np.float64)).max() < EXACT)
     return whole.astype(np.int64) if fits else whole

@@ -209,7 +209,7 @@ SMALLEST, LARGEST = 1e-100, 1e100  # sizes of declared numbers: squares and cube
 NARROWEST = 2.0**-40  # of a width, relative to the larger end: rounding keeps it apart
 
 
-def _pair(value: Any, name: str, n_features: int = 1) -> tuple[ArrayLike, ArrayLike]:  # noqa: ANN401
+def _pair(value: Any, name: str) -> tuple[ArrayLike, ArrayLike]:  # noqa: ANN401
     low: ArrayLike
     high: ArrayLike
     try:
@@ -218,9 +218,9 @@ def _pair(value: Any, name: str, n_features: int = 1) -> tuple[ArrayLike, ArrayL
         pass
     else:
         return low, high
-    if _shape(value) == (n_features, 2):
+    if len(_shape(value)) == 2 and _shape(value)[1] == 2:
         raise ValueError(
-            f"{name} is a list of {n_features} pairs, but one pair of arrays is needed, the low "
+            f"{name} is a list of {len(value)} pairs, but one pair of arrays is needed, the low "
             f"ends and the high ends; write {name}=([low of every feature], [high of every "
             f"feature]), for example {name}=tuple(zip(*pairs))"
         )
@@ -239,7 +239,10 @@ def _shape(value: Any) -> tuple[int, ...]:  # noqa: ANN401
 
 def _declared(value: Any, name: str) -> NDArray[np.float64]:  # noqa: ANN401
     """Numbers that somebody declared, each 0 or of a size that can be computed with."""
-    cells = np.asarray(value, dtype=object)
+    try:
+        cells = np.asarray(value, dtype=object)
+    except ValueError:  # lists in each other without end
+        cells = np.array(None, dtype=object)
     found = np.asarray(numbers(cells.ravel().tolist()), dtype=np.float64).reshape(cells.shape)
     if isinstance(value, np.ma.MaskedArray) or not np.isfinite(found).all():
         raise ValueError(
@@ -266,14 +269,14 @@ def _check_width(
     if len(wrong):
         k = wrong[0]
         raise ValueError(
-            f"{name} has the ends {low[k]!r} and {high[k]!r}, too near to each other to compute "
-            f"with; give ends that are at least {SMALLEST:g}, and 1e-12 of their size, apart"
+            f"{name} has the ends {float(low[k])!r} and {float(high[k])!r}, too near to each other "
+            f"to compute with; give ends at least {SMALLEST:g}, and 1e-12 of their size, apart"
         )
 
 
 def _box(value: object, n_features: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     sides = []
-    for side in _pair(value, "bounds_X", n_features):
+    for side in _pair(value, "bounds_X"):
         array = _declared(side, "bounds_X")
         if array.ndim > 1 or (array.ndim == 1 and array.shape != (n_features,)):
             raise ValueError(

@@ -130,7 +130,7 @@ def _entries(X: Any) -> Entries:  # noqa: ANN401
     if X.format == "lil":
         return _lists(X)
     if X.format == "dia":
-        _check_diagonals(X)
+        return _diagonals(X)
     coo = X if X.format == "coo" else X.tocoo()
     rows, columns = (_integers(axis, "row or column numbers") for axis in (coo.row, coo.col))
     values = _values(coo.data, 1)
@@ -171,10 +171,23 @@ def _lists(X: Any) -> Entries:  # noqa: ANN401
     return Entries(values, rows, np.array(held, dtype=np.int64))
 
 
-def _check_diagonals(X: Any) -> None:  # noqa: ANN401
-    offsets, values = _integers(X.offsets, "offsets"), _values(X.data, 2)
-    if len(offsets) != len(values) or len(np.unique(offsets)) != len(offsets):
+def _diagonals(X: Any) -> Entries:  # noqa: ANN401
+    """Value k of the diagonal with offset d is in row k - d and column k."""
+    n, p = X.shape
+    offsets, values = _integers(X.offsets, "offsets").tolist(), _values(X.data, 2)
+    if len(offsets) != len(values) or len(set(offsets)) != len(offsets):
         raise _refuse("its diagonals and their offsets do not fit")
+    places = [
+        np.arange(max(0, min(d, p)), max(0, min(p, n + d, values.shape[1])), dtype=np.int64)
+        for d in offsets
+    ]
+    rows = [columns - d for columns, d in zip(places, offsets, strict=True) if len(columns)]
+    found = [values[k, columns] for k, columns in enumerate(places)]
+    none = np.empty(0, dtype=np.int64)
+    columns = np.concatenate([none, *places])
+    return Entries(
+        np.concatenate([values[:0, :0].ravel(), *found]), np.concatenate([none, *rows]), columns
+    )
 
 
 def _assembled(entries: Entries, shape: tuple[int, int], make: Any) -> csr_array:  # noqa: ANN401
@@ -189,6 +202,8 @@ def _assembled(entries: Entries, shape: tuple[int, int], make: Any) -> csr_array
     kept = key[first]
     if len(kept) < len(key):
         values = _added(values, first)
+        if entries.values.dtype == np.bool_:
+            values = np.minimum(values, 1.0)  # true twice is true
     starts = np.searchsorted(kept, np.arange(n + 1) * p)
     return make((values, kept % p if p else kept, starts), shape=shape)
 

@@ -22,6 +22,7 @@ from privlearn.linear_model.atomic import blank, publish
 from privlearn.linear_model.base import budget_of, warn_of_delta
 from privlearn.plan import Plan, Release, calibrate
 from privlearn.problem import Bounds, Budget, Neighbors
+from privlearn.reading import rows_and_columns
 from privlearn.release import Releaser, spend
 from privlearn.solvers.peeling import refuse_k
 from privlearn.solvers.rehearsal import made_up_table, once, run_through
@@ -147,6 +148,18 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
     def _kind(self) -> object:
         """What decides which code runs, beyond the class."""
         return None
+
+    def transform(self, X: Any) -> Any:  # noqa: ANN401
+        """Keep the selected columns.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
+        """
+        check_is_fitted(self)
+        rows_and_columns(X, strict=True)  # an error of scikit-learn might quote what it holds
+        return super().transform(X)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -100,9 +100,10 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
             declared = self.classes if labels is None else labels
             self.classes_ = declared_classes(declared, y, self.on_invalid)
         public = Neighbors(self.neighbors).n_is_public
-        return validate(
+        table = validate(
             self, X, y, n_is_public=public, on_invalid=self.on_invalid, encode=self._encode
         )
+        return replace(table, classes=self.classes_)
 
     def _encode(self, y: Any) -> NDArray[np.float64]:  # noqa: ANN401
         """-1 and 1 for two classes, positions for more."""
