@@ -200,6 +200,63 @@ def test_an_output_is_invisible_until_it_is_whole(folder, monkeypatch, links, ro
     assert not list(folder.glob(".privlearn*"))
 
 
+class Died(BaseException):
+    """The process is gone: from now on, it touches nothing."""
+
+
+CALLS = ("open", "write", "fsync", "close", "truncate", "lseek", "replace", "rename", "link")
+CALLS += ("unlink",)
+
+
+def die_at(count, patch):
+    """Let the process die before its count-th call of the system; half a write may be done."""
+    seen = 0
+
+    def mortal(call):
+        original = getattr(os, call)
+
+        def run(*args, **kwargs):
+            nonlocal seen
+            seen += 1
+            if seen == count and call == "write":
+                original(args[0], bytes(args[1])[: len(args[1]) // 2])
+            if seen >= count:
+                raise Died
+            return original(*args, **kwargs)
+
+        return run
+
+    for call in CALLS:
+        patch.setattr(os, call, mortal(call))
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_dying_leaves_the_whole_file_or_none(folder, overwrite):
+    text, count, done = "whole\n" * 20_000, 0, False
+    seen = set()
+    while not done and count < 100:
+        count += 1
+        name = folder / "x.txt"
+        name.unlink(missing_ok=True)
+        if overwrite:
+            name.write_text("old")
+        with pytest.MonkeyPatch.context() as patch:
+            die_at(count, patch)
+            try:
+                with Output("x.txt", overwrite=overwrite) as output:
+                    output.write(text)
+                done = True
+            except Died:
+                pass
+        for stray in folder.glob(".privlearn*"):
+            stray.unlink()
+        found = name.read_text() if name.exists() else None
+        assert found in (text, "old" if overwrite else None)
+        seen.add(found)
+    assert 8 < count < 100
+    assert len(seen) == 2
+
+
 def test_strays_of_killed_commands_are_in_nobodys_way(folder):
     for k in range(3):
         (folder / f".privlearn-{os.getpid()}-{k}.part").write_text("half")
