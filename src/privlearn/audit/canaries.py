@@ -20,7 +20,7 @@ from privlearn.audit.adversary import _declared as box_of
 from privlearn.audit.adversary import _label as labelled
 from privlearn.problem import Neighbors
 
-__all__ = ["Design", "Row", "loudest", "worlds"]
+__all__ = ["SIZES", "Design", "Row", "loudest", "worlds"]
 
 Array = NDArray[np.float64]
 SIZES = (4_000, 400, 4)  # other people

@@ -21,9 +21,9 @@ from privlearn.accounting.gaussian import equivalent_mu
 from privlearn.accounting.shares import squared_mu
 from privlearn.audit.adversary import Data, audited
 from privlearn.audit.bounds import Attack, lower_bound
-from privlearn.audit.canaries import Design, loudest, worlds
+from privlearn.audit.canaries import SIZES, Design, loudest, worlds
 from privlearn.audit.failure import AuditFailure
-from privlearn.audit.likelihood import Story, by_chance, charged, tell
+from privlearn.audit.likelihood import COVERED, Story, by_chance, charged, tell
 from privlearn.audit.tape import Tape, record
 from privlearn.plan import Plan, Release
 
@@ -163,6 +163,10 @@ def white_box(
     True
     """
     model = audited(estimator, on_invalid="drop", random_state=seed)
+    plan = model.plan(n=SIZES[0], n_features=n_features)
+    uncovered = tuple(r.name for r in plan.releases if r.mechanism.name not in COVERED)
+    if uncovered:
+        return _nothing(model, plan, uncovered)
     search = _Search(model, n_features, seed)
     found = loudest(search.loudness, n_features, np.random.default_rng(seed), tries)
     few = max(2, runs // 8)
@@ -312,6 +316,26 @@ def _judged(watched: _Watched, model: Any, design: Design, raises: bool) -> Whit
     if raises:
         _demand_kept(report, watched.too_far(), plan)
     return report
+
+
+def _nothing(model: Any, plan: Plan, uncovered: tuple[str, ...]) -> WhiteBox:  # noqa: ANN401
+    """The report on releases without a known density: nothing was measured, and it says so."""
+    delta = float(model.delta)
+    return WhiteBox(
+        epsilon=float(model.epsilon),
+        delta=delta,
+        neighbors=plan.neighbors.value,
+        planned=promised_mu(plan, delta),
+        measured=math.nan,
+        unit="mu" if delta > 0 else "epsilon",
+        loss_mean=math.nan,
+        loss_deviation=math.nan,
+        noise={},
+        proven=None,
+        uncovered=uncovered,
+        design="nothing was run",
+        runs=0,
+    )
 
 
 def _all_gaussian(plan: Plan) -> bool:

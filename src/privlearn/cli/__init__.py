@@ -1,4 +1,4 @@
-"""The `privlearn` command: demo, plan, fit, predict, ledger."""
+"""The `privlearn` command: demo, plan, fit, predict, ledger, audit."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from privlearn.cli import demo, fit, ledger, plan, predict
+    from privlearn.cli import audit, demo, fit, ledger, plan, predict
 
     parser = argparse.ArgumentParser(
         prog="privlearn",
@@ -72,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"privlearn {__version__}")
     parser.add_argument("--traceback", action="store_true", help="show where an error comes from")
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND")
-    for command in (demo, plan, fit, predict, ledger):
+    for command in (demo, plan, fit, predict, ledger, audit):
         command.add_parser(commands)
     for name in commands.choices:  # so that it may stand at the end as well
         commands.choices[name].add_argument(
