@@ -71,7 +71,7 @@ def _white(cell: cells.Cell, quick: bool) -> dict:
         "measured": found.measured,
         "unit": found.unit,
         "ratio": found.ratio,
-        "gaussian": _all_gaussian(cell),
+        "gaussian": _all_rows(cell),
         "loss_mean": found.loss_mean,
         "loss_deviation": found.loss_deviation,
         "least_noise": min(found.noise.values()),
@@ -81,7 +81,7 @@ def _white(cell: cells.Cell, quick: bool) -> dict:
     }
 
 
-def _all_gaussian(cell: cells.Cell) -> bool:
+def _all_rows(cell: cells.Cell) -> bool:
     """Whether every release is Gaussian noise on a sum over all rows."""
     plan = cell.model.plan(n=400, n_features=cells.N_FEATURES)
     return all(
@@ -95,7 +95,7 @@ def _white_verdict(found, cell: cells.Cell) -> str:
 
     if found.ratio > 1.0 + COMPOSED:
         return "ABOVE"
-    if _all_gaussian(cell) and found.ratio < cells.WHITE_AT_LEAST[cell.relation]:
+    if _all_rows(cell) and found.ratio < cells.WHITE_AT_LEAST[cell.relation]:
         return "kept, but the search is below its threshold"
     return "kept"
 

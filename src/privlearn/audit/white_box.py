@@ -27,7 +27,7 @@ from privlearn.audit.likelihood import COVERED, Story, by_chance, charged, tell
 from privlearn.audit.tape import Tape, record
 from privlearn.plan import Plan, Release
 
-__all__ = ["WhiteBox", "promised_mu", "white_box"]
+__all__ = ["WhiteBox", "all_gaussian", "promised_mu", "white_box"]
 
 Array = NDArray[np.float64]
 ROUNDING = 1e-9  # of sums of squares
@@ -304,7 +304,7 @@ def _judged(watched: _Watched, model: Any, design: Design, raises: bool) -> Whit
         neighbors=plan.neighbors.value,
         planned=promised_mu(plan, delta),
         measured=measured,
-        unit="mu" if delta > 0 or _all_gaussian(plan) else "epsilon",
+        unit="mu" if delta > 0 or all_gaussian(plan) else "epsilon",
         loss_mean=float(np.mean(losses)),
         loss_deviation=float(np.std(losses, ddof=1)),
         noise=noise,
@@ -338,7 +338,8 @@ def _nothing(model: Any, plan: Plan, uncovered: tuple[str, ...]) -> WhiteBox:  #
     )
 
 
-def _all_gaussian(plan: Plan) -> bool:
+def all_gaussian(plan: Plan) -> bool:
+    """Whether the whole plan is one Gaussian mechanism, so that its mu says everything."""
     return all(isinstance(pair, Gaussian) for pair, _ in plan.pairs())
 
 
@@ -363,12 +364,15 @@ def _priced(
 
 
 def _demand_kept(report: WhiteBox, too_far: str | None, plan: Plan) -> None:
-    room = ROUNDING if _all_gaussian(plan) else COMPOSED
+    room = ROUNDING if all_gaussian(plan) else COMPOSED
     if too_far is not None:
         raise AuditFailure(f"{too_far!r} moved further than its plan declares: {report}")
     if report.measured > report.planned * (1.0 + room):
         raise AuditFailure(f"more was measured than planned: {report}")
-    if report.proven is not None and report.proven.mu > report.planned and report.unit == "mu":
+    # A price at one delta says nothing about error rates elsewhere, unless all of it is Gaussian.
+    most = report.planned if all_gaussian(plan) else math.inf
+    proven = report.proven
+    if proven is not None and (proven.mu > most or proven.epsilon > report.epsilon):
         raise AuditFailure(f"the likelihood ratio of real fits proves more than planned: {report}")
     spent = plan.epsilon(report.delta)
     if spent > report.epsilon * (1.0 + 1e-6):
