@@ -29,7 +29,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow test-oldest lint format bench bench-peers lock clean
+.PHONY: help demo test test-slow test-oldest lint format bench bench-peers audit lock clean
 
 help:  ## list what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS='	' read -r name text; do \
@@ -59,6 +59,9 @@ format: $(VENV)/.installed-dev  ## put the code in the project's format
 # With the peers' environment where it was made, else without peers. Full runs: see docs/benchmarks.md.
 bench: $(BENCH_READY)  ## a short run of every benchmark that can run here
 	$(BENCH_VENV)/bin/python -m benchmarks --quick
+
+audit: $(BENCH_READY)  ## attack every estimator, and write what was promised and measured
+	$(ONE_THREAD) $(BENCH_VENV)/bin/python -m benchmarks.audit $(if $(QUICK),--quick)
 
 bench-peers: $(VENV_PEERS)/.installed $(VENV_DIFFPRIVLIB)/.installed  ## set up what is compared with
 

@@ -19,7 +19,7 @@ from privlearn.audit.adversary import Data, audited
 from privlearn.audit.bounds import CONFIDENCE, Bound, bound_from_outputs
 from privlearn.audit.canaries import Design, Row, worlds
 from privlearn.audit.failure import AuditFailure
-from privlearn.audit.white_box import promised_mu
+from privlearn.audit.white_box import all_gaussian, promised_mu
 
 __all__ = ["BlackBox", "black_box"]
 
@@ -38,7 +38,7 @@ class BlackBox:
     epsilon, delta : float
         Promised.
     mu : float or None
-        Promised, where a plan says it.
+        Promised, where it was given or a plan is Gaussian throughout.
     bound : Bound
         Proven from below.
     fits : int
@@ -103,7 +103,8 @@ def black_box(
     fits : int, default=1000
         On each side. A quarter looks for a direction, a quarter fixes the threshold, half counts.
     epsilon, delta, mu : float or None
-        The promise. None: the estimator's own; mu comes from its plan, where it has one.
+        The promise. None: the estimator's own; mu comes from its plan, where all of that is
+        Gaussian: elsewhere a price at one delta bounds no error rates.
     statistic : callable or None
         Maps a fitted object to numbers. None: `coef_` and `intercept_`.
     confidence : float, default=0.95
@@ -192,7 +193,8 @@ def _promise(
         raise ValueError("epsilon is missing and the object has none; pass what it promises")
     delta = float(getattr(model, "delta", 0.0) if delta is None else delta)
     if mu is None and delta > 0 and hasattr(model, "plan"):
-        mu = promised_mu(model.plan(n=len(data.y), n_features=data.X.shape[1]), delta)
+        plan = model.plan(n=len(data.y), n_features=data.X.shape[1])
+        mu = promised_mu(plan, delta) if all_gaussian(plan) else None
     return float(epsilon), delta, mu
 
 

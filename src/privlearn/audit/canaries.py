@@ -20,7 +20,7 @@ from privlearn.audit.adversary import _declared as box_of
 from privlearn.audit.adversary import _label as labelled
 from privlearn.problem import Neighbors
 
-__all__ = ["Design", "Row", "loudest", "worlds"]
+__all__ = ["SIZES", "Design", "Row", "loudest", "worlds"]
 
 Array = NDArray[np.float64]
 SIZES = (4_000, 400, 4)  # other people
@@ -135,7 +135,7 @@ def loudest(
     quiet = list(_quiet(n_features))
     for k in range(tries):
         design = quiet[k] if k < len(quiet) else _drawn(n_features, rng, k)
-        if 2 * k >= tries:
+        if k >= len(quiet) and 2 * k >= tries:
             ranked = sorted(found, key=found.__getitem__, reverse=True)
             design = _changed(ranked[int(rng.integers(min(3, len(ranked))))], rng)
         found[design] = score(design)
@@ -149,6 +149,7 @@ def _quiet(n_features: int) -> Iterator[Design]:
     for n in SIZES:
         for spread in (0.0, 0.01):
             yield Design(canary, replace(canary, target=-1.0), n, middle, spread, 0.01)
+    yield Design(canary, Row((-1.0,) * n_features, 1.0), SIZES[-1], middle, 0.01, 0.01)
 
 
 def _drawn(n_features: int, rng: Generator, k: int) -> Design:

@@ -85,8 +85,11 @@ class Moved:
 
     def _mixed(self, inside: Array, outside: Array) -> float:
         rate = self.release.sampling.rate
-        terms = [self._log_density(inside), self._log_density(outside)]
-        return float(special.logsumexp(terms, b=[rate, 1.0 - rate]))
+        first = math.log(rate) + self._log_density(inside)
+        if rate == 1.0:
+            return first
+        second = math.log1p(-rate) + self._log_density(outside)
+        return max(first, second) + math.log1p(math.exp(-abs(first - second)))
 
     def _log_odds(self) -> Array:
         """For a selection: log probability of every index with the row, less the neighbour's."""

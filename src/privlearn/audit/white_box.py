@@ -21,13 +21,13 @@ from privlearn.accounting.gaussian import equivalent_mu
 from privlearn.accounting.shares import squared_mu
 from privlearn.audit.adversary import Data, audited
 from privlearn.audit.bounds import Attack, lower_bound
-from privlearn.audit.canaries import Design, loudest, worlds
+from privlearn.audit.canaries import SIZES, Design, loudest, worlds
 from privlearn.audit.failure import AuditFailure
-from privlearn.audit.likelihood import Story, by_chance, charged, tell
+from privlearn.audit.likelihood import COVERED, Story, by_chance, charged, tell
 from privlearn.audit.tape import Tape, record
 from privlearn.plan import Plan, Release
 
-__all__ = ["WhiteBox", "promised_mu", "white_box"]
+__all__ = ["WhiteBox", "all_gaussian", "promised_mu", "white_box"]
 
 Array = NDArray[np.float64]
 ROUNDING = 1e-9  # of sums of squares
@@ -163,6 +163,10 @@ def white_box(
     True
     """
     model = audited(estimator, on_invalid="drop", random_state=seed)
+    plan = model.plan(n=SIZES[0], n_features=n_features)
+    uncovered = tuple(r.name for r in plan.releases if r.mechanism.name not in COVERED)
+    if uncovered:
+        return _nothing(model, plan, uncovered)
     search = _Search(model, n_features, seed)
     found = loudest(search.loudness, n_features, np.random.default_rng(seed), tries)
     few = max(2, runs // 8)
@@ -300,7 +304,7 @@ def _judged(watched: _Watched, model: Any, design: Design, raises: bool) -> Whit
         neighbors=plan.neighbors.value,
         planned=promised_mu(plan, delta),
         measured=measured,
-        unit="mu" if delta > 0 or _all_gaussian(plan) else "epsilon",
+        unit="mu" if delta > 0 or all_gaussian(plan) else "epsilon",
         loss_mean=float(np.mean(losses)),
         loss_deviation=float(np.std(losses, ddof=1)),
         noise=noise,
@@ -314,7 +318,28 @@ def _judged(watched: _Watched, model: Any, design: Design, raises: bool) -> Whit
     return report
 
 
-def _all_gaussian(plan: Plan) -> bool:
+def _nothing(model: Any, plan: Plan, uncovered: tuple[str, ...]) -> WhiteBox:  # noqa: ANN401
+    """The report on releases without a known density: nothing was measured, and it says so."""
+    delta = float(model.delta)
+    return WhiteBox(
+        epsilon=float(model.epsilon),
+        delta=delta,
+        neighbors=plan.neighbors.value,
+        planned=promised_mu(plan, delta),
+        measured=math.nan,
+        unit="mu" if delta > 0 else "epsilon",
+        loss_mean=math.nan,
+        loss_deviation=math.nan,
+        noise={},
+        proven=None,
+        uncovered=uncovered,
+        design="nothing was run",
+        runs=0,
+    )
+
+
+def all_gaussian(plan: Plan) -> bool:
+    """Whether the whole plan is one Gaussian mechanism, so that its mu says everything."""
     return all(isinstance(pair, Gaussian) for pair, _ in plan.pairs())
 
 
@@ -339,12 +364,15 @@ def _priced(
 
 
 def _demand_kept(report: WhiteBox, too_far: str | None, plan: Plan) -> None:
-    room = ROUNDING if _all_gaussian(plan) else COMPOSED
+    room = ROUNDING if all_gaussian(plan) else COMPOSED
     if too_far is not None:
         raise AuditFailure(f"{too_far!r} moved further than its plan declares: {report}")
     if report.measured > report.planned * (1.0 + room):
         raise AuditFailure(f"more was measured than planned: {report}")
-    if report.proven is not None and report.proven.mu > report.planned and report.unit == "mu":
+    # A price at one delta says nothing about error rates elsewhere, unless all of it is Gaussian.
+    most = report.planned if all_gaussian(plan) else math.inf
+    proven = report.proven
+    if proven is not None and (proven.mu > most or proven.epsilon > report.epsilon):
         raise AuditFailure(f"the likelihood ratio of real fits proves more than planned: {report}")
     spent = plan.epsilon(report.delta)
     if spent > report.epsilon * (1.0 + 1e-6):

@@ -1,4 +1,4 @@
-"""The `privlearn` command: demo, plan, fit, predict, ledger, verify."""
+"""The `privlearn` command: demo, plan, fit, predict, ledger, verify, audit."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from privlearn.cli import demo, fit, ledger, plan, predict, verify
+    from privlearn.cli import audit, demo, fit, ledger, plan, predict, verify
 
     parser = argparse.ArgumentParser(
         prog="privlearn",
@@ -63,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"privlearn {__version__}")
     parser.add_argument("--traceback", action="store_true", help="show where an error comes from")
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND")
-    for command in (demo, plan, fit, predict, ledger, verify):
+    for command in (demo, plan, fit, predict, ledger, verify, audit):
         command.add_parser(commands)
     for name in commands.choices:  # so that it may stand at the end as well
         commands.choices[name].add_argument(

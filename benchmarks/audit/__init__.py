@@ -1,0 +1,1 @@
+"""Attacks on every estimator, solver and relation: `make audit`."""

@@ -1,0 +1,134 @@
+"""`privlearn audit`: try to prove a configuration's promise wrong, on data made for it."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from privlearn.cli.help import Help
+from privlearn.cli.options import add_budget, add_model, own_options
+from privlearn.cli.plan import count
+
+__all__ = ["add_parser", "run"]
+
+EXAMPLE = """\
+examples:
+  does the default keep its promise?
+    privlearn audit --epsilon 1
+  another model and relation, and 2,000 fits on each side for the black box
+    privlearn audit --model logistic --neighbors replace_one --epsilon 1 --black-box 2000
+"""
+MEANING = """
+What this means: nothing above the promise was found. That is evidence, and no proof: an audit can
+only refute. The proofs are beside the solvers; docs/audits.md says what each number shows."""
+
+
+def add_parser(commands: Any) -> None:  # noqa: ANN401
+    """Declare the command and its options."""
+    parser = commands.add_parser(
+        "audit",
+        help="attack a configuration on generated data: promised and measured",
+        description="Try to prove the promise of a configuration wrong. All data are made here; "
+        "yours are neither needed nor read, and nothing is charged.",
+        epilog=EXAMPLE,
+        formatter_class=Help,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--features", type=count, default=3, metavar="P", help="number of columns (default: 3)"
+    )
+    add_model(parser)
+    add_budget(parser)
+    group = parser.add_argument_group("audit")
+    group.add_argument(
+        "--black-box",
+        type=count,
+        metavar="N",
+        help="also attack the published models alone, with N fits on each side",
+    )
+    group.add_argument(
+        "--no-checks",
+        action="store_true",
+        help="leave out the checks of plan, ledger, sampling and noise, which take longest",
+    )
+    group.add_argument("--seed", type=int, default=0, help="of the generated data (default: 0)")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Say what was promised and measured; status 1 when something is above its promise."""
+    from privlearn import audit
+
+    model = _model(args)
+    plan = model.plan(n=400, n_features=args.features)
+    print(f"Audit of {type(model).__name__}, {args.features} columns in [0, 1], {args.neighbors}")
+    print(f"promised    epsilon = {args.epsilon:g} at delta = {args.delta:g}")
+    print(f"planned     epsilon = {plan.epsilon(args.delta):.6g}, for 400 rows", flush=True)
+    try:
+        if not args.no_checks:
+            _check(model, args)
+        _tell_white(audit.white_box(model, n_features=args.features, seed=args.seed))
+        if args.black_box is not None:
+            found = audit.black_box(model, n_features=args.features, fits=args.black_box)
+            _tell_black(found)
+    except audit.AuditFailure as failure:
+        print(f"BROKEN      {failure}")
+        return 1
+    print(MEANING)
+    return 0
+
+
+def _check(model: Any, args: argparse.Namespace) -> None:  # noqa: ANN401
+    from privlearn import audit
+
+    for check in audit.CHECKS:
+        check(model, n_features=args.features, seed=args.seed)
+        print(f"passed      {check.__name__}", flush=True)
+
+
+def _tell_white(found: Any) -> None:  # noqa: ANN401
+    for name in found.uncovered:
+        print(f"NOT COVERED {name}: it has no density here, so the white box measured nothing")
+    if found.uncovered:
+        return
+    print(
+        f"white box   whoever sees every release learns {found.unit} = {found.measured:.4g} about "
+        f"the loudest row found;\n            {found.planned:.4g} is planned ({found.ratio:.0%})"
+    )
+
+
+def _tell_black(found: Any) -> None:  # noqa: ANN401
+    print(
+        f"black box   {found.fits:,} models on each side prove epsilon >= "
+        f"{found.bound.epsilon:.4g} at delta = {found.delta:g}"
+    )
+    if found.mu is not None:
+        print(f"            and mu >= {found.bound.mu:.4g}; {found.mu:.4g} is planned")
+    print(f"            (confidence {found.bound.confidence:.0%} each)")
+
+
+def _model(args: argparse.Namespace) -> Any:  # noqa: ANN401
+    """The estimator that `fit` would build, for columns in [0, 1]."""
+    from privlearn.cli.design import design
+    from privlearn.cli.facts import Facts
+    from privlearn.cli.models import MODELS, build
+
+    names = [f"column {place}" for place in range(1, args.features + 1)]
+    classifies = MODELS[args.model].classifies
+    known = {name: (0.0, 1.0) for name in ([*names] if classifies else [*names, "target"])}
+    chosen = design(
+        [*names, "target"],
+        Facts(bounds=known, target="target"),
+        where="the audit",
+        classifies=classifies,
+    )
+    model = build(
+        args.model,
+        chosen,
+        own_options(args),
+        epsilon=args.epsilon,
+        delta=args.delta,
+        neighbors=args.neighbors,
+        solver=args.solver,
+    )
+    return model.set_params(classes=[0, 1]) if classifies else model
