@@ -18,7 +18,8 @@ __all__ = ["Certificate"]
 class Certificate:
     """The privacy guarantee of one fitted model (`model.privacy_`).
 
-    It is made from the plan alone, so it holds nothing that depends on the data.
+    It is made from the plan alone, so it holds nothing that depends on the data. `ledger_head`,
+    where a ledger was charged, is a keyed hash by which `Ledger.check` finds the charge again.
     """
 
     plan: Plan
@@ -27,6 +28,7 @@ class Certificate:
     made: dict[str, int]
     version: str = __version__
     unit: str = "row"
+    ledger_head: str | None = None
 
     @property
     def epsilon(self) -> float:
@@ -112,6 +114,7 @@ class Certificate:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values."""
+        charged = {} if self.ledger_head is None else {"ledger_head": self.ledger_head}
         return {
             "version": self.version,
             "epsilon": self.epsilon,
@@ -124,6 +127,7 @@ class Certificate:
             "releases": list(self.releases),
             "assumptions": list(self.assumptions),
             "paper": self.paper,
+            **charged,
         }
 
     def to_json(self) -> str:
