@@ -120,6 +120,7 @@ def test_a_ledger_keeps_and_prices_it(tmp_path):
     assert pair_from_text(pair_to_text(pair)) == pair
     ledger = Ledger.create(tmp_path / "ledger.db", epsilon=3.0, delta=1e-6)
     plan = drawn(2.0)  # epsilons 0.5 and 0.2
+    ledger.declare("d", kind="pure")
     ledger.charge(plan, "d")
     assert ledger.spent("d") == pytest.approx(0.7, rel=1e-3)
     for _ in range(3):

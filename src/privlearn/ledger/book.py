@@ -360,7 +360,7 @@ class Ledger:
             count = room.state.charges
             lines.append(
                 f"  {room.state.name}: {count} charge{'s' if count > 1 else ''}, spent epsilon = "
-                f"{room.spent():.4g}, {room.kind}"
+                f"{room.spent():.4g}, {room.state.kind}"
             )
         return "\n".join(lines)
 

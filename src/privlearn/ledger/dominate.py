@@ -139,7 +139,8 @@ class _Cover:
 
     def __init__(self, losses: Array, values: Array, slack: float) -> None:
         self.losses, self.values, self.slack = losses, values, slack
-        self.width = np.expm1(np.diff(losses))  # x_b / x_a - 1, with x = e^loss
+        with np.errstate(over="ignore"):
+            self.width = np.expm1(np.diff(losses))  # x_b / x_a - 1, with x = e^loss
 
     def _curve(self, mu: float) -> tuple[Array, Array]:
         """lambda + (1 - lambda) delta_mu, rounded down, and how fast it falls in e^loss (up)."""

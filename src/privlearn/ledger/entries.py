@@ -12,7 +12,7 @@ from privlearn._version import __version__
 from privlearn.accounting.composition import Terms
 from privlearn.exceptions import LedgerError, UnsupportedCombination
 from privlearn.ledger import price
-from privlearn.ledger.filter import Filter, kind_of
+from privlearn.ledger.filter import GAUSSIAN, OPEN, PURE, Filter, kind_of
 from privlearn.ledger.records import FIRST, LATER, RESERVED, Book, Row, State
 from privlearn.ledger.refusals import Room
 from privlearn.ledger.serial import terms_to_text
@@ -95,24 +95,35 @@ def _entry(book: Book, state: State, asked: Asked) -> Entry:
 
 def _first(book: Book, state: State, asked: Asked) -> Entry:
     """Chosen before anything was seen, so it is composed exactly."""
-    kind = state.kind or kind_of(asked.terms, book.budget)
+    declared = state.kind
+    kind = declared or kind_of(asked.terms, book.budget)
     state = replace(state, neighbors=asked.relation, kind=kind)
     if not Room(state, book.budget).has_room_for(asked.terms):
         raise Room(state, book.budget).refusal(asked.terms, asked.plan)
-    cost = Filter(book.budget, kind).first_cost(asked.terms)
+    rules = Filter(book.budget, kind)
+    if kind == PURE:
+        state = replace(state, cap=rules.cap(asked.terms, declared=True))
     first = terms_to_text(price.merged(asked.terms))
+    cost = rules.first_cost(asked.terms)
     return replace(state, first=first), replace(asked.row, part=FIRST, cost=cost)
 
 
 def _later(book: Book, state: State, asked: Asked) -> Entry:
     """A part of the resource that the first charge left, which is the same whatever came since."""
+    if state.kind == OPEN:
+        state = replace(state, kind=_decided(book, state, asked.terms))
     room = Room(state, book.budget)
     state = replace(state, cap=room.cap)
-    room = Room(state, book.budget)
     cost = room.filter.cost(asked.terms, state.rough, room.first)
     if not (state.taken + cost).within(room.cap):
         raise room.refusal(asked.terms, asked.plan)
     return state, replace(asked.row, part=LATER, cost=cost)
+
+
+def _decided(book: Book, state: State, terms: Terms) -> str:
+    """After a pure first charge the second one decides: pure if it can be."""
+    pure = Room(replace(state, kind=PURE), book.budget)
+    return PURE if pure.has_room_for(terms) else GAUSSIAN
 
 
 def _refuse_other_relation(state: State, asked: Asked) -> None:

@@ -2,7 +2,7 @@
 
 The first charge of a data set is chosen before anything is seen, so it is composed exactly. What is
 left after it is a fixed resource, a function of the first charge and the budget alone: a Gaussian
-and a small probability of failure, or, where the first charge is pure, an epsilon and a delta.
+and a small probability of failure, or, where the first charge is pure, what is left of epsilon.
 Later charges take parts of it, and may be chosen after seeing everything so far: `ledger.md`.
 
 Costs are whole numbers of parts of the budget, rounded up, so that sums are exact in any order.
@@ -22,15 +22,15 @@ from privlearn.ledger import price
 from privlearn.ledger.dominate import dominating_mu, failure_mass
 from privlearn.problem import Budget
 
-__all__ = ["GAUSSIAN", "NOTHING", "PURE", "WHOLE", "Cost", "Filter", "kind_of"]
+__all__ = ["GAUSSIAN", "NOTHING", "OPEN", "PURE", "WHOLE", "Cost", "Filter", "kind_of"]
 
-GAUSSIAN, PURE = "gaussian", "pure"
+GAUSSIAN, PURE, OPEN = "gaussian", "pure", "open"
 WHOLE = 2**50  # parts of the budget: of mu squared, of epsilon, of delta
 MOST = 2**60  # a cost that fits nowhere
 # Of delta, set aside for what Gaussians dominate but for a failure. A Gaussian first charge is the
 # sign of a Gaussian history, whose price must not move; any other leaves more, which later costs
 # less.
-_ASIDE_AFTER_GAUSSIAN, _ASIDE = 2.0**-14, 2.0**-6
+_ASIDE_AFTER_GAUSSIAN, _ASIDE = 2.0**-17, 2.0**-6
 _SLIP = 2.0**-20  # of delta, which pays for as much more than epsilon in a pure data set
 _CAP_STEPS = 12
 
@@ -57,22 +57,22 @@ NOTHING = Cost()
 
 
 def kind_of(first: Terms, budget: Budget) -> str:
-    """What a first charge leaves: sums of epsilon where all its losses add up within the budget.
+    """What a first charge leaves: Gaussians, or, after one whose losses are bounded, a choice.
 
     Examples
     --------
     >>> from privlearn.accounting import Gaussian, PureLoss
     >>> kind_of(((PureLoss(0.1), 1),), Budget(1.0, 1e-6))
-    'pure'
+    'open'
     >>> kind_of(((PureLoss(0.1), 1), (Gaussian(0.01), 1)), Budget(1.0, 1e-6))
     'gaussian'
     """
     if budget.delta == 0:
         return PURE
-    return PURE if Filter(budget, PURE).first_cost(first).within(pure_cap(budget)) else GAUSSIAN
+    return OPEN if Filter(budget, PURE).first_cost(first) != NOTHING else GAUSSIAN
 
 
-def pure_cap(budget: Budget) -> Cost:
+def whole_cap(budget: Budget) -> Cost:
     """All of epsilon and delta; a slip of delta pays for the rounding of sums such as 10 x 0.1.
 
     What is E-DP with E = epsilon + t is (epsilon, t)-DP.
@@ -94,17 +94,32 @@ class Filter:
         return Fraction(_budget_mu(self.budget)) ** 2 / WHOLE
 
     def first_cost(self, first: Terms) -> Cost:
-        """What the first charge takes of the sums: all of it counts in a pure data set only."""
-        return self._pure_cost(first) if self.kind == PURE else NOTHING
+        """What the first charge takes of the sums: nothing where its losses do not add up."""
+        cost = self._pure_cost(first)
+        fits = self.budget.delta == 0 or cost.within(whole_cap(self.budget))
+        return cost if fits else NOTHING
 
-    def cap(self, first: Terms) -> Cost:
-        """What later charges may take together (in a pure data set with the first)."""
-        if self.kind == PURE:
-            return pure_cap(self.budget)
+    def cap(self, first: Terms, declared: bool = False) -> Cost:
+        """What all charges together may take of the sums.
+
+        Parameters
+        ----------
+        first : tuple of (pair, count)
+            The first charge; the cap follows from it and the budget.
+        declared : bool, default=False
+            Whether a pure data set was declared so: then all of delta may be used for failures,
+            else only what a Gaussian data set would set aside.
+        """
+        whole, mine = whole_cap(self.budget), self.first_cost(first)
+        if self.kind == PURE and (declared or self.budget.delta == 0):
+            return whole
         aside = _aside(first)
+        if self.kind == PURE:
+            return Cost(0, whole.loss, mine.failure + _down(aside - _SLIP))
         room = self.budget.delta * (1 - aside) * (1 - 8 * 2.0**-53)
         mu = largest_beside(price.composed(first).terms, self.budget.epsilon, room)
-        return Cost(_floor(Fraction(mu) ** 2 / self.square_unit), 0, _down(aside))
+        square = _floor(Fraction(mu) ** 2 / self.square_unit)
+        return Cost(square, mine.loss, mine.failure + _down(aside))
 
     def cost(self, terms: Terms, rough: int, first: Terms) -> Cost:
         """What a later charge takes.

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from privlearn.exceptions import LedgerError, MissingFact
 from privlearn.ledger import price
-from privlearn.ledger.filter import PURE, Cost, Filter, kind_of
+from privlearn.ledger.filter import PURE, Filter, kind_of
 from privlearn.ledger.names import normal_name, twin_key
 from privlearn.ledger.records import FIRST, Book, Row, State
 from privlearn.ledger.serial import FORMAT, terms_from_text, terms_to_text
@@ -106,9 +106,11 @@ def _text(pair: object) -> str:
 
 def _write(book: Book, name: str, neighbors: str, rows: list[Row]) -> None:
     first = price.merged(*(terms_from_text(row.pairs) for row in rows))
-    kind = kind_of(first, book.budget)
-    state = State(None, name, neighbors, kind, (), terms_to_text(first))
-    rules = Filter(book.budget, kind)
-    for row in rows:
-        cost = rules.first_cost(terms_from_text(row.pairs)) if kind == PURE else Cost()
-        state = book.write_charge(state, replace(row, cost=cost))
+    rules = Filter(book.budget, kind_of(first, book.budget))
+    state = State(None, name, neighbors, rules.kind, (), terms_to_text(first))
+    if rules.kind == PURE:
+        state = replace(state, cap=rules.cap(first))
+    cost = rules.first_cost(first)  # booked as a whole, with the last line
+    for row in rows[:-1]:
+        state = book.write_charge(state, row)
+    book.write_charge(state, replace(rows[-1], cost=cost))

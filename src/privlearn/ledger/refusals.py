@@ -11,7 +11,7 @@ from privlearn.accounting import Gaussian, compose
 from privlearn.accounting.composition import Terms
 from privlearn.exceptions import BudgetExceeded
 from privlearn.ledger import price
-from privlearn.ledger.filter import GAUSSIAN, PURE, WHOLE, Cost, Filter, epsilon_of
+from privlearn.ledger.filter import GAUSSIAN, OPEN, PURE, WHOLE, Cost, Filter, epsilon_of
 from privlearn.ledger.records import State
 from privlearn.ledger.serial import terms_from_text
 from privlearn.problem import Budget
@@ -35,8 +35,9 @@ class Room:
 
     @property
     def kind(self) -> str:
-        """The kind; that of the budget where nothing has fixed it yet."""
-        return self.state.kind or (PURE if self.budget.delta == 0 else GAUSSIAN)
+        """The kind; where nothing has fixed it yet, Gaussian if the budget allows it."""
+        undecided = PURE if self.budget.delta == 0 else GAUSSIAN
+        return undecided if self.state.kind in ("", OPEN) else self.state.kind
 
     @property
     def filter(self) -> Filter:
@@ -58,9 +59,8 @@ class Room:
         if not self.state.started:
             return 0.0
         found = self.filter.spent(self.first, self.state.taken)
-        later = self.state.taken if self.kind == GAUSSIAN else Cost()
-        sure = self.state.taken.within(self.cap) if later != Cost() else self.kind == PURE
-        return min(found, self.budget.epsilon) if sure else found
+        within = self.state.cap is not None and self.state.taken.within(self.state.cap)
+        return min(found, self.budget.epsilon) if within else found
 
     def left(self) -> float:
         """Epsilon of the largest Gaussian release that fits; in a pure data set, of a pure one."""
@@ -80,8 +80,8 @@ class Room:
         """Whether these releases fit, too."""
         if not self.state.started:
             if self.kind == PURE:
-                cost = self.filter.first_cost(terms)
-                return cost.within(self.filter.cap(terms))
+                cost = self.filter.cost(terms, 0, ())
+                return cost.within(self.filter.cap(terms, declared=True))
             return price.fits(terms, self.budget)
         cost = self.filter.cost(terms, self.state.rough, self.first)
         return (self.state.taken + cost).within(self.cap)
@@ -110,7 +110,9 @@ class Room:
         """Whether no noise will do: the wrong kind, or failures that noise does not change."""
         failure = self.filter.cost(terms, 0, ()).failure if self.budget.delta else 0
         if self.kind == PURE:
-            return math.isinf(_bounded(terms)) or failure > self.cap.failure
+            return math.isinf(_bounded(terms)) or failure + self.state.taken.failure > (
+                self.cap.failure if self.state.started else WHOLE
+            )
         return self.state.started and failure + self.state.taken.failure > self.cap.failure
 
     def _few(self, terms_at: Callable[[float], Terms], start: float) -> float | None:
@@ -160,7 +162,8 @@ class Room:
             return (
                 f"this fit may fail outright with a probability for which data set {name!r} has no "
                 "room after its first charge; nothing was charged or released: reserve the fits "
-                "together (ledger.reserve), or make this one the first charge"
+                "together (ledger.reserve), make this one the first charge, or, where all of them "
+                "are pure but for failures, declare(..., kind='pure') before the first"
             )
         if fits is None:
             remedy = "no such fit is possible any more; use other data, or agree on a larger budget"
@@ -173,7 +176,7 @@ class Room:
         )
 
     def _fails_too_often(self, terms: Terms) -> bool:
-        if not self.state.started or self.kind == PURE:
+        if not self.state.started:
             return False
         cost = self.filter.cost(terms, self.state.rough, self.first)
         return self.state.taken.failure + cost.failure > self.cap.failure
