@@ -97,7 +97,7 @@ def test_where_n_is_private_an_error_does_not_name_it():
 def test_levels_for_other_people_are_refused(relation, size, tmp_path):
     """Before anything is charged, and without a number where it is private."""
     X, y = labelled()
-    ledger = Ledger(tmp_path / "people.ledger", epsilon=3, delta=1e-6)
+    ledger = Ledger.create(tmp_path / "people.ledger", epsilon=3, delta=1e-6)
     known = {"neighbors": relation, "ledger": ledger, "dataset": "people", **KNOWN}
     with pytest.raises(ValueError, match="sample_epsilon") as caught:
         LogisticRegression(**known).fit(X, y, sample_epsilon=halves(size))
@@ -175,7 +175,7 @@ def test_a_plan_with_less_noise_for_less_epsilon_is_refused():
 
 def test_ledgers_book_the_largest_level(tmp_path):
     X, y = labelled()
-    ledger = Ledger(tmp_path / "people.ledger", epsilon=3, delta=1e-6)
+    ledger = Ledger.create(tmp_path / "people.ledger", epsilon=3, delta=1e-6)
     model = LogisticRegression(epsilon=2.0, delta=0.0, ledger=ledger, dataset="people", **KNOWN)
     model.fit(X, y, sample_epsilon=halves(low=0.05, high=0.7))
     assert len(ledger.history("people")) == 1

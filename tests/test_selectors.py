@@ -134,7 +134,7 @@ def test_containers_agree(selector_class):
 
 def test_in_a_pipeline_with_one_ledger(selector_class, tmp_path):
     X, y = linear()
-    ledger = Ledger(tmp_path / "ledger.db", epsilon=1.0, delta=1e-6)
+    ledger = Ledger.create(tmp_path / "ledger.db", epsilon=1.0, delta=1e-6)
     known = {"ledger": ledger, "dataset": "people"}
     selector = selector_class(3, epsilon=0.5, **known)
     model = LinearRegression(epsilon=0.4, bounds_X=(-4, 4), bounds_y=(-8, 8), **known)

@@ -74,7 +74,7 @@ def seen():
 
 @pytest.mark.parametrize("relation", ["zero_out", "replace_one", "add_remove"])
 def test_a_stream_of_any_length_is_charged_once(relation, tmp_path):
-    ledger = Ledger(tmp_path / "people.ledger", epsilon=1.0, delta=1e-6)
+    ledger = Ledger.create(tmp_path / "people.ledger", epsilon=1.0, delta=1e-6)
     solver = OnePassSGD(batch_size=500)
     given = {"neighbors": relation, "solver": solver, "ledger": ledger, "dataset": "people"}
     model = streamed(logistic(**given), 7)
@@ -93,7 +93,7 @@ def test_a_stream_of_any_length_is_charged_once(relation, tmp_path):
 
 def test_a_refused_stream_stays_refused(tmp_path, seen):
     """A second call must not find a stream that was never paid for."""
-    ledger = Ledger(tmp_path / "people.ledger", epsilon=0.5, delta=1e-6)
+    ledger = Ledger.create(tmp_path / "people.ledger", epsilon=0.5, delta=1e-6)
     model = logistic(epsilon=1.0, ledger=ledger, dataset="people")
     for k in range(2):
         with pytest.raises(BudgetExceeded):
@@ -105,7 +105,7 @@ def test_a_refused_stream_stays_refused(tmp_path, seen):
 def test_the_ledger_is_charged_before_the_first_batch_and_nothing_is_refunded(
     tmp_path, monkeypatch
 ):
-    ledger = Ledger(tmp_path / "people.ledger", epsilon=1.0, delta=1e-6)
+    ledger = Ledger.create(tmp_path / "people.ledger", epsilon=1.0, delta=1e-6)
     model = logistic(ledger=ledger, dataset="people")
     monkeypatch.setattr(Releaser, "steps", lambda *a, **b: 1 / 0)
     with pytest.raises(ZeroDivisionError):
@@ -124,7 +124,7 @@ def test_a_batch_has_the_noise_of_a_fit_to_one_batch():
 
 
 def test_fit_forgets_the_stream_and_another_stream_is_charged_again(tmp_path):
-    ledger = Ledger(tmp_path / "people.ledger", epsilon=9.0, delta=1e-6)
+    ledger = Ledger.create(tmp_path / "people.ledger", epsilon=9.0, delta=1e-6)
     model = streamed(logistic(ledger=ledger, dataset="people"), 2)
     model.fit(*arriving(0))
     assert len(ledger.history("people")) == 2

@@ -251,7 +251,7 @@ def test_given_models_and_degenerate_columns():
 
 def test_a_failed_test_spends_the_budget_and_tells_nothing(tmp_path):
     X, y, _ = linear(400)
-    ledger = Ledger(tmp_path / "ledger.db", epsilon=2.0, delta=1e-5)
+    ledger = Ledger.create(tmp_path / "ledger.db", epsilon=2.0, delta=1e-5)
     model = LinearRegression(solver="tukey", ledger=ledger, dataset="d", neighbors="add_remove")
     with pytest.raises(PrivacyTestFailed, match="budget of this fit is spent") as failure:
         model.fit(X, y)
@@ -263,7 +263,7 @@ def test_a_failed_test_spends_the_budget_and_tells_nothing(tmp_path):
 
 def test_what_must_fail_is_refused_before_anything_is_spent(tmp_path):
     X, y, _ = linear(400)
-    ledger = Ledger(tmp_path / "ledger.db", epsilon=2.0, delta=1e-5)
+    ledger = Ledger.create(tmp_path / "ledger.db", epsilon=2.0, delta=1e-5)
     model = LinearRegression(solver="tukey", ledger=ledger, dataset="d")
     with pytest.raises(PrivacyTestFailed, match=r"100 models .* nothing was spent"):
         model.fit(X, y)

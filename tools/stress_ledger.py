@@ -94,7 +94,7 @@ def work(trial: Trial, worker: int) -> None:
 
 def run(trial: Trial) -> int:
     """Keep all workers busy until they are done; return how many were killed."""
-    Ledger(trial.path, epsilon=trial.epsilon, delta=trial.delta)
+    Ledger.create(trial.path, epsilon=trial.epsilon, delta=trial.delta)
     fork = multiprocessing.get_context("fork")
     rng = random.Random(trial.seed)
     running: dict[int, BaseProcess] = {}

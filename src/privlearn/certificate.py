@@ -20,7 +20,8 @@ __all__ = ["Certificate"]
 class Certificate:
     """The privacy guarantee of one fitted model (`model.privacy_`).
 
-    It is made from the plan alone, so it holds nothing that depends on the data.
+    It is made from the plan alone, so it holds nothing that depends on the data. `ledger_head`,
+    where a ledger was charged, is a keyed hash by which `Ledger.check` finds the charge again.
     """
 
     plan: Plan
@@ -29,6 +30,7 @@ class Certificate:
     made: dict[str, int]
     version: str = __version__
     unit: str = "row"
+    ledger_head: str | None = None
 
     @property
     def epsilon(self) -> float:
@@ -120,6 +122,7 @@ class Certificate:
         The fields are explained in docs/certificate.md; their JSON Schema is
         ``privlearn/schemas/certificate.json``.
         """
+        charged = {} if self.ledger_head is None else {"ledger_head": self.ledger_head}
         return {
             "format": certificate_file.FORMAT,
             "version": self.version,
@@ -136,6 +139,7 @@ class Certificate:
             "releases": list(self.releases),
             "assumptions": list(self.assumptions),
             "paper": self.paper,
+            **charged,
         }
 
     def to_json(self) -> str:

@@ -88,6 +88,7 @@ class Releaser:
         self._planned = {release.name: release for release in plan.releases}
         self._made: Counter[str] = Counter()
         self._source: NoiseSource | None = None
+        self.ledger_head: str | None = None  # `spend` knows it, where a ledger was charged
 
     def __call__(self, name: str, statistic: ArrayLike, *, clip: float) -> Array:
         """Release `statistic`, a sum of contributions of norm at most `clip`, with noise."""
@@ -166,7 +167,11 @@ class Releaser:
     def certificate(self) -> Certificate:
         """What was promised and spent. The whole plan is spent, whatever was released."""
         return Certificate(
-            plan=self.plan, budget=self._budget, private=self._seed is None, made=dict(self._made)
+            plan=self.plan,
+            budget=self._budget,
+            private=self._seed is None,
+            made=dict(self._made),
+            ledger_head=self.ledger_head,
         )
 
     def _find(self, name: str) -> Release:
@@ -293,21 +298,30 @@ def spend(
     ledger: object = None,
     dataset: str | None = None,
     random_state: object = None,
+    stream: str | None = None,
 ) -> Iterator[Releaser]:
-    """Charge the plan, then lend a Releaser for it. A crash inside refunds nothing."""
+    """Charge the plan, then lend a Releaser for it. A crash inside refunds nothing.
+
+    `stream` is the id of a stream whose first batch this is; only ledgers that count batches need
+    to know the word.
+    """
     seed = _seed(random_state)
+    head: object = None
     if ledger is not None:
-        _charge_of(ledger)(plan, dataset)
-    yield _opener.get()(plan, budget, seed)
+        known = {} if stream is None else {"stream": stream}
+        head = _charge_of(ledger)(plan, dataset, **known)
+    releaser = _opener.get()(plan, budget, seed)
+    releaser.ledger_head = head if isinstance(head, str) else None
+    yield releaser
 
 
-def _charge_of(ledger: object) -> Callable[[Plan, str | None], None]:
+def _charge_of(ledger: object) -> Callable[..., object]:
     """The `charge` of a ledger, or of the ledger at a path."""
     if isinstance(ledger, str | os.PathLike):
         from privlearn.ledger import Ledger
 
         ledger = Ledger(ledger)
-    charge: Callable[[Plan, str | None], None] | None = getattr(ledger, "charge", None)
+    charge: Callable[..., object] | None = getattr(ledger, "charge", None)
     if charge is None or not callable(charge):
         raise TypeError(
             f"ledger is a {type(ledger).__name__}, but a Ledger, its path, or an object with "

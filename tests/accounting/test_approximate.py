@@ -16,8 +16,6 @@ from privlearn.accounting import (
 )
 from privlearn.exceptions import BudgetExceeded
 from privlearn.ledger import price
-from privlearn.ledger.bound import Orders
-from privlearn.ledger.moments import lost_mass
 from privlearn.ledger.serial import pair_from_text, pair_to_text
 from privlearn.mechanisms import LAPLACE, DepthDraw
 from privlearn.plan import ONE_MODEL, Plan, Release
@@ -120,8 +118,9 @@ def test_oracle_agrees():
 def test_a_ledger_keeps_and_prices_it(tmp_path):
     pair = ApproximateLoss(0.1, 1e-9)
     assert pair_from_text(pair_to_text(pair)) == pair
-    ledger = Ledger(tmp_path / "ledger.db", epsilon=3.0, delta=1e-6)
+    ledger = Ledger.create(tmp_path / "ledger.db", epsilon=3.0, delta=1e-6)
     plan = drawn(2.0)  # epsilons 0.5 and 0.2
+    ledger.declare("d", kind="pure")
     ledger.charge(plan, "d")
     assert ledger.spent("d") == pytest.approx(0.7, rel=1e-3)
     for _ in range(3):
@@ -134,20 +133,6 @@ def test_a_ledger_keeps_and_prices_it(tmp_path):
     assert 0 < refused.value.fits < 0.6
     with pytest.raises(BudgetExceeded, match="no such fit"):
         ledger.charge(drawn(2.0, delta=1e-5), "other")
-
-
-def test_the_running_bound_of_a_ledger_is_never_below_the_price():
-    budget = Budget(2.0, 1e-5)
-    orders = Orders.of(budget)
-    for terms in (
-        ((ApproximateLoss(0.3, 1e-6), 4), (Gaussian(0.2), 1)),
-        ((ApproximateLoss(1.0, 1e-9), 1), (Laplace(0.5), 2)),
-        ((ApproximateLoss(0.0, 1e-7), 9),),
-    ):
-        account = orders.fresh().after(orders.moments(terms), lost_mass(terms))
-        bound = math.exp(account.log_delta().min()) + account.lost
-        assert bound >= compose(terms).delta(budget.epsilon)
-        assert account.lost >= 1 - math.prod((1 - getattr(p, "delta", 0.0)) ** k for p, k in terms)
 
 
 def test_joined_pairs_cost_more_than_both():

@@ -33,7 +33,7 @@ def create_ledger(path: str, epsilon: float, delta: float | None) -> Ledger:
 
     if Path(path).expanduser().exists():
         raise CommandError(f"{path} exists, and a budget cannot be changed; choose another name")
-    return Ledger(path, epsilon=epsilon, delta=DEFAULT_DELTA if delta is None else delta)
+    return Ledger.create(path, epsilon=epsilon, delta=DEFAULT_DELTA if delta is None else delta)
 
 
 def charged_ledger(
@@ -50,12 +50,21 @@ def charged_ledger(
             "each name has the ledger's whole budget"
         )
     if Path(path).expanduser().exists():
-        from privlearn.ledger import Ledger
-
-        return Ledger(path, epsilon=epsilon, delta=delta)
+        return _with_budget(existing_ledger(path), epsilon, delta)
     if epsilon is None:
         raise CommandError(
             f"there is no ledger {path}; check the name, or add --ledger-epsilon 3 to create one "
             "that allows epsilon = 3 in all"
         )
     return create_ledger(path, epsilon, delta)
+
+
+def _with_budget(ledger: Ledger, epsilon: float | None, delta: float | None) -> Ledger:
+    """An existing ledger keeps its numbers."""
+    for name, given, own in (("epsilon", epsilon, ledger.epsilon), ("delta", delta, ledger.delta)):
+        if given is not None and given != own:
+            raise CommandError(
+                f"--ledger-{name} {given:g}, but the ledger {ledger.path} was made with "
+                f"{name}={own:g} and keeps it; leave --ledger-{name} out, or choose another file"
+            )
+    return ledger

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import os
-import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from privlearn._version import __version__
-from privlearn.exceptions import BudgetExceeded, InvalidBudget, MissingFact, UnsupportedCombination
-from privlearn.ledger import price, store
+from privlearn.exceptions import LedgerError, MissingFact
+from privlearn.ledger import verify
+from privlearn.ledger.entries import Asked, booked, decide
+from privlearn.ledger.family import declare_in
 from privlearn.ledger.history import Charge
-from privlearn.ledger.moments import Terms, lost_mass
-from privlearn.ledger.room import Room, left, refusal
-from privlearn.ledger.serial import terms_to_text
-from privlearn.ledger.store import Row, State, Store
+from privlearn.ledger.migrate import migrate
+from privlearn.ledger.names import normal_name
+from privlearn.ledger.records import Book
+from privlearn.ledger.refusals import Room
+from privlearn.ledger.serial import FORMAT
+from privlearn.ledger.store import Store
 from privlearn.problem import Budget
 
 if TYPE_CHECKING:
@@ -27,57 +26,70 @@ if TYPE_CHECKING:
 
 __all__ = ["Ledger"]
 
-_CONFLICTS = 3  # lost races after which a charge is priced while nobody else can write
-_CHECKPOINT_AFTER = 16  # charges since the last checkpoint: it takes as long as pricing 17 charges
-
+_KEY_BYTES = 32
 _named: ContextVar[dict[str, str] | None] = ContextVar("privlearn_ledger_dataset", default=None)
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """One charge on its way."""
-
-    plan: Plan
-    pairs: Terms
-    dataset: str
-    row: Row
 
 
 class Ledger:
     """A privacy budget per data set, kept in one file that many people and processes share.
 
+    It is a privacy filter: the next fit may be chosen after seeing the last.
+
     Parameters
     ----------
     path : str or path-like
-        The file. It is made if it is not there; then `epsilon` and `delta` are needed.
-    epsilon, delta : float or None, default=None
-        The budget of every data set in this ledger, for ever. An existing file keeps its own, and
-        other numbers are refused.
+        A file that `Ledger.create` made. One that is missing, empty or damaged is a `LedgerError`,
+        never a new budget.
 
     Examples
     --------
     >>> import os, tempfile
     >>> from privlearn import Ledger
-    >>> folder = tempfile.mkdtemp()
-    >>> ledger = Ledger(os.path.join(folder, "clinic.ledger"), epsilon=2, delta=1e-6)
+    >>> path = os.path.join(tempfile.mkdtemp(), "clinic.ledger")
+    >>> ledger = Ledger.create(path, epsilon=2, delta=1e-6)
     >>> ledger.spent("patients-2026")
     0.0
-    >>> ledger.remaining("patients-2026")
+    >>> Ledger(path).remaining("patients-2026")
     2.0
     """
 
-    def __init__(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        epsilon: float | None = None,
-        delta: float | None = None,
-    ) -> None:
-        self._store = Store(os.path.abspath(os.path.expanduser(os.fspath(path))))
-        if not os.path.exists(self.path) or os.path.getsize(self.path) == 0:
-            self._store.create(_new_budget(self.path, epsilon, delta))
-        self._budget = self._store.budget()
-        store.refuse_other_budget(self.path, self._budget, epsilon, delta)
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._store = Store(_absolute(path))
+        if self._store.format() < FORMAT:
+            migrate(self._store, _new_key())
+        with self._open() as book:
+            verify.check_chains(book)
+            self._budget = book.budget
+
+    @classmethod
+    def create(cls, path: str | os.PathLike[str], *, epsilon: float, delta: float) -> Ledger:
+        """Make a new ledger; whatever is at the path already is left alone and refused.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The new file. Only its owner may read and write it.
+        epsilon, delta : float
+            The budget of every data set in this ledger, for ever.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "clinic.ledger")
+        >>> ledger = Ledger.create(path, epsilon=2, delta=1e-6)
+        >>> ledger.epsilon
+        2.0
+        """
+        budget = Budget(float(epsilon), float(delta))
+        key = _new_key()
+        Store(_absolute(path)).create(lambda link: Book.begin(link, budget, key))
+        return cls(path)
+
+    @contextmanager
+    def _open(self, write: bool = False) -> Iterator[Book]:
+        """The records, read or to be written in one transaction."""
+        with self._store.writing() if write else self._store.reading() as link:
+            yield Book(link, self.path)
 
     @property
     def path(self) -> str:
@@ -101,20 +113,19 @@ class Ledger:
         Examples
         --------
         >>> import os, tempfile
-        >>> from privlearn import Ledger
         >>> path = os.path.join(tempfile.mkdtemp(), "clinic.ledger")
-        >>> ledger = Ledger(path, epsilon=2, delta=1e-6)
+        >>> ledger = Ledger.create(path, epsilon=2, delta=1e-6)
         >>> with ledger.dataset("patients-2026"):
         ...     pass
         """
-        names = {**(_named.get() or {}), self.path: _checked_name(name)}
+        names = {**(_named.get() or {}), self.path: normal_name(name)}
         token = _named.set(names)
         try:
             yield self
         finally:
             _named.reset(token)
 
-    def charge(self, plan: Plan, dataset: str | None = None) -> None:
+    def charge(self, plan: Plan, dataset: str | None = None, *, stream: str | None = None) -> str:
         """Write a plan down as spent, or refuse it. When this returns, the charge is on the disk.
 
         Parameters
@@ -123,122 +134,210 @@ class Ledger:
             What is going to be released.
         dataset : str or None, default=None
             The name of the data set; None takes the one of the surrounding `with ledger.dataset`.
+        stream : str or None, default=None
+            Id of a stream whose batches this plan covers; its counter starts at 0 (`advance`).
+
+        Returns
+        -------
+        str
+            The head of the data set's chain right after the charge, for the certificate.
 
         Raises
         ------
         BudgetExceeded
-            When it does not fit; nothing is charged.
+            When it does not fit, here or in a parent data set; nothing is charged.
         """
-        name = self._name(dataset)
-        pairs = tuple(plan.pairs())
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        row = Row(now, terms_to_text(pairs), json.dumps(plan.describe()), __version__)
-        asked = _Asked(plan, pairs, name, row)
-        for attempt in range(_CONFLICTS + 1):
-            if self._charged_at_once(asked) or self._charged_after_pricing(asked):
-                return
-            if attempt < _CONFLICTS:
-                self._checkpoint(name)
-        with self._store.writing() as link:
-            state = store.read_state(link, store.read_orders(link), name)
-            fits = price.fits(price.merged(store.read_terms(link, state.id), pairs), self._budget)
-            if fits:
-                _book(link, state, asked)
-        if not fits:
-            raise self._refusal(asked)
+        return self._charge(Asked.of_plan(plan, self._name(dataset), stream))
 
-    def _charged_at_once(self, asked: _Asked) -> bool:
-        """Charge if the running bound shows that it fits; refuse what was refused before."""
-        with self._store.writing() as link:
-            orders = store.read_orders(link)
-            state = store.read_state(link, orders, asked.dataset)
-            _refuse_other_relation(state, asked)
-            if orders.budget.delta == 0:
-                return False
-            moments = orders.moments(asked.pairs)
-            if state.account.after(moments, lost_mass(asked.pairs)).fits(orders.budget):
-                _book(link, state, asked)
-                return True
-            hopeless = any((moments >= known).all() for known in state.refused)
-        if hopeless:
-            raise self._refusal(asked)
-        return False
+    def reserve(self, plans: Iterable[Plan], dataset: str | None = None) -> str:
+        """Charge several plans together, composed exactly; each may then be fitted once, for free.
 
-    def _charged_after_pricing(self, asked: _Asked) -> bool:
-        """Compose exactly while others may write; False if they did and it has to be done again."""
-        with self._store.reading() as link:
-            orders = store.read_orders(link)
-            seen = store.read_state(link, orders, asked.dataset)
-            past = store.read_terms(link, seen.id)
-        if not price.fits(price.merged(past, asked.pairs), orders.budget):
-            if seen.id is not None and orders.budget.delta > 0:
-                with self._store.writing() as link:
-                    store.write_refusal(link, seen.id, orders.moments(asked.pairs))
-            raise self._refusal(asked)
-        with self._store.writing() as link:
-            state = store.read_state(link, orders, asked.dataset)
-            if (state.id, state.version) != (seen.id, seen.version):
-                return False
-            _book(link, state, asked)
-        self._checkpoint(asked.dataset)
-        return True
+        A grid search uses it: after the first charge of a data set only what is chosen without
+        looking at results is composed exactly. What is reserved and not used is not refunded.
 
-    def _checkpoint(self, name: str) -> None:
-        """Sharpen the running bound with exact compositions, when it is worth the time."""
-        with self._store.writing() as link:
-            orders = store.read_orders(link)
-            state = store.read_state(link, orders, name)
-            if state.id is None or state.version - state.checked < _CHECKPOINT_AFTER:
-                return
-            past = store.read_terms(link, state.id)
-            if price.is_closed(past) or orders.budget.delta == 0:
-                return
-            # Marked as done before it is, so that no other process makes the same one.
-            store.write_checkpoint(link, state.id, state.version, state.account.offsets)
-        tilt = float(orders.t[state.account.log_delta().argmin()])
-        points = price.curve(past, orders.budget, tilt)
-        better = state.account.checked(orders, points)
-        with self._store.writing() as link:
-            store.write_checkpoint(link, state.id, state.version, better.offsets)
+        Parameters
+        ----------
+        plans : iterable of Plan
+            All of them, each as often as it will be fitted: `estimator.plan(n, n_features)`.
+        dataset : str or None, default=None
+            As in `charge`.
+
+        Returns
+        -------
+        str
+            The head of the data set's chain right after it.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from privlearn import LinearRegression
+        >>> path = os.path.join(tempfile.mkdtemp(), "clinic.ledger")
+        >>> ledger = Ledger.create(path, epsilon=2, delta=1e-6)
+        >>> small, large = (
+        ...     LinearRegression(epsilon=e, bounds_X=(0, 1), bounds_y=(0, 1)) for e in (0.3, 0.6)
+        ... )
+        >>> plans = [model.plan(n=1000, n_features=3) for model in (small, large)]
+        >>> head = ledger.reserve(plans, "patients")
+        >>> spent = ledger.spent("patients")
+        >>> _ = ledger.charge(plans[1], "patients")
+        >>> ledger.spent("patients") == spent
+        True
+        """
+        return self._charge(Asked.of_plans(tuple(plans), self._name(dataset)))
+
+    def _charge(self, asked: Asked) -> str:
+        """Price while others may write, then again, from memory, while nobody else can."""
+        with self._open() as book:
+            decide(book, asked)
+        with self._open(write=True) as book:
+            return booked(book, asked, decide(book, asked))
+
+    def advance(self, stream: str, batch: int) -> None:
+        """Write down that a batch of a stream is about to be released; each comes once.
+
+        Parameters
+        ----------
+        stream : str
+            An id that `charge(..., stream=...)` registered.
+        batch : int
+            The number of the batch, from 0. Any other than the next is refused: a copy of the
+            stream released it already, or batches are missing.
+
+        Raises
+        ------
+        LedgerError
+            When the stream is unknown, or this is not its next batch.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from privlearn import LinearRegression
+        >>> path = os.path.join(tempfile.mkdtemp(), "clinic.ledger")
+        >>> ledger = Ledger.create(path, epsilon=2, delta=1e-6)
+        >>> model = LinearRegression(bounds_X=(0, 1), bounds_y=(0, 1))
+        >>> head = ledger.charge(model.plan(n=1000, n_features=3), "patients", stream="a1")
+        >>> ledger.advance("a1", 0)
+        >>> ledger.advance("a1", 1)
+        """
+        with self._open(write=True) as book:
+            found = book.stream(stream)
+            if found is None:
+                raise LedgerError(
+                    f"this stream is not registered in the ledger {self.path}, so no batch may be "
+                    "released; start it again with this ledger, which charges it"
+                )
+            state, expected = found
+            if batch != expected:
+                raise LedgerError(
+                    f"batch {batch} of a stream was to be released, but the ledger {self.path} "
+                    f"expects batch {expected}: a copy of the stream has gone on, or this one is "
+                    "old; go on with the newest copy, or start a new stream"
+                )
+            book.write_stream(stream, state, expected + 1)
+
+    def declare(
+        self,
+        dataset: str,
+        *,
+        parent: str | Iterable[str] = (),
+        kind: str | None = None,
+    ) -> None:
+        """Say where a data set comes from, or how it is going to be used, before it is charged.
+
+        Parameters
+        ----------
+        dataset : str
+            The data set; it must have no charges yet.
+        parent : str or iterable of str, default=()
+            Data sets that hold the same people: the source of an extract, the parts of a join, an
+            older version. Charges are booked to all of them, and to their parents, and must fit
+            everywhere.
+        kind : {"gaussian", "pure"} or None, default=None
+            How later charges add up. None lets the first charge decide: pure epsilons if it is
+            pure, else squares of Gaussian mus.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "clinic.ledger")
+        >>> ledger = Ledger.create(path, epsilon=2, delta=1e-6)
+        >>> ledger.declare("patients-over-60", parent="patients-2026")
+        """
+        parents = (parent,) if isinstance(parent, str) else tuple(parent)
+        names = [normal_name(name) for name in (dataset, *parents)]
+        with self._open(write=True) as book:
+            declare_in(book, names[0], names[1:], kind)
 
     def spent(self, dataset: str | None = None) -> float:
-        """Epsilon of everything charged to a data set so far, at the ledger's delta.
+        """Epsilon of everything charged to a data set so far, at the ledger's delta, rounded up.
 
-        It is the epsilon of the composition, rounded up: less than the sum over the fits.
+        It is the price by which the filter decides: exact for a first charge and for Gaussian
+        histories, else a little above the composition of what was charged.
         """
-        return self._room(self._name(dataset)).spent()
+        return self._rooms(dataset)[0].spent()
 
     def remaining(self, dataset: str | None = None) -> float:
         """Epsilon of the largest fit that still fits, if it is one with Gaussian noise.
 
-        At the ledger's delta, and rounded down. With delta = 0, of one with pure noise.
+        At the ledger's delta, and rounded down. In a pure data set: of one with pure noise. Where
+        there are parents, it fits there, too.
         """
-        return left(self._room(self._name(dataset)))
+        return min(room.left() for room in self._rooms(dataset))
+
+    def _rooms(self, dataset: str | None) -> list[Room]:
+        name = self._name(dataset)
+        with self._open() as book:
+            return [Room(state, book.budget) for state in book.family(name)]
+
+    def kind(self, dataset: str | None = None) -> str | None:
+        """How charges add up: "gaussian" or "pure"; None as long as nothing decided it."""
+        with self._open() as book:
+            return book.state(self._name(dataset)).kind or None
+
+    def parents(self, dataset: str | None = None) -> list[str]:
+        """Data sets that its charges are booked to as well, parents before grandparents."""
+        with self._open() as book:
+            return [state.name for state in book.family(self._name(dataset))[1:]]
 
     def history(self, dataset: str | None = None) -> list[Charge]:
         """Every charge to a data set, oldest first."""
         name = self._name(dataset)
-        with self._store.reading() as link:
-            budget = store.read_orders(link).budget
-            rows = store.read_charges(link, name)
-        return [Charge.read(name, relation, row, budget) for relation, row in rows]
+        with self._open() as book:
+            state, budget = book.state(name), book.budget
+            rows = book.rows(state)
+        return [Charge.read(name, state.neighbors, row, head, budget) for _, row, head in rows]
 
     def datasets(self) -> list[str]:
         """Names of the data sets that something was charged to."""
-        with self._store.reading() as link:
-            return store.read_names(link)
+        with self._open() as book:
+            return [state.name for state in book.states() if state.started]
 
-    def _room(self, name: str) -> Room:
-        with self._store.reading() as link:
-            orders = store.read_orders(link)
-            state = store.read_state(link, orders, name)
-            past = store.read_terms(link, state.id)
-        return Room(past, orders.budget, orders, state.account)
+    def check(self, certificates: Iterable[object] = ()) -> int:
+        """Read everything again; every disagreement is a `LedgerError`.
 
-    def _refusal(self, asked: _Asked) -> BudgetExceeded:
-        room = self._room(asked.dataset)
-        exact = room.budget.delta == 0 or price.is_cheap(price.merged(room.past, asked.pairs))
-        return refusal(replace(room, exact=exact), asked.plan, asked.dataset)
+        Parameters
+        ----------
+        certificates : iterable of Certificate or dict, default=()
+            Certificates of fits that were charged here (or what their `to_dict` gave). A ledger
+            that does not know one of them is an old copy.
+
+        Returns
+        -------
+        int
+            How many certificates were found in it.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "clinic.ledger")
+        >>> Ledger.create(path, epsilon=2, delta=1e-6).check()
+        0
+        """
+        self._store.format()
+        with self._open() as book:
+            verify.check_chains(book)
+            verify.check_caps(book)
+            return verify.check_certificates(book, certificates)
 
     def _name(self, dataset: str | None) -> str:
         name = (_named.get() or {}).get(self.path) if dataset is None else dataset
@@ -247,7 +346,7 @@ class Ledger:
                 "dataset is missing, but a ledger books every charge under the name of a data set; "
                 "pass dataset='...', or work inside `with ledger.dataset('...'):`"
             )
-        return _checked_name(name)
+        return normal_name(name)
 
     def __repr__(self) -> str:
         return f"Ledger({self.path!r}, epsilon={self.epsilon:g}, delta={self.delta:g})"
@@ -255,10 +354,13 @@ class Ledger:
     def __str__(self) -> str:
         lines = [f"Privacy ledger {self.path}"]
         lines.append(f"  budget      epsilon = {self.epsilon:g}, delta = {self.delta:g}")
-        for name in self.datasets():
-            spent, count = self.spent(name), len(self.history(name))
+        with self._open() as book:
+            rooms = [Room(state, book.budget) for state in book.states() if state.started]
+        for room in rooms:
+            count = room.state.charges
             lines.append(
-                f"  {name}: {count} charge{'s' if count > 1 else ''}, spent epsilon = {spent:.4g}"
+                f"  {room.state.name}: {count} charge{'s' if count > 1 else ''}, spent epsilon = "
+                f"{room.spent():.4g}, {room.state.kind}"
             )
         return "\n".join(lines)
 
@@ -269,36 +371,10 @@ class Ledger:
         return hash(self.path)
 
 
-def _new_budget(path: str, epsilon: float | None, delta: float | None) -> Budget:
-    if epsilon is None or delta is None:
-        raise InvalidBudget(
-            f"there is no ledger at {path} yet, and a new one needs its budget; "
-            "pass epsilon and delta, for example epsilon=2, delta=1e-6, or check the path"
-        )
-    return Budget(float(epsilon), float(delta))
+def _absolute(path: str | os.PathLike[str]) -> str:
+    return os.path.abspath(os.path.expanduser(os.fspath(path)))
 
 
-def _checked_name(name: object) -> str:
-    if not isinstance(name, str) or not name.strip():
-        raise MissingFact(
-            f"dataset={name!r}, but a data set needs a name; pass a text such as 'patients-2026'"
-        )
-    return name
-
-
-def _refuse_other_relation(state: State, asked: _Asked) -> None:
-    relation = asked.plan.neighbors.value
-    if state.neighbors is not None and state.neighbors != relation:
-        raise UnsupportedCombination(
-            f"neighbors={relation!r}, but data set {asked.dataset!r} was charged with "
-            f"neighbors={state.neighbors!r} before; guarantees for different relations do not add "
-            f"up to one, so nothing was charged: pass neighbors={state.neighbors!r}"
-        )
-
-
-def _book(link: sqlite3.Connection, state: State, asked: _Asked) -> None:
-    """Write the charge with its moments; the caller knows that it fits."""
-    moments = store.read_orders(link).moments(asked.pairs)
-    after = state.account.after(moments, lost_mass(asked.pairs))
-    relation = asked.plan.neighbors.value
-    store.write_charge(link, asked.dataset, relation, state, after, asked.row)
+def _new_key() -> bytes:
+    """The key of the chains: no noise comes from it, it only makes heads impossible to guess."""
+    return os.urandom(_KEY_BYTES)

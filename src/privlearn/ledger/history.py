@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 
-from privlearn.ledger.moments import Terms
-from privlearn.ledger.room import epsilon_of
+from privlearn.accounting.composition import Terms
+from privlearn.ledger.filter import epsilon_of
+from privlearn.ledger.records import RESERVED, Row
 from privlearn.ledger.serial import terms_from_text
-from privlearn.ledger.store import Row
 from privlearn.problem import Budget
 
 __all__ = ["Charge"]
@@ -30,6 +30,11 @@ class Charge:
         What the plan released, in words.
     version : str
         The version of privlearn that charged.
+    part : str
+        "first" (composed exactly), "later" (a part of what the first charge left) or "reserved"
+        (paid for by a reservation before).
+    head : str
+        The head of the data set's chain right after it, as the certificate has it.
     """
 
     when: str
@@ -37,15 +42,19 @@ class Charge:
     neighbors: str
     releases: tuple[str, ...]
     version: str
+    part: str
+    head: str
     pairs: Terms = field(repr=False)
     budget: Budget = field(repr=False)
 
     @classmethod
-    def read(cls, dataset: str, neighbors: str, row: Row, budget: Budget) -> Charge:
+    def read(cls, dataset: str, neighbors: str, row: Row, head: str, budget: Budget) -> Charge:
         """The charge that a line of the file stands for."""
         releases = tuple(json.loads(row.releases))
         pairs = terms_from_text(row.pairs)
-        return cls(row.time, dataset, neighbors, releases, row.privlearn, pairs, budget)
+        return cls(
+            row.time, dataset, neighbors, releases, row.privlearn, row.part, head, pairs, budget
+        )
 
     @property
     def epsilon(self) -> float:
@@ -54,4 +63,5 @@ class Charge:
 
     def __str__(self) -> str:
         released = "; ".join(self.releases)
-        return f"{self.when}  {self.dataset}  epsilon {self.epsilon:.4g}  {released}"
+        paid = "  (reserved before)" if self.part == RESERVED else ""
+        return f"{self.when}  {self.dataset}  epsilon {self.epsilon:.4g}  {released}{paid}"

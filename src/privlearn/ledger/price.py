@@ -1,4 +1,4 @@
-"""The exact price of everything that was charged, in bounded time.
+"""The exact price of what is composed as a whole: a first charge, a reservation, one plan alone.
 
 With few different pairs this is the accountant's composition. With many, neighbouring pairs are
 first replaced by one that is at least as costly, so the answer errs on the private side only.
@@ -26,33 +26,26 @@ from privlearn.accounting import (
     compose,
     failing,
 )
-from privlearn.accounting.composition import evaluate, is_closed_form, size
-from privlearn.ledger.moments import Terms
+from privlearn.accounting.composition import Terms, evaluate, is_closed_form, size
 from privlearn.problem import Budget
 
 __all__ = [
     "MANY",
+    "Terms",
     "balanced",
-    "curve",
+    "composed",
     "epsilon",
     "fits",
-    "is_cheap",
-    "is_closed",
     "merged",
     "smallest_scale",
 ]
 
 MANY = 24  # different pairs that are composed as they are
-FEW = 3  # so few that a search over exact compositions takes no more than about a second
-_CURVE_TOLERANCE = 3e-3
 _SEVERAL, _SEVERAL_TOLERANCE = 8, 3e-3  # different pairs from which on a coarser grid will do
-_NEGLIGIBLE = 0.05  # of the budget's delta
 _DOUBLINGS = 40
 _STEPS = 11  # halvings: a factor of two becomes one of 1.0004
 _BRACKET = 1.4
 _ROUGH, _ROUGH_STEPS = 1e-2, 4
-# Distances from the budget's epsilon, in units of 1/tilt, at which the curve is taken.
-_DISTANCES = (-10.5, -7.0, -5.0, -3.6, -2.6, -1.8, -1.1, -0.5)
 
 
 def composed(terms: Terms) -> Composition:
@@ -127,17 +120,6 @@ def merged(*parts: Terms) -> Terms:
     return tuple(counts.items())
 
 
-def is_closed(terms: Terms) -> bool:
-    """Whether a formula tells the price: Gaussian releases only, or a single one."""
-    return is_closed_form(compose(terms).terms)
-
-
-def is_cheap(terms: Terms, limit: int = FEW) -> bool:
-    """Whether a search that composes often is fast: closed forms, or few pairs on a grid."""
-    canonical = compose(terms).terms
-    return is_closed_form(canonical) or len(canonical) <= limit
-
-
 def fits(terms: Terms, budget: Budget) -> bool:
     """Whether the composition of all terms is within the budget."""
     whole = composed(terms)
@@ -181,20 +163,6 @@ def epsilon(terms: Terms, budget: Budget, rough: bool = False) -> float:
         guess /= _BRACKET
     found = smallest_scale(kept, guess, steps, _BRACKET)
     return math.inf if found is None else min(found, whole.largest_loss)
-
-
-def curve(terms: Terms, budget: Budget, tilt: float) -> list[tuple[float, float]]:
-    """Points (e, delta(e)) around the budget's epsilon, closer together near it.
-
-    Where delta(e) exp(tilt (e - epsilon)) is far below the budget's delta, any bound will do.
-    """
-    parts = balanced(composed(terms).terms)
-    points = {}
-    for distance in (*_DISTANCES, 0.0, *(-distance for distance in _DISTANCES)):
-        loss = max(0.0, budget.epsilon + distance / tilt)
-        enough = _NEGLIGIBLE * budget.delta * math.exp(tilt * (budget.epsilon - loss))
-        points[loss] = evaluate(parts, loss, _CURVE_TOLERANCE, enough).delta
-    return sorted(points.items())
 
 
 def balanced(terms: Terms) -> Terms:

@@ -8,58 +8,45 @@ process that dies at any instant leaves either all of a charge or nothing of it.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import sqlite3
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from time import monotonic, sleep
 from urllib.parse import quote
 
-import numpy as np
+from privlearn.exceptions import LedgerError
+from privlearn.ledger.serial import FORMAT
 
-from privlearn.exceptions import InvalidBudget, LedgerError
-from privlearn.ledger.bound import Account, Orders
-from privlearn.ledger.moments import Array, Terms
-from privlearn.ledger.serial import FORMAT, pair_from_text
-from privlearn.problem import Budget
+__all__ = ["Store"]
 
-__all__ = [
-    "Row",
-    "State",
-    "Store",
-    "read_charges",
-    "read_names",
-    "read_orders",
-    "read_state",
-    "read_terms",
-    "refuse_other_budget",
-    "write_charge",
-    "write_checkpoint",
-    "write_refusal",
-]
-
-_APPLICATION = 0x5052564C  # "PRVL" in the header of the file
+APPLICATION = 0x5052564C  # "PRVL" in the header of the file
 _PATIENCE = 120.0  # seconds to wait for others that are writing
 _LONGEST_PAUSE, _SHORTEST_PAUSE = 0.025, 0.001  # seconds between two attempts to write
 _OLD = 0.25  # seconds of waiting after which pauses are shortest
-_SCHEMA = """
-CREATE TABLE budget (epsilon TEXT NOT NULL, delta TEXT NOT NULL, orders TEXT NOT NULL);
+SCHEMA = """
+CREATE TABLE ledger (
+  epsilon TEXT NOT NULL, delta TEXT NOT NULL, key TEXT NOT NULL,
+  sets INTEGER NOT NULL, charges INTEGER NOT NULL, streams INTEGER NOT NULL, seal TEXT NOT NULL);
 CREATE TABLE datasets (
-  id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, neighbors TEXT NOT NULL,
-  version INTEGER NOT NULL, checked INTEGER NOT NULL,
-  moments TEXT NOT NULL, offsets TEXT NOT NULL, lost TEXT NOT NULL);
-CREATE TABLE terms (
-  dataset INTEGER NOT NULL, pair TEXT NOT NULL, count INTEGER NOT NULL,
-  PRIMARY KEY (dataset, pair)) WITHOUT ROWID;
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, twin TEXT NOT NULL UNIQUE,
+  neighbors TEXT NOT NULL, kind TEXT NOT NULL, parents TEXT NOT NULL, first TEXT NOT NULL,
+  charges INTEGER NOT NULL, rough INTEGER NOT NULL,
+  square INTEGER NOT NULL, loss INTEGER NOT NULL, failure INTEGER NOT NULL,
+  cap TEXT NOT NULL, head TEXT NOT NULL, seal TEXT NOT NULL);
 CREATE TABLE charges (
-  id INTEGER PRIMARY KEY AUTOINCREMENT, dataset INTEGER NOT NULL, time TEXT NOT NULL,
-  pairs TEXT NOT NULL, releases TEXT NOT NULL, privlearn TEXT NOT NULL);
-CREATE INDEX charges_of ON charges (dataset);
-CREATE TABLE refusals (id INTEGER PRIMARY KEY, dataset INTEGER NOT NULL, moments TEXT NOT NULL);
+  dataset INTEGER NOT NULL, number INTEGER NOT NULL, time TEXT NOT NULL,
+  pairs TEXT NOT NULL, releases TEXT NOT NULL, privlearn TEXT NOT NULL, part TEXT NOT NULL,
+  square INTEGER NOT NULL, loss INTEGER NOT NULL, failure INTEGER NOT NULL,
+  reserved TEXT NOT NULL, stream TEXT NOT NULL, head TEXT NOT NULL,
+  PRIMARY KEY (dataset, number));
+CREATE INDEX sums ON charges (dataset, part, square, loss, failure, number);
+CREATE INDEX reservations ON charges (dataset, number) WHERE reserved != '';
+CREATE INDEX uses ON charges (dataset, pairs) WHERE part = 'reserved';
+CREATE TABLE streams (
+  id TEXT PRIMARY KEY, dataset INTEGER NOT NULL, batch INTEGER NOT NULL, seal TEXT NOT NULL);
 """
 
 
@@ -74,120 +61,179 @@ if hasattr(os, "register_at_fork"):
     )
 
 
-@dataclass(frozen=True, eq=False)
-class State:
-    """What the file says about one data set at one version, that is, after so many charges."""
-
-    id: int | None
-    neighbors: str | None
-    version: int
-    checked: int
-    account: Account
-    refused: tuple[Array, ...] = ()
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line to be written: everything in it was known before the data were touched."""
-
-    time: str
-    pairs: str
-    releases: str
-    privlearn: str
-
-
 @dataclass(frozen=True)
 class Store:
     """A handle on the file; it holds nothing but the path."""
 
     path: str
 
-    def create(self, budget: Budget) -> None:
-        """Make the file, unless another process was faster."""
+    def create(self, fill: contextlib.AbstractContextManager[None] | object) -> None:
+        """Make the file as a whole under another name, then give it its own, if that is free.
+
+        Parameters
+        ----------
+        fill : callable
+            Writes the first records into the connection that it gets.
+        """
         folder = Path(self.path).parent
         if not folder.is_dir():
             raise LedgerError(f"there is no folder {folder}; make it first, or check the path")
-        orders = json.dumps(Orders.of(budget).t.tolist())
-        with self._connected("rwc") as link, _writing(link):
-            if _tables(link):
-                return
-            for statement in filter(str.strip, _SCHEMA.split(";")):
-                link.execute(statement)
-            link.execute(f"PRAGMA application_id = {_APPLICATION}")
-            link.execute(f"PRAGMA user_version = {FORMAT}")
-            row = (repr(budget.epsilon), repr(budget.delta), orders)
-            link.execute("INSERT INTO budget VALUES (?, ?, ?)", row)
-
-    def budget(self) -> Budget:
-        """The budget in the file, after a check that this is a ledger of the present format."""
-        with self._connected("rw") as link:
-            self._check(link)
-            return read_orders(link).budget
+        if os.path.lexists(self.path):
+            raise LedgerError(
+                f"{self.path} is there already, and a ledger is never overwritten; open it with "
+                "Ledger(path), or choose another path"
+            )
+        draft = f"{self.path}.new-{os.getpid()}-{threading.get_ident()}"
+        try:
+            os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        except OSError as error:
+            raise LedgerError(
+                f"{folder} cannot be written ({error.strerror}), so no ledger was made; ask for "
+                "permission to write there, or choose another path"
+            ) from None
+        try:
+            with Store(draft)._connected(checked=False) as link, _writing(link):
+                for statement in filter(str.strip, SCHEMA.split(";")):
+                    link.execute(statement)
+                assert callable(fill)
+                fill(link)
+                link.execute(f"PRAGMA application_id = {APPLICATION}")
+                link.execute(f"PRAGMA user_version = {FORMAT}")
+            _publish(draft, self.path)
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(draft)
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection for reading one consistent state."""
-        with self._connected("rw") as link:
+        with self._connected() as link:
             link.execute("BEGIN")
             yield link
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """A transaction that nobody else can write in between; committed at the end."""
-        with self._connected("rw") as link, _writing(link):
+        with self._connected() as link, _writing(link):
             yield link
 
     @contextlib.contextmanager
-    def _connected(self, mode: str) -> Iterator[sqlite3.Connection]:
+    def upgrading(self) -> Iterator[sqlite3.Connection]:
+        """The same for a file of an older format."""
+        with self._connected(checked=False) as link, _writing(link):
+            yield link
+
+    def format(self) -> int:
+        """The format of the file, after a check that it is a ledger and whole."""
+        with self._connected(checked=False) as link:
+            version = self._version(link)
+            (found,) = link.execute("PRAGMA quick_check(1)").fetchone()
+        if found != "ok":
+            raise self._damaged("pages of the file contradict each other")
+        return version
+
+    @contextlib.contextmanager
+    def _connected(self, checked: bool = True) -> Iterator[sqlite3.Connection]:
         # rw never creates: a ledger that was removed must not start again from nothing.
-        address = f"file:{quote(self.path)}?mode={mode}"
+        address = f"file:{quote(self.path)}?mode=rw"
         with _one_at_a_time:
-            yield from self._opened(address)
-
-    def _opened(self, address: str) -> Iterator[sqlite3.Connection]:
-        try:
-            link = sqlite3.connect(address, uri=True, timeout=_PATIENCE, isolation_level=None)
+            failure: LedgerError | None = None
             try:
-                link.execute("PRAGMA synchronous = EXTRA")
-                yield link
-            finally:
-                link.close()
-        except sqlite3.Error as error:
-            raise self._explained(error) from error
+                link = sqlite3.connect(address, uri=True, timeout=_PATIENCE, isolation_level=None)
+                try:
+                    link.execute("PRAGMA synchronous = EXTRA")
+                    if checked and self._version(link) != FORMAT:
+                        raise self._other_format(self._version(link))
+                    yield link
+                finally:
+                    link.close()
+            except (sqlite3.Error, UnicodeDecodeError) as error:
+                failure = self._explained(error)
+            if failure is not None:
+                raise failure
 
-    def _check(self, link: sqlite3.Connection) -> None:
+    def _version(self, link: sqlite3.Connection) -> int:
+        if os.path.exists(self.path) and os.path.getsize(self.path) == 0:
+            raise self._damaged("it is empty, with 0 bytes")
         (mark,) = link.execute("PRAGMA application_id").fetchone()
         (version,) = link.execute("PRAGMA user_version").fetchone()
-        if mark != _APPLICATION:
+        if mark != APPLICATION:
             raise LedgerError(f"{self.path} is a database, but no ledger; choose another path")
-        if version != FORMAT:
-            raise LedgerError(
-                f"{self.path} has ledger format {version}, but this privlearn writes {FORMAT}; "
-                "use the version of privlearn that made it, or a newer one"
-            )
+        if version > FORMAT:
+            raise self._other_format(version)
+        return int(version)
 
-    def _explained(self, error: sqlite3.Error) -> LedgerError:
-        name = getattr(error, "sqlite_errorname", "")
+    def _other_format(self, version: int) -> LedgerError:
+        return LedgerError(
+            f"{self.path} has ledger format {version}, but this privlearn writes {FORMAT}, so "
+            "nothing was charged; use a newer privlearn, or open it once with Ledger(path)"
+        )
+
+    def _damaged(self, what: str) -> LedgerError:
+        return LedgerError(
+            f"the ledger {self.path} is damaged: {what}; nothing was charged or released: put back "
+            "the newest copy, and check it with Ledger.check(certificates=...)"
+        )
+
+    def _explained(self, error: sqlite3.Error | UnicodeDecodeError) -> LedgerError:
+        name = getattr(error, "sqlite_errorname", "") or ""
         if os.path.isdir(self.path):
             return LedgerError(f"{self.path} is a folder; a ledger is a file in it")
         if not os.path.exists(self.path):
             return LedgerError(
-                f"the ledger {self.path} is not there (any more), so nothing may be charged; "
-                "put the file back, or make a new ledger with Ledger(path, epsilon=..., delta=...)"
+                f"the ledger {self.path} is not there (any more), so nothing may be charged; put "
+                "the file back, or make a new ledger with Ledger.create(path, epsilon=, delta=)"
             )
         if name.startswith("SQLITE_NOTADB"):
             return LedgerError(f"{self.path} is no ledger; choose another path")
-        if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
-            return LedgerError(
-                f"{self.path} or its folder cannot be written ({name}), so nothing may be charged; "
-                "ask for permission to write to the file and its folder"
-            )
-        if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-            return LedgerError(
-                f"{self.path} was locked by others for {_PATIENCE:g} s, so nothing was charged; "
-                "try again, and look for a process that keeps the file open"
-            )
-        return LedgerError(f"{self.path} cannot be used ({name or error}); nothing was charged")
+        for kinds, sentence in _SENTENCES:
+            if name.startswith(kinds):
+                return LedgerError(sentence.format(path=self.path, name=name, wait=_PATIENCE))
+        return self._damaged(f"a record cannot be read ({name or type(error).__name__})")
+
+
+_SENTENCES = (
+    (
+        ("SQLITE_FULL", "SQLITE_IOERR"),
+        "the disk of {path} is full or failed while writing ({name}), so nothing was charged or "
+        "released; make room on the disk, then try again",
+    ),
+    (
+        ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH"),
+        "{path} or its folder cannot be written ({name}), so nothing may be charged; ask for "
+        "permission to write to the file and its folder",
+    ),
+    (
+        ("SQLITE_BUSY", "SQLITE_LOCKED"),
+        "{path} was locked by others for {wait:g} s, so nothing was charged; try again, and look "
+        "for a process that keeps the file open",
+    ),
+    (
+        ("SQLITE_CORRUPT",),
+        "the ledger {path} is damaged: pages of the file are broken ({name}); nothing was charged "
+        "or released: put back the newest copy, and check it with Ledger.check(certificates=...)",
+    ),
+)
+
+
+def _publish(draft: str, path: str) -> None:
+    """Give the finished file its name, unless somebody took it meanwhile."""
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        raise LedgerError(
+            f"{path} is there already, and a ledger is never overwritten; open it with Ledger(path)"
+        ) from None
+    except OSError:  # a file system without hard links
+        if os.path.lexists(path):
+            raise LedgerError(f"{path} is there already; open it with Ledger(path)") from None
+        os.rename(draft, path)
+    if hasattr(os, "O_DIRECTORY"):
+        folder = os.open(os.path.dirname(path) or ".", os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 @contextlib.contextmanager
@@ -195,10 +241,11 @@ def _writing(link: sqlite3.Connection) -> Iterator[None]:
     _begin(link)
     try:
         yield
+        link.execute("COMMIT")
     except BaseException:
-        link.execute("ROLLBACK")
+        if link.in_transaction:
+            link.execute("ROLLBACK")
         raise
-    link.execute("COMMIT")
 
 
 def _begin(link: sqlite3.Connection) -> None:
@@ -216,118 +263,3 @@ def _begin(link: sqlite3.Connection) -> None:
                 raise
             sleep(max(_SHORTEST_PAUSE, _LONGEST_PAUSE * (1 - waited / _OLD)))
     link.execute(f"PRAGMA busy_timeout = {int(1000 * _PATIENCE)}")
-
-
-def _tables(link: sqlite3.Connection) -> bool:
-    (count,) = link.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    return bool(count)
-
-
-def refuse_other_budget(path: str, kept: Budget, epsilon: object, delta: object) -> None:
-    """An existing ledger keeps its numbers."""
-    for name, value, own in (("epsilon", epsilon, kept.epsilon), ("delta", delta, kept.delta)):
-        if value is not None and value != own:
-            raise InvalidBudget(
-                f"{name}={value}, but the ledger {path} was made with {name}={own} and keeps it; "
-                f"leave {name} out, or make a new ledger at another path"
-            )
-
-
-@lru_cache(maxsize=64)
-def _parsed(epsilon: str, delta: str, orders: str) -> Orders:
-    return Orders(Budget(float(epsilon), float(delta)), np.array(json.loads(orders)))
-
-
-def read_orders(link: sqlite3.Connection) -> Orders:
-    """Budget and orders, as the file has them."""
-    return _parsed(*link.execute("SELECT epsilon, delta, orders FROM budget").fetchone())
-
-
-def read_state(link: sqlite3.Connection, orders: Orders, name: str) -> State:
-    """The state of one data set; that of a new one where the name is unknown."""
-    found = link.execute(
-        "SELECT id, neighbors, version, checked, moments, offsets, lost FROM datasets "
-        "WHERE name = ?",
-        (name,),
-    ).fetchone()
-    if found is None:
-        return State(None, None, 0, 0, orders.fresh())
-    key, neighbors, version, checked, moments, offsets, lost = found
-    account = Account(_array(moments), _array(offsets), float(lost))
-    refused = link.execute("SELECT moments FROM refusals WHERE dataset = ?", (key,)).fetchall()
-    return State(
-        key, neighbors, version, checked, account, tuple(_array(text) for (text,) in refused)
-    )
-
-
-def read_terms(link: sqlite3.Connection, key: int | None) -> Terms:
-    """Everything charged to a data set, equal pairs counted together."""
-    rows = link.execute("SELECT pair, count FROM terms WHERE dataset = ?", (key,))
-    return tuple((pair_from_text(pair), count) for pair, count in rows)
-
-
-def read_names(link: sqlite3.Connection) -> list[str]:
-    """Data sets that something was charged to."""
-    return [name for (name,) in link.execute("SELECT name FROM datasets ORDER BY name")]
-
-
-def read_charges(link: sqlite3.Connection, name: str) -> list[tuple[str, Row]]:
-    """Relation and line of every charge to a data set, oldest first."""
-    rows = link.execute(
-        "SELECT neighbors, time, pairs, releases, privlearn FROM charges "
-        "JOIN datasets ON datasets.id = charges.dataset WHERE name = ? ORDER BY charges.id",
-        (name,),
-    )
-    return [(relation, Row(*line)) for relation, *line in rows]
-
-
-def write_charge(
-    link: sqlite3.Connection, name: str, relation: str, before: State, after: Account, row: Row
-) -> None:
-    """Book one charge: the line, the counts of its pairs and the account, all or nothing."""
-    key = before.id
-    moments, lost = _text(after.moments), repr(after.lost)
-    if key is None:
-        key = link.execute(
-            "INSERT INTO datasets (name, neighbors, version, checked, moments, offsets, lost) "
-            "VALUES (?, ?, 1, 0, ?, ?, ?)",
-            (name, relation, moments, _text(after.offsets), lost),
-        ).lastrowid
-    else:
-        link.execute(
-            "UPDATE datasets SET version = version + 1, moments = ?, lost = ? WHERE id = ?",
-            (moments, lost, key),
-        )
-    link.execute(
-        "INSERT INTO charges (dataset, time, pairs, releases, privlearn) VALUES (?, ?, ?, ?, ?)",
-        (key, row.time, row.pairs, row.releases, row.privlearn),
-    )
-    for pair, count in json.loads(row.pairs):
-        link.execute(
-            "INSERT INTO terms VALUES (?, ?, ?) "
-            "ON CONFLICT (dataset, pair) DO UPDATE SET count = count + excluded.count",
-            (key, pair, count),
-        )
-
-
-def write_checkpoint(link: sqlite3.Connection, key: int, version: int, offsets: Array) -> None:
-    """Better offsets of the account. They hold for whatever was charged since, too."""
-    known = link.execute("SELECT offsets FROM datasets WHERE id = ?", (key,)).fetchone()
-    better = np.minimum(_array(known[0]), offsets)
-    link.execute(
-        "UPDATE datasets SET offsets = ?, checked = max(checked, ?) WHERE id = ?",
-        (_text(better), version, key),
-    )
-
-
-def write_refusal(link: sqlite3.Connection, key: int, moments: Array) -> None:
-    """Remember that this much was too much; it will be for good, as nothing is refunded."""
-    link.execute("INSERT INTO refusals (dataset, moments) VALUES (?, ?)", (key, _text(moments)))
-
-
-def _text(values: Array) -> str:
-    return json.dumps(values.tolist())
-
-
-def _array(text: str) -> Array:
-    return np.array(json.loads(text), dtype=np.float64)

@@ -1,0 +1,116 @@
+"""Ledgers of format 1 become ledgers of format 2, without lowering what was spent.
+
+The old history, whatever its length, becomes the first charge: it is composed exactly, as it was
+priced when it was charged, and what it leaves is then fixed. Names that look alike become one.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from dataclasses import replace
+
+from privlearn.exceptions import LedgerError, MissingFact
+from privlearn.ledger import price
+from privlearn.ledger.filter import PURE, Filter, kind_of
+from privlearn.ledger.names import normal_name, twin_key
+from privlearn.ledger.records import FIRST, Book, Row, State
+from privlearn.ledger.serial import FORMAT, terms_from_text, terms_to_text
+from privlearn.ledger.store import SCHEMA, Store
+from privlearn.problem import Budget
+
+__all__ = ["migrate"]
+
+_OLD = ("budget", "datasets", "terms", "charges", "refusals")
+
+
+def migrate(store: Store, key: bytes) -> None:
+    """Rewrite the file in one transaction, unless another process did it meanwhile."""
+    with store.upgrading() as link:
+        (version,) = link.execute("PRAGMA user_version").fetchone()
+        if version == FORMAT:
+            return
+        if version != 1:
+            raise LedgerError(f"{store.path} has ledger format {version}, which nobody wrote")
+        for table in _OLD:
+            link.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
+        for statement in filter(str.strip, SCHEMA.split(";")):
+            link.execute(statement)
+        budgets = link.execute("SELECT epsilon, delta FROM old_budget").fetchall()
+        if len(budgets) != 1:
+            raise _damaged(store.path, "its budget is not there once")
+        budget = Budget(float(budgets[0][0]), float(budgets[0][1]))
+        Book.begin(link, budget, key)
+        _move(link, Book(link, store.path))
+        for table in _OLD:
+            link.execute(f"DROP TABLE old_{table}")
+        link.execute(f"PRAGMA user_version = {FORMAT}")
+
+
+def _damaged(path: str, what: str) -> LedgerError:
+    return LedgerError(
+        f"the ledger {path} of format 1 is damaged: {what}; it was left as it is and nothing was "
+        "charged: put back the newest copy"
+    )
+
+
+def _move(link: sqlite3.Connection, book: Book) -> None:
+    found = link.execute("SELECT id, name, neighbors, version FROM old_datasets ORDER BY id")
+    alike: dict[str, list[tuple[int, str, str, int]]] = {}
+    for key, name, neighbors, version in found.fetchall():
+        try:
+            name = normal_name(name)
+        except MissingFact:
+            raise _damaged(book.path, "a data set has no name that can be read") from None
+        alike.setdefault(twin_key(name), []).append((key, name, neighbors, version))
+    (orphans,) = link.execute(
+        "SELECT count(*) FROM old_charges WHERE dataset NOT IN (SELECT id FROM old_datasets)"
+    ).fetchone()
+    if orphans:
+        raise _damaged(book.path, "there are charges of unknown data sets")
+    for group in alike.values():
+        if len({neighbors for _, _, neighbors, _ in group}) > 1:
+            raise _damaged(book.path, f"{group[0][1]!r} and its twins have different relations")
+        rows = [row for key, _, _, count in group for row in _rows(link, book.path, key, count)]
+        _write(book, group[0][1], group[0][2], rows)
+
+
+def _rows(link: sqlite3.Connection, path: str, key: int, count: int) -> list[Row]:
+    """The charges of an old data set, if everything that the file says about it agrees."""
+    rows = [
+        Row(*line, part=FIRST)
+        for line in link.execute(
+            "SELECT time, pairs, releases, privlearn FROM old_charges WHERE dataset = ? "
+            "ORDER BY id",
+            (key,),
+        )
+    ]
+    terms = dict(link.execute("SELECT pair, count FROM old_terms WHERE dataset = ?", (key,)))
+    try:
+        charged: Counter[str] = Counter()
+        for row in rows:
+            for pair, times in price.merged(terms_from_text(row.pairs)):
+                charged[_text(pair)] += times
+    except (ValueError, TypeError, KeyError):
+        raise _damaged(path, "a charge cannot be read") from None
+    if len(rows) != count or not rows or dict(charged) != terms:
+        raise _damaged(path, "charges are missing or were changed")
+    return rows
+
+
+def _text(pair: object) -> str:
+    from privlearn.ledger.serial import pair_to_text
+
+    return pair_to_text(pair)  # type: ignore[arg-type]
+
+
+def _write(book: Book, name: str, neighbors: str, rows: list[Row]) -> None:
+    first = price.merged(*(terms_from_text(row.pairs) for row in rows))
+    rules = Filter(book.budget, kind_of(first, book.budget))
+    state = State(None, name, neighbors, rules.kind, (), terms_to_text(first))
+    if rules.kind == PURE:
+        state = replace(state, cap=rules.cap(first))
+    cost = rules.first_cost(first)  # booked as a whole, with the last line
+    for row in rows[:-1]:
+        state = book.write_charge(state, row)
+    book.write_charge(state, replace(rows[-1], cost=cost))

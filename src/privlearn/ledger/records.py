@@ -1,0 +1,333 @@
+"""What a ledger's file says, read with suspicion: sums, counts, seals and a chain must agree.
+
+Every record is sealed with a keyed hash, and the charges of a data set form a chain of them that
+the name and the relation are bound into. The key is in the file: this finds accidents, edits by
+hand and old copies, not somebody who can write the file and knows how.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import sqlite3
+from dataclasses import astuple, dataclass, replace
+
+from privlearn.exceptions import LedgerError
+from privlearn.ledger.filter import NOTHING, Cost
+from privlearn.ledger.names import twin_key
+from privlearn.problem import Budget
+
+__all__ = ["FIRST", "LATER", "RESERVED", "Book", "Row", "State"]
+
+FIRST, LATER, RESERVED = "first", "later", "reserved"
+_STATE = (
+    "id, name, neighbors, kind, parents, first, charges, rough, square, loss, failure, cap, head, "
+    "seal"
+)
+_ROW = (
+    "number, time, pairs, releases, privlearn, part, square, loss, failure, reserved, stream, head"
+)
+
+
+@dataclass(frozen=True)
+class State:
+    """What the file says about one data set."""
+
+    id: int | None
+    name: str
+    neighbors: str = ""
+    kind: str = ""
+    parents: tuple[int, ...] = ()
+    first: str = ""
+    charges: int = 0
+    rough: int = 0
+    taken: Cost = NOTHING
+    cap: Cost | None = None
+    head: str = ""
+
+    @property
+    def started(self) -> bool:
+        """Whether something was charged."""
+        return self.charges > 0
+
+    def values(self) -> tuple[object, ...]:
+        """As it is written."""
+        cap = "" if self.cap is None else json.dumps(astuple(self.cap))
+        return (
+            self.id, self.name, self.neighbors, self.kind, json.dumps(self.parents), self.first,
+            self.charges, self.rough, *astuple(self.taken), cap, self.head,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Row:
+    """One charge; everything in it was known before the data were touched."""
+
+    time: str
+    pairs: str
+    releases: str
+    privlearn: str
+    part: str = LATER
+    cost: Cost = NOTHING
+    reserved: str = ""
+    stream: str = ""
+
+    def values(self) -> tuple[object, ...]:
+        """As it is written, without number and head."""
+        return (
+            self.time, self.pairs, self.releases, self.privlearn, self.part, *astuple(self.cost),
+            self.reserved, self.stream,
+        )  # fmt: skip
+
+
+def _row(values: tuple[object, ...]) -> Row:
+    time, pairs, releases, version, part, square, loss, failure, reserved, stream = values
+    cost = Cost(_whole(square), _whole(loss), _whole(failure))
+    return Row(
+        str(time), str(pairs), str(releases), str(version), str(part), cost, str(reserved),
+        str(stream),
+    )  # fmt: skip
+
+
+def _whole(value: object) -> int:
+    if not isinstance(value, int) or value < 0:
+        raise ValueError
+    return value
+
+
+class Book:
+    """The records behind one connection; each is verified when it is read."""
+
+    def __init__(self, link: sqlite3.Connection, path: str) -> None:
+        self.link, self.path = link, path
+        found = link.execute("SELECT * FROM ledger").fetchall()
+        if len(found) != 1:
+            raise self.damaged("its budget is not there once")
+        epsilon, delta, key, *counts, seal = found[0]
+        self.key = bytes.fromhex(str(key))
+        self._header = (str(epsilon), str(delta))
+        self.sets, self.charges, self.streams = counts
+        if not hmac.compare_digest(str(seal), self._ledger_seal()):
+            raise self.damaged("budget or counts were changed")
+        self.budget = Budget(float(epsilon), float(delta))
+        (sets, charges) = link.execute(
+            "SELECT count(*), coalesce(sum(charges), 0) FROM datasets"
+        ).fetchone()
+        (streams,) = link.execute("SELECT count(*) FROM streams").fetchone()
+        if (sets, charges, streams) != (self.sets, self.charges, self.streams):
+            raise self.damaged("data sets or streams are missing, or too many")
+
+    @staticmethod
+    def begin(link: sqlite3.Connection, budget: Budget, key: bytes) -> None:
+        """Write the first record of a new ledger."""
+        row = (repr(budget.epsilon), repr(budget.delta), key.hex(), 0, 0, 0)
+        seal = _sealed(key, ["ledger", row[0], row[1], 0, 0, 0])
+        link.execute("INSERT INTO ledger VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, seal))
+
+    def damaged(self, what: str) -> LedgerError:
+        """The error for records that disagree."""
+        return LedgerError(
+            f"the records of the ledger {self.path} disagree: {what}; nothing was charged or "
+            "released: put back the newest copy, and check it with Ledger.check(certificates=...)"
+        )
+
+    def _ledger_seal(self) -> str:
+        return _sealed(self.key, ["ledger", *self._header, self.sets, self.charges, self.streams])
+
+    def _write_header(self) -> None:
+        self.link.execute(
+            "UPDATE ledger SET sets = ?, charges = ?, streams = ?, seal = ?",
+            (self.sets, self.charges, self.streams, self._ledger_seal()),
+        )
+
+    # Data sets
+
+    def state(self, name: str) -> State:
+        """The state of a data set; that of a new one where neither name nor a twin is known."""
+        query = f"SELECT {_STATE} FROM datasets WHERE name = ?"
+        found = self.link.execute(query, (name,)).fetchone()
+        if found is not None:
+            return self._state(found)
+        twin = self.link.execute(
+            "SELECT name FROM datasets WHERE twin = ?", (twin_key(name),)
+        ).fetchone()
+        if twin is not None:
+            raise LedgerError(
+                f"dataset={name!r}, but this ledger has a data set {twin[0]!r}, and two names that "
+                "look alike would give the same people two budgets; nothing was charged: use "
+                f"{twin[0]!r}, or a name that differs in more than case, spaces and hyphens"
+            )
+        return State(None, name)
+
+    def state_of(self, key: int) -> State:
+        """The state of a data set that another one names as its parent."""
+        query = f"SELECT {_STATE} FROM datasets WHERE id = ?"
+        found = self.link.execute(query, (key,)).fetchone()
+        if found is None:
+            raise self.damaged("a parent data set is missing")
+        return self._state(found)
+
+    def states(self) -> list[State]:
+        """All data sets, by name."""
+        query = f"SELECT {_STATE} FROM datasets ORDER BY name"
+        return [self._state(found) for found in self.link.execute(query).fetchall()]
+
+    def family(self, name: str) -> list[State]:
+        """A data set, then all its ancestors, each once."""
+        found = [self.state(name)]
+        for state in found:
+            known = {other.id for other in found}
+            found += [
+                self.state_of(key) for key in dict.fromkeys(state.parents) if key not in known
+            ]
+        return found
+
+    def _state(self, found: tuple[object, ...]) -> State:
+        seal = str(found[-1])
+        try:
+            state = _read_state(found[:-1])
+        except (ValueError, TypeError):
+            raise self.damaged("a data set cannot be read") from None
+        if not hmac.compare_digest(seal, _sealed(self.key, ["data set", *state.values()])):
+            raise self.damaged(f"those of data set {state.name!r} were changed")
+        self._compare_sums(state)
+        self._check_last_link(state)
+        return state
+
+    def _compare_sums(self, state: State) -> None:
+        """Counts and sums over the charges against those of the data set."""
+        found = self.link.execute(
+            "SELECT count(*), coalesce(max(number), 0), coalesce(sum(square), 0), "
+            "coalesce(sum(loss), 0), coalesce(sum(failure), 0), "
+            "coalesce(sum(part = 'later' AND failure > 0), 0) FROM charges WHERE dataset = ?",
+            (state.id,),
+        ).fetchone()
+        if found != (state.charges, state.charges, *astuple(state.taken), state.rough):
+            raise self.damaged(f"charges of data set {state.name!r} are missing or were changed")
+
+    def _check_last_link(self, state: State) -> None:
+        before = self._head(state, state.charges - 1)
+        for number, row, head in self.rows(state, state.charges):
+            if head != state.head or head != self.link_of(state, before, number, row):
+                raise self.damaged(f"the last charge of data set {state.name!r} was changed")
+
+    def _head(self, state: State, number: int) -> str:
+        if number < 1:
+            return ""
+        found = self.link.execute(
+            "SELECT head FROM charges WHERE dataset = ? AND number = ?", (state.id, number)
+        ).fetchone()
+        if found is None:
+            raise self.damaged(f"charges of data set {state.name!r} are missing")
+        return str(found[0])
+
+    def link_of(self, state: State, before: str, number: int, row: Row) -> str:
+        """The head of the chain after a charge."""
+        parts = ["charge", before, state.name, state.neighbors, number, *row.values()]
+        return _sealed(self.key, parts)
+
+    def rows(self, state: State, since: int = 1) -> list[tuple[int, Row, str]]:
+        """Number, line and head of the charges from one on, oldest first."""
+        found = self.link.execute(
+            f"SELECT {_ROW} FROM charges WHERE dataset = ? AND number >= ? ORDER BY number",
+            (state.id, since),
+        ).fetchall()
+        try:
+            return [(int(number), _row(tuple(rest)), str(head)) for number, *rest, head in found]
+        except (ValueError, TypeError):
+            raise self.damaged(f"a charge of data set {state.name!r} cannot be read") from None
+
+    def unused(self, state: State, pairs: str) -> int:
+        """How often a plan is reserved and not yet used."""
+        lists = self.link.execute(
+            "SELECT reserved FROM charges WHERE dataset = ? AND reserved != ''", (state.id,)
+        ).fetchall()
+        reserved = sum(json.loads(str(text)).count(pairs) for (text,) in lists)
+        if not reserved:
+            return 0
+        (used,) = self.link.execute(
+            "SELECT count(*) FROM charges WHERE dataset = ? AND part = 'reserved' AND pairs = ?",
+            (state.id, pairs),
+        ).fetchone()
+        return reserved - int(used)
+
+    # Writing
+
+    def write_state(self, state: State) -> State:
+        """Write a data set, new or known, with its seal."""
+        if state.id is None:
+            (key,) = self.link.execute("SELECT coalesce(max(id), 0) + 1 FROM datasets").fetchone()
+            state = replace(state, id=int(key))
+            self.sets += 1
+        values = (*state.values(), _sealed(self.key, ["data set", *state.values()]))
+        self.link.execute(
+            f"INSERT OR REPLACE INTO datasets ({_STATE}, twin) VALUES ({'?, ' * 14}?)",
+            (*values, twin_key(state.name)),
+        )
+        self._write_header()
+        return state
+
+    def write_charge(self, state: State, row: Row) -> State:
+        """Book one charge: the line, the sums and the chain, all or nothing."""
+        if state.id is None:
+            state = self.write_state(state)
+        number = state.charges + 1
+        head = self.link_of(state, state.head, number, row)
+        self.link.execute(
+            f"INSERT INTO charges (dataset, {_ROW}) VALUES ({'?, ' * 12}?)",
+            (state.id, number, *row.values(), head),
+        )
+        rough = state.rough + (row.part == LATER and row.cost.failure > 0)
+        after = replace(state, charges=number, rough=rough, taken=state.taken + row.cost, head=head)
+        self.charges += 1
+        return self.write_state(after)
+
+    # Streams
+
+    def write_stream(self, stream: str, state: State, batch: int) -> None:
+        """Register a stream, or its next batch."""
+        known = self.link.execute("SELECT 1 FROM streams WHERE id = ?", (stream,)).fetchone()
+        self.streams += known is None
+        values = (stream, state.id, batch)
+        self.link.execute(
+            "INSERT OR REPLACE INTO streams VALUES (?, ?, ?, ?)",
+            (*values, _sealed(self.key, ["stream", *values])),
+        )
+        self._write_header()
+
+    def stream(self, stream: str) -> tuple[State, int] | None:
+        """Data set and next batch of a stream, or None."""
+        found = self.link.execute("SELECT * FROM streams WHERE id = ?", (stream,)).fetchone()
+        if found is None:
+            return None
+        *values, seal = found
+        if not hmac.compare_digest(str(seal), _sealed(self.key, ["stream", *values])):
+            raise self.damaged("the counter of a stream was changed")
+        return self.state_of(int(values[1])), int(values[2])
+
+    def all_streams(self) -> list[str]:
+        """Ids of all streams."""
+        return [str(key) for (key,) in self.link.execute("SELECT id FROM streams")]
+
+
+def _read_state(values: tuple[object, ...]) -> State:
+    key, name, neighbors, kind, parents, first, charges, rough, *costs, cap, head = values
+    return State(
+        _whole(key),
+        str(name),
+        str(neighbors),
+        str(kind),
+        tuple(_whole(parent) for parent in json.loads(str(parents))),
+        str(first),
+        _whole(charges),
+        _whole(rough),
+        Cost(*(_whole(cost) for cost in costs)),
+        Cost(*(_whole(part) for part in json.loads(str(cap)))) if cap else None,
+        str(head),
+    )
+
+
+def _sealed(key: bytes, parts: list[object]) -> str:
+    text = json.dumps(parts, separators=(",", ":"), ensure_ascii=True)
+    return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()

@@ -1,0 +1,200 @@
+"""What an account has room for: for refusals, and for people who plan ahead."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from privlearn.accounting import Gaussian, compose
+from privlearn.accounting.composition import Terms
+from privlearn.exceptions import BudgetExceeded
+from privlearn.ledger import price
+from privlearn.ledger.filter import GAUSSIAN, OPEN, PURE, WHOLE, Cost, Filter, epsilon_of
+from privlearn.ledger.records import State
+from privlearn.ledger.serial import terms_from_text
+from privlearn.problem import Budget
+
+if TYPE_CHECKING:
+    from privlearn.plan import Plan
+
+__all__ = ["Room"]
+
+_ROUNDED_DOWN = 1 - 1e-6
+_TRIALS = 8
+_NEARLY = 2e-3  # how much further a search goes than it aims, so that it ends on the right side
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a data set's past leaves of the budget."""
+
+    state: State
+    budget: Budget
+
+    @property
+    def kind(self) -> str:
+        """The kind; where nothing has fixed it yet, Gaussian if the budget allows it."""
+        undecided = PURE if self.budget.delta == 0 else GAUSSIAN
+        return undecided if self.state.kind in ("", OPEN) else self.state.kind
+
+    @property
+    def filter(self) -> Filter:
+        """The rules."""
+        return Filter(self.budget, self.kind)
+
+    @property
+    def first(self) -> Terms:
+        """What was charged first."""
+        return terms_from_text(self.state.first) if self.state.first else ()
+
+    @property
+    def cap(self) -> Cost:
+        """What later charges may take in all."""
+        return self.state.cap or self.filter.cap(self.first)
+
+    def spent(self) -> float:
+        """Epsilon of the whole history, at the budget's delta."""
+        if not self.state.started:
+            return 0.0
+        found = self.filter.spent(self.first, self.state.taken)
+        within = self.state.cap is not None and self.state.taken.within(self.state.cap)
+        return min(found, self.budget.epsilon) if within else found
+
+    def left(self) -> float:
+        """Epsilon of the largest Gaussian release that fits; in a pure data set, of a pure one."""
+        if not self.state.started:
+            return self.budget.epsilon
+        taken, cap = self.state.taken, self.cap
+        if self.kind == PURE:
+            rest = max(0, min(cap.loss, WHOLE) - taken.loss)
+            return math.nextafter(rest / WHOLE * self.budget.epsilon, 0.0) if rest else 0.0
+        mu = self.filter.mu(cap.square - taken.square) * (1 - 1e-12)
+        if mu <= 0:
+            return 0.0
+        found = epsilon_of(((Gaussian(mu), 1),), self.budget) * _ROUNDED_DOWN
+        return min(found, self.budget.epsilon)
+
+    def has_room_for(self, terms: Terms) -> bool:
+        """Whether these releases fit, too."""
+        if not self.state.started:
+            if self.kind == PURE:
+                cost = self.filter.cost(terms, 0, ())
+                return cost.within(self.filter.cap(terms, declared=True))
+            return price.fits(terms, self.budget)
+        cost = self.filter.cost(terms, self.state.rough, self.first)
+        return (self.state.taken + cost).within(self.cap)
+
+    def largest_like(self, plan: Plan) -> float | None:
+        """Epsilon of the same plan with enough noise; None where none fits."""
+
+        def terms_at(scale: float) -> Terms:
+            return tuple(replace(plan, scale=scale).pairs())
+
+        def fitting(scale: float) -> bool:
+            return self.has_room_for(terms_at(scale))
+
+        if self._hopeless(terms_at(plan.scale)):
+            return None
+        rough = self.state.started and self.kind == GAUSSIAN and not _gaussian(terms_at(plan.scale))
+        if rough:
+            scale = self._few(terms_at, plan.scale)
+        else:
+            scale = price.smallest_scale(fitting, plan.scale)
+        if scale is None:
+            return None
+        return epsilon_of(compose(terms_at(scale)).terms, self.budget) * _ROUNDED_DOWN
+
+    def _hopeless(self, terms: Terms) -> bool:
+        """Whether no noise will do: the wrong kind, or failures that noise does not change."""
+        failure = self.filter.cost(terms, 0, ()).failure if self.budget.delta else 0
+        if self.kind == PURE:
+            return math.isinf(_bounded(terms)) or failure + self.state.taken.failure > (
+                self.cap.failure if self.state.started else WHOLE
+            )
+        return self.state.started and failure + self.state.taken.failure > self.cap.failure
+
+    def _few(self, terms_at: Callable[[float], Terms], start: float) -> float | None:
+        """A scale that fits, by few evaluations, each of which takes a fraction of a second.
+
+        Secants of log mu against log scale, the first with slope -1.
+        """
+        goal = self.filter.mu(self.cap.square - self.state.taken.square)
+        place, slope, best = math.log(start), -1.0, None
+        last: tuple[float, float] | None = None
+        for _ in range(_TRIALS if goal > 0 else 0):
+            terms = terms_at(math.exp(place))
+            cost = self.filter.cost(terms, self.state.rough, self.first)
+            excess = math.log(max(self.filter.mu(cost.square), 1e-300) / goal)
+            if self.has_room_for(terms):
+                best = place if best is None else min(best, place)
+                if excess > -10 * _NEARLY:
+                    break
+            if last is not None and place != last[0]:
+                slope = min(-0.3, max(-8.0, (excess - last[1]) / (place - last[0])))
+            last = (place, excess)
+            place -= (excess + _NEARLY) / slope
+        return None if best is None else math.exp(best)
+
+    def refusal(self, terms: Terms, plan: Plan | None) -> BudgetExceeded:
+        """The error for what does not fit, with what would."""
+        asked = epsilon_of(compose(terms).terms, self.budget)
+        numbers = asked, self.left(), self.largest_like(plan) if plan is not None else None
+        return BudgetExceeded(self._sentence(terms, *numbers), *numbers)
+
+    def _sentence(self, terms: Terms, asked: float, room: float, fits: float | None) -> str:
+        name, budget = self.state.name, self.budget
+        at = f"at delta={budget.delta:g}"
+        if math.isinf(asked) and budget.delta == 0:
+            return (
+                f"this fit needs delta > 0, but the ledger promises delta=0 for data set {name!r}; "
+                "nothing was charged or released: use a solver with pure noise, or another ledger"
+            )
+        if self.kind == PURE and math.isinf(_bounded(terms)):
+            return (
+                f"this fit has Gaussian noise, but the first charge of data set {name!r} was pure "
+                "(or it was declared so), so that its epsilons are added up; nothing was charged "
+                "or released: reserve the fits together (ledger.reserve), use a solver with pure "
+                "noise, or declare(..., kind='gaussian') before the first charge"
+            )
+        if self._fails_too_often(terms):
+            return (
+                f"this fit may fail outright with a probability for which data set {name!r} has no "
+                "room after its first charge; nothing was charged or released: reserve the fits "
+                "together (ledger.reserve), make this one the first charge, or, where all of them "
+                "are pure but for failures, declare(..., kind='pure') before the first"
+            )
+        if fits is None:
+            remedy = "no such fit is possible any more; use other data, or agree on a larger budget"
+        else:
+            remedy = f"the same fit with epsilon={_down(fits)} {at} would still fit"
+        return (
+            f"this fit costs epsilon={asked:.6g} {at}, but data set {name!r} has room for about "
+            f"epsilon={_down(room)} of its epsilon={budget.epsilon:g}; nothing was charged or "
+            f"released: {remedy}"
+        )
+
+    def _fails_too_often(self, terms: Terms) -> bool:
+        if not self.state.started:
+            return False
+        cost = self.filter.cost(terms, self.state.rough, self.first)
+        return self.state.taken.failure + cost.failure > self.cap.failure
+
+
+def _bounded(terms: Terms) -> float:
+    from privlearn.accounting import failing
+
+    return compose(failing.unfailing(terms)).largest_loss
+
+
+def _gaussian(terms: Terms) -> bool:
+    return all(isinstance(pair, Gaussian) for pair, _ in compose(terms).terms)
+
+
+def _down(value: float) -> str:
+    """Four digits, rounded down so that the number can be used as it is printed."""
+    if value <= 0:
+        return "0"
+    unit = 10.0 ** (math.floor(math.log10(value)) - 3)
+    return f"{math.floor(value / unit) * unit:.4g}"
