@@ -192,7 +192,7 @@ def tell(tape: Tape, model: Any, data: Data, other: Data) -> Story:  # noqa: ANN
             with_row=entry.statistic,
             other=second.statistic,
             without=None if third is None or entry.release.sampling.visits else third.statistic,
-            visits=entry.last_row_came,
+            visits=entry.row_came,
         )
         for entry, second, third in zip(inside, beside, outside, strict=True)
         if entry.release.mechanism.name in COVERED
