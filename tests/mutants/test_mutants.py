@@ -23,7 +23,8 @@ from privlearn.levels import MOST_LEVELS, Levels
 from privlearn.linear_model import base, streaming
 from privlearn.losses import HUBER, LOGISTIC
 from privlearn.mechanisms import GaussianNoise, SphericalNoise
-from privlearn.noise.stream import WordStream
+from privlearn.noise import NoiseSource
+from privlearn.noise.stream import WordStream, system_keys
 from privlearn.problem import Bounds, Neighbors
 from privlearn.release import Releaser, Steps
 from privlearn.sampling import Batches, Disjoint, Permuted, Poisson
@@ -237,7 +238,14 @@ def half_of_the_batch_accounted(patch):
 
 @mutant
 def same_noise_after_fork(patch):
-    patch.setattr(WordStream, "stale", False)
+    """A source that keeps its first key, as a snapshot of a machine would, too."""
+
+    def kept(self):
+        if self._stream is None:
+            self._stream = WordStream(system_keys())
+        return self._stream
+
+    patch.setattr(NoiseSource, "_words", kept)
 
 
 @mutant_of("sgd")
