@@ -66,7 +66,7 @@ class Observed:
 
         seen = self.compiled
 
-        class Listener(event.Listener):  # type: ignore[misc]
+        class Listener(event.Listener):
             def on_start(self, event: Any) -> None:  # noqa: ANN401
                 seen.add(_compiling())
 
@@ -181,6 +181,6 @@ def _tables(estimator: Any, n_features: int, seed: int) -> Iterator[Data]:  # no
     model = audited(estimator)
     for data in base_data(model, n_features, np.random.default_rng(seed)):
         yield data
-        yield Data(csr_array(data.X), data.y, f"{data.story}, sparse")  # type: ignore[arg-type]
+        yield Data(csr_array(data.X), data.y, f"{data.story}, sparse")
         for n in FEW_ROWS if data.story == "few rows" else ():
             yield Data(data.X[:n], data.y[:n], f"{n} of the {data.story}")
