@@ -149,7 +149,7 @@ def _smaller(problem: Problem) -> Problem:
 def _table(problem: Problem, like: Table) -> Table:
     """Made-up rows with targets of the kind that the loss wants."""
     turns = np.arange(ROWS)
-    kinds: dict[Target, NDArray[np.float64]] = {
+    kinds: dict[Target, Any] = {
         Target.NUMBER: turns / (ROWS - 1.0),
         Target.SIGN: 2.0 * (turns % 2) - 1.0,
         Target.CLASS: turns % max(problem.loss.outputs, 1) * 1.0,
