@@ -99,7 +99,7 @@ PENALTIES = (
     {"coef_bounds": (2, 3), "epsilon_huber": 1.01},
 )
 EPSILONS = (1e-9, 1e-8, 1e-3, 0.1, 1.0, 10.0, 1e3, 1e4, 1e7)
-DELTAS = (0.0, 1e-100, 1e-12, 1e-6, 0.1)
+DELTAS = (0.0, 1e-30, 1e-12, 1e-6, 0.1)
 RELATIONS = ("zero_out", "add_remove", "replace_one")
 
 

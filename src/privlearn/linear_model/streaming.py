@@ -75,9 +75,14 @@ class StreamingMixin(PrivateEstimator):
         work._validate_params()
         solver = work._streaming_solver()
         if before is not None:
-            vars(work).update(before.bond.learned)
-            told = {"n_is_public": self._n_is_public(), "on_invalid": self.on_invalid}
-            read_features(work, X, reset=False, **told)
+            work.__dict__.update(before.bond.learned)
+            read_features(
+                work,
+                X,
+                reset=False,
+                n_is_public=self._n_is_public(),
+                on_invalid=self.on_invalid,
+            )
         table = work._read(X, y, work._labels_of_stream(classes, before))
         stream, budget = work._planned_stream(solver, table, before)
         stream.rehearse(table, budget)

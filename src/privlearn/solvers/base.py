@@ -137,7 +137,7 @@ class SolverDefaults:
 
     def kind(self, settings: Any) -> Hashable:  # noqa: ANN401
         """The class: problem and plan tell the rest."""
-        return type(self)
+        return (type(self),)
 
     def memory(self, problem: Problem, settings: Any, *, sparse: bool) -> float:  # noqa: ANN401
         """Rows in single precision, where their number is public; sparse ones cost little."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +73,7 @@ class Walk:
 
     def twin(self) -> Walk:
         """A walk from here on, which leaves this one where it is."""
-        arrays = {
+        arrays: dict[str, Any] = {
             name: value.copy()
             for name, value in self.path._asdict().items()
             if isinstance(value, np.ndarray)
