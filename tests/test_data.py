@@ -402,7 +402,7 @@ def test_sparse_matrices_of_every_format(format_, dtype):
     found = read(X, np.ones(4)).X
     wanted = entries("csr", dtype).toarray().astype(float)
     np.testing.assert_array_equal(found.toarray(), wanted)
-    assert found.dtype == np.float64
+    assert found.dtype == (np.float32 if dtype is np.float32 else np.float64)
     assert found.has_canonical_format
     np.testing.assert_array_equal(X.toarray(), copy.toarray())
 

@@ -608,7 +608,7 @@ def test_audits(solver, relation, bandwidth):
 @pytest.mark.parametrize("box", [(-1e308, 1e308), (1e307, 1.5e308), (0.0, 1e308)])
 def test_bounds_that_fill_the_numbers_do_not_break_ranks(box):
     """Few counts are believed there, and widths of such bounds overflow when they are added."""
-    bounds = Bounds.declared(2, bounds_X=box)
+    bounds = Bounds(*(np.full(2, end) for end in box), None, None)
     edges = ranks.edges_of(bounds, 2, True)
     assert np.isfinite(edges).all()
     assert (np.diff(edges, axis=1) >= 0).all()

@@ -155,13 +155,24 @@ def test_classes_that_are_no_set_of_labels(classes, words):
         LogisticRegression(classes=classes, **BOX).fit(X, UP)
 
 
+@pytest.mark.parametrize("library", ["polars", "pandas", "pyarrow", "set"])
+def test_classes_in_any_container(library):
+    names = ["b", "a"]
+    if library == "pyarrow":
+        classes = pytest.importorskip(library).array(names)
+    else:
+        classes = set(names) if library == "set" else pytest.importorskip(library).Series(names)
+    model = LogisticRegression(classes=classes, **BOX).fit(X, np.where(UP, "a", "b"))
+    assert model.classes_.tolist() == ["a", "b"]
+
+
 def test_labels_from_y_pass_over_invalid_cells():
     """Their type comes from the values, so that one None does not show in it."""
     from privlearn.labels import declared_classes
 
     for kind in (bool, int, float):
         clean = [kind(label) for label in LABELLED]
-        for odd in (None, float("nan"), "text", 0.5, {}, [1, 0]):
+        for odd in (None, float("nan"), "text", 0.5, {}, [1, 0], 10**400):
             for library in ("list", "objects", "pandas"):
                 found = declared_classes("from_y", held(library, [odd, *clean]), "drop")
                 assert found.dtype == np.int64

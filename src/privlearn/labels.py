@@ -7,7 +7,7 @@ True are one label, "1" is another one. The type of a container says nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
@@ -30,6 +30,7 @@ __all__ = [
 
 NUMBERS, TEXT, BYTES = "numbers", "text", "bytes"
 EXACT = 2.0**53  # below it whole numbers and floats compare exactly
+LARGEST = 2**1023  # of labels: what no float can hold is none
 KINDS: dict[type, str] = dict.fromkeys((bool, int, float), NUMBERS) | {str: TEXT, bytes: BYTES}
 
 
@@ -73,7 +74,8 @@ def _declared(classes: Any) -> NDArray[Any]:  # noqa: ANN401
         raise ValueError(
             f"classes is a {type(classes).__name__}, but a list of labels or 'from_y' is needed"
         )
-    given = one_column(list(classes) if not hasattr(classes, "dtype") else classes, strict=False)
+    held = list(classes) if isinstance(classes, Set | Iterator) else classes
+    given = one_column(held, strict=False)
     kinds = set(_kinds(given))
     if None in kinds:
         raise ValueError(
@@ -85,7 +87,7 @@ def _declared(classes: Any) -> NDArray[Any]:  # noqa: ANN401
             f"classes holds {' and '.join(sorted(map(str, kinds)))}, but labels of one kind are "
             "needed: 1 and '1' are different labels; spell all of them alike"
         )
-    if isinstance(classes, np.ndarray) or hasattr(classes, "dtype"):
+    if hasattr(classes, "dtype"):
         return np.unique(given)
     return _by_value(given)
 
@@ -224,7 +226,7 @@ def _kinds(cells: NDArray[Any]) -> list[str | None]:
 def _key(cell: Any) -> Any:  # noqa: ANN401
     """A label as a plain Python value that equals it; None where a cell is no label."""
     kind = type(cell)
-    if kind is str or kind is int or kind is bool:
+    if kind is str or kind is bool:
         return cell
     try:
         if isinstance(cell, np.ndarray) and cell.ndim == 0:
@@ -247,6 +249,8 @@ def _plain_number(cell: Any) -> float | int | None:  # noqa: ANN401
     if cell != cell or cell in (float("inf"), float("-inf")):
         return None
     whole = int(cell)
+    if abs(whole) >= LARGEST:
+        return None
     if whole == cell:
         return whole if not isinstance(cell, float | np.floating) else float(cell)
     value = float(cell)

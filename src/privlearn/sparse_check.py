@@ -32,7 +32,7 @@ class Entries(NamedTuple):
 
 
 def checked_csr(X: Any) -> csr_array:  # noqa: ANN401
-    """A CSR array of double precision with sorted rows and no duplicates; X is left alone.
+    """A CSR array of double precision, or of single where X is, sorted and without duplicates.
 
     Examples
     --------
@@ -50,7 +50,12 @@ def checked_csr(X: Any) -> csr_array:  # noqa: ANN401
         )
     _check_kind(X)
     ready = _canonical(X) if X.format == "csr" else None
-    return ready if ready is not None else _assembled(_entries(X), X.shape, sp.csr_array)
+    if ready is None:
+        ready = _assembled(_entries(X), X.shape, sp.csr_array)
+    if X.dtype != np.float32 or ready.dtype == np.float32:
+        return ready
+    with np.errstate(over="ignore"):
+        return ready.astype(np.float32)
 
 
 def _check_kind(X: Any) -> None:  # noqa: ANN401
@@ -105,7 +110,7 @@ def _canonical(X: Any) -> csr_array | None:  # noqa: ANN401
     if not rising.all():
         return None
     narrow = X.indices[: len(places)], X.indptr
-    return sp.csr_array((np.asarray(as_numbers(values), np.float64), *narrow), shape=(n, p))
+    return sp.csr_array((as_numbers(values), *narrow), shape=(n, p))
 
 
 def _values(data: Any, dimensions: int) -> NDArray[Any]:  # noqa: ANN401

@@ -204,6 +204,8 @@ def containers(*, classifies: bool) -> Iterator[Container]:
         free,
         name="object arrays",
         make=lambda rows: (_object_grid(rows), _objects(_targets(rows))),
+        cells=(None, "text", HUGE, 1 + 2j, (1.0,), np.float32(0.1), np.longdouble("1e400")),
+        targets=odd[5:12],
         lengths=False,
     )
     plain = (0.5, np.nan, np.inf, 1e30)
@@ -212,7 +214,8 @@ def containers(*, classifies: bool) -> Iterator[Container]:
     for whole in (np.int64, np.uint64, np.bool_):
         yield Container(f"{whole.__name__} arrays", _typed(whole), (0, 1, 2**62 + 1), (0, 1))
     for name in ("csr", "csc", "coo", "lil", "dok", "bsr"):
-        yield Container(f"{name} matrices", _sparse(name), (0.5,), (0, 1, np.nan), sparse=True)
+        often = name in ("csr", "csc", "coo")  # the others hold a cell once
+        yield Container(f"{name} matrices", _sparse(name), (0.5,), (0, np.nan), sparse=often)
     yield from _frames(odd)
 
 
