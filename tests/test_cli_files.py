@@ -4,6 +4,8 @@ import errno
 import json
 import os
 import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -188,6 +190,19 @@ def test_an_output_is_invisible_until_it_is_whole(folder, monkeypatch, links, ro
         pass
     assert not (folder / "y.txt").exists()
     assert not list(folder.glob(".privlearn*"))
+
+
+def test_names_that_the_terminal_lacks_do_not_stop_the_report(folder):
+    (folder / "odd.csv").write_text(ROWS.replace("wage", "löhne"), encoding="utf-8")
+    line = ["fit", "odd.csv", "--target", "löhne", *FIT[4:], "-o", "odd.json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "privlearn", *line],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "1"},
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"l\\xf6hne" in done.stdout
 
 
 class Died(BaseException):

@@ -6,6 +6,7 @@ import io
 import sys
 import traceback
 from contextlib import redirect_stderr, redirect_stdout
+from datetime import date
 
 import pytest
 from hypothesis import given, settings
@@ -87,6 +88,29 @@ def test_names_can_be_printed(refused, folder):
 @given(st.floats() | st.integers() | st.dates() | st.datetimes() | st.times() | st.booleans())
 def test_what_looks_like_data(cell):
     assert looks_like_data(str(cell))
+
+
+@pytest.mark.parametrize("reader", ["polars", "pyarrow"])
+def test_columns_that_are_neither_numbers_nor_text(refused, folder, monkeypatch, reader):
+    """They are refused by their type, which is no cell; unless they are not used."""
+    pytest.importorskip(reader)
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet as writer
+
+    from privlearn.cli import parquet
+
+    monkeypatch.setattr(parquet, "READERS", (getattr(parquet, f"_by_{reader}"),))
+    odd = {"day": [date(2020, 1, 7), None], "list": [[7], None], "nested": [{"a": 7}, None]}
+    columns = {"age": [30, None], "wage": [900, 800], **odd}
+    writer.write_table(pyarrow.table(columns), "odd.parquet")
+    line = ["fit", "odd.parquet", *FIT[2:], "--on-invalid", "drop", "--overwrite"]
+    for name in odd:
+        text = refused(*[word for word in line if word not in ("--bounds", "age=17:90")])
+        assert "which is neither a number nor text" in text
+        text = refused(*line, "--bounds", f"{name}=0:9", "--columns", f"age,{name}")
+        assert f"column '{name}'" in text
+        assert "7" not in text.replace("age=17", "")
+    assert main([*line, "--columns", "age"]) == 0
 
 
 # No text quotes a cell
