@@ -6,6 +6,7 @@ import pytest
 
 import test_cli_files as files
 import test_cli_locality as locality
+import test_cli_texts as texts
 from privlearn.cli import guard, header, outputs, paths, tables
 from privlearn.cli.outputs import Output
 from privlearn.cli.parquet import ParquetTable
@@ -59,15 +60,15 @@ def full_disk(room):
 
 
 def records(record):
-    return lambda room: files.test_a_record_is_no_header(room["refused"], room["folder"], record)
+    return lambda room: texts.test_a_record_is_no_header(room["refused"], room["folder"], record)
 
 
 def twice(room):
-    files.test_twice_the_same_name_is_told_by_place(room["refused"], room["folder"])
+    texts.test_twice_the_same_name_is_told_by_place(room["refused"], room["folder"])
 
 
 def quoting(room):
-    files.test_errors_of_libraries_are_not_shown(room["capsys"], room["monkeypatch"])
+    texts.test_errors_of_libraries_are_not_shown(room["capsys"], room["monkeypatch"])
 
 
 def one_line(line, k=1):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 from collections.abc import Sequence
 
@@ -42,12 +43,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     >>> main(["predict", "no-such-model.json", "rows.csv"])
     1
     """
+    if argv is None:
+        _print_any_name()
     parser = _parser()
     args = parser.parse_args(join_negative_values(list(sys.argv[1:] if argv is None else argv)))
     if args.command is None:
         parser.print_help()
         return OK
     return (traced if args.traceback else guarded)(lambda: int(args.run(args)))
+
+
+def _print_any_name() -> None:
+    """A column's name must not stop a report after the privacy is spent."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -76,6 +76,8 @@ def traced(run: Callable[[], int]) -> int:
 def _sentence(error: Exception) -> str:
     if on_purpose(error):
         return str(error)
+    if str(error) == "math domain error":
+        error = ArithmeticError()
     for kind, words in REMEDIES:
         if isinstance(error, kind):
             return words

@@ -226,6 +226,8 @@ def _by_feature(values: list[Any]) -> Array:
 
 
 def _check_shape(coef: Array, intercept: Array, classes: list[str] | None) -> None:
+    if classes is not None and not (isinstance(classes, list) and len(set(classes)) >= 2):
+        raise ValueError("classes are two or more labels")
     rows = len(classes) if classes is not None and len(classes) > 2 else 1
     if len(coef) != rows or intercept.shape != (rows,):
         raise ValueError("there is one row of coefficients per class")

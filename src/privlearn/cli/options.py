@@ -22,6 +22,8 @@ __all__ = [
     "add_facts",
     "add_model",
     "add_separator",
+    "delta",
+    "epsilon",
     "gather_facts",
     "join_negative_values",
     "names",
@@ -32,6 +34,7 @@ __all__ = [
 ]
 
 Value = TypeVar("Value")
+LEAST_EPSILON, MOST_EPSILON, LEAST_DELTA = 1e-6, 1e6, 1e-100
 NEIGHBORS = ("zero_out", "add_remove", "replace_one")
 
 
@@ -52,6 +55,23 @@ def number(text: str) -> float:
         raise argparse.ArgumentTypeError(f"{text!r} is no number; {remedy}") from None
     if not abs(value) < float("inf"):
         raise argparse.ArgumentTypeError(f"{text} is not finite")
+    return value
+
+
+def epsilon(text: str) -> float:
+    """An epsilon for which noise can be found, for argparse."""
+    value = positive(text)
+    if not LEAST_EPSILON <= value <= MOST_EPSILON:
+        between = f"between {LEAST_EPSILON:g} and {MOST_EPSILON:g}"
+        raise argparse.ArgumentTypeError(f"{text} is no use; give an epsilon {between}")
+    return value
+
+
+def delta(text: str) -> float:
+    """A delta for which noise can be found, for argparse."""
+    value = number(text)
+    if 0 < value < LEAST_DELTA:
+        raise argparse.ArgumentTypeError(f"{text} is too small; give {LEAST_DELTA:g} or more, or 0")
     return value
 
 
@@ -90,14 +110,14 @@ def add_budget(parser: argparse.ArgumentParser, *, required: bool = True) -> Non
     group = parser.add_argument_group("privacy")
     group.add_argument(
         "--epsilon",
-        type=positive,
+        type=epsilon,
         required=required,
         metavar="E",
         help="how much the model may tell about one person; smaller is more private, 1 is common",
     )
     group.add_argument(
         "--delta",
-        type=number,
+        type=delta,
         default=1e-6,
         metavar="D",
         help="chance that the promise fails; well below 1 / number of rows (default: 1e-6)",

@@ -16,6 +16,8 @@ from privlearn.cli.tables import as_label, as_number
 
 __all__ = ["ParquetSource", "ParquetTable"]
 
+WHOLE = {f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)}
+FLOATS = {"Float32", "Float64"}
 TEXT = ("String", "Categorical", "Enum", "Boolean", "Unknown", "Object")
 
 
@@ -29,9 +31,9 @@ class ParquetTable:
     def numbers(self, name: str) -> NDArray[np.float64]:
         """A column as numbers; whatever is no finite number becomes NaN."""
         series = self.columns[name]
-        if series.dtype.is_integer():
+        if _kind(series) in WHOLE:
             values = _rounded(series)
-        elif series.dtype.is_float():
+        elif _kind(series) in FLOATS:
             values = _doubles(series)
         else:
             values = np.array([as_number(cell) for cell in series.to_list()], dtype=np.float64)
@@ -41,9 +43,14 @@ class ParquetTable:
     def labels(self, name: str) -> list[str | None]:
         """A column as text without surrounding blanks; None where there is nothing."""
         series = self.columns[name]
-        if series.dtype.is_float():
+        if _kind(series) in FLOATS:
             return [as_label(cell) for cell in _doubles(series).tolist()]
         return [as_label(cell) for cell in series.to_list()]
+
+
+def _kind(series: Any) -> str:  # noqa: ANN401
+    """The name of a column's type."""
+    return type(series.dtype).__name__
 
 
 def _rounded(series: Any) -> NDArray[np.float64]:  # noqa: ANN401
@@ -79,7 +86,7 @@ class ParquetSource:
 
     def _refuse_kind(self, name: str, series: Any) -> None:  # noqa: ANN401
         """The type is the column's, not a cell's, so it may be named."""
-        kind = type(series.dtype).__name__
+        kind = _kind(series)
         if not (series.dtype.is_numeric() or kind in TEXT):
             raise CommandError(
                 f"column {name!r} of {self.path} is of type {kind}, which is neither a number nor "

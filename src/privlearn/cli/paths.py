@@ -54,9 +54,12 @@ def refuse_clashes(
 
     Examples
     --------
-    >>> refuse_clashes({"the data": "people.csv"}, {"the model": "./people.csv"})
-    Traceback (most recent call last):
-    privlearn.cli.errors.CommandError: the model and the data are the same file, people.csv; ...
+    >>> refuse_clashes({"the data": "people.csv"}, {"the model": "model.json"})
+    >>> try:
+    ...     refuse_clashes({"the data": "people.csv"}, {"the model": "./people.csv"})
+    ... except CommandError as error:
+    ...     print(str(error).partition(";")[0])
+    the model and the data are the same file, people.csv
     """
     taken = [(what, path) for what, path in inputs.items() if path is not None]
     if ledger is not None:

@@ -18,6 +18,7 @@ from privlearn.cli.lines import Fault, cells_of, physical_lines
 __all__ = ["CsvSource", "Source", "Table", "TextTable", "as_label", "as_number", "open_source"]
 
 Array = NDArray[np.float64]
+KINDS = (str, float, int, Decimal)  # of cells; booleans are whole numbers
 
 
 class Table(Protocol):
@@ -59,17 +60,17 @@ class TextTable:
         return [as_label(cell) for cell in self.columns[name]]
 
 
-def as_number(cell: Any) -> float:  # noqa: ANN401 (whatever a file can hold)
+def as_number(cell: object) -> float:
     """A cell as a number, or NaN."""
     try:
-        return float(cell)
-    except (ValueError, TypeError, OverflowError):
+        return float(cell) if isinstance(cell, KINDS) else np.nan
+    except (ValueError, OverflowError):
         return np.nan
 
 
 def as_label(cell: object) -> str | None:
     """A cell as a label: whole numbers have no decimals, in whichever way a file holds them."""
-    if cell is None or cell != cell:  # NaN is not itself
+    if not isinstance(cell, KINDS) or cell != cell:  # NaN is not itself
         return None
     if isinstance(cell, Decimal):  # how many zeros it ends with is the column's business
         cell = int(cell) if cell == int(cell) else float(cell)
