@@ -200,7 +200,7 @@ class _Search:
         """Fit to one of the two data sets, and tell what both would have made of it."""
         self.model.set_params(random_state=self.seed + 7919 * run)
         tape = record(self.model, fitted.X, fitted.y)
-        return tape, tell(tape, self.model, data, other)
+        return tape, tell(tape, self.model, data, other, on_other=fitted is other)
 
     def watch(self, design: Design, runs: int) -> _Watched:
         """Many runs in both worlds."""
@@ -295,9 +295,10 @@ def _judged(watched: _Watched, model: Any, design: Design, raises: bool) -> Whit
     noise = watched.noise()
     measured = _mu(_priced(watched.moved(), plan, noise), delta)
     losses = np.array([story.loss() for story in watched.stories])
-    runs, proven = len(losses), None
+    runs, proven, surely = len(losses), None, None
     if len(watched.absent) >= 8:
         proven = lower_bound(losses, watched.absent, delta, by="mu")
+        surely = lower_bound(losses, watched.absent, delta, by="mu", confidence=1.0 - SURE)
     report = WhiteBox(
         epsilon=float(model.epsilon),
         delta=delta,
@@ -314,7 +315,7 @@ def _judged(watched: _Watched, model: Any, design: Design, raises: bool) -> Whit
         runs=runs,
     )
     if raises:
-        _demand_kept(report, watched.too_far(), plan)
+        _demand_kept(report, watched.too_far(), surely, plan)
     return report
 
 
@@ -363,7 +364,7 @@ def _priced(
     return found
 
 
-def _demand_kept(report: WhiteBox, too_far: str | None, plan: Plan) -> None:
+def _demand_kept(report: WhiteBox, too_far: str | None, surely: Attack | None, plan: Plan) -> None:
     room = ROUNDING if all_gaussian(plan) else COMPOSED
     if too_far is not None:
         raise AuditFailure(f"{too_far!r} moved further than its plan declares: {report}")
@@ -371,8 +372,7 @@ def _demand_kept(report: WhiteBox, too_far: str | None, plan: Plan) -> None:
         raise AuditFailure(f"more was measured than planned: {report}")
     # A price at one delta says nothing about error rates elsewhere, unless all of it is Gaussian.
     most = report.planned if all_gaussian(plan) else math.inf
-    proven = report.proven
-    if proven is not None and (proven.mu > most or proven.epsilon > report.epsilon):
+    if surely is not None and (surely.mu > most or surely.epsilon > report.epsilon):
         raise AuditFailure(f"the likelihood ratio of real fits proves more than planned: {report}")
     spent = plan.epsilon(report.delta)
     if spent > report.epsilon * (1.0 + 1e-6):
