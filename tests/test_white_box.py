@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from privlearn import LinearRegression, LogisticRegression, Ridge, audit
+from privlearn import Lasso, LinearRegression, LogisticRegression, Ridge, audit
 from privlearn.accounting.shares import squared_mu
 from privlearn.audit.adversary import audited
 from privlearn.audit.canaries import Design, Row, loudest, worlds
 from privlearn.audit.likelihood import Moved, charged, tell
 from privlearn.audit.tape import record
 from privlearn.audit.white_box import promised_mu
-from privlearn.mechanisms import GAUSSIAN, GUMBEL, LAPLACE, MECHANISMS, SPHERICAL
+from privlearn.mechanisms import GAUSSIAN, GUMBEL, LAPLACE, MECHANISMS, SPHERICAL, GaussianNoise
 from privlearn.plan import LINF, Plan, Release, _smallest_scale
 from privlearn.problem import Neighbors
 from privlearn.sampling import FULL, Disjoint, Poisson, WithReplacement
@@ -193,6 +193,19 @@ def test_a_third_of_the_noise_is_found(monkeypatch):
         audit.white_box(model, n_features=3, **SHORTLY)
     found = audit.white_box(model, n_features=3, raises=False, **SHORTLY)
     assert 2.0 < found.ratio < 3.1
+
+
+@pytest.mark.slow
+def test_too_little_noise_is_found_where_the_row_is_not_loud(monkeypatch):
+    """However little the loudest row moves: the noise itself is not what was declared."""
+    monkeypatch.setattr(
+        GaussianNoise, "draw", lambda self, source, scale, shape, draw=GaussianNoise.draw: draw(
+            self, source, 0.7 * scale, shape
+        )
+    )  # fmt: skip
+    model = boxed(Lasso, solver=SHORT["output"]["output"])
+    with pytest.raises(audit.AuditFailure, match="at most 0.[0-9]+ of its declared noise"):
+        audit.white_box(model, n_features=3, tries=7, runs=200)
 
 
 def test_a_relation_that_is_accounted_as_another_is_found(monkeypatch):

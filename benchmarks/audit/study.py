@@ -93,7 +93,7 @@ def _all_rows(cell: cells.Cell) -> bool:
 def _white_verdict(found, cell: cells.Cell) -> str:
     from privlearn.audit.white_box import COMPOSED
 
-    if found.ratio > 1.0 + COMPOSED:
+    if found.ratio > 1.0 + COMPOSED or found.short_of_noise:
         return "ABOVE"
     if _all_rows(cell) and found.ratio < cells.WHITE_AT_LEAST[cell.relation]:
         return "kept, but the search is below its threshold"

@@ -52,7 +52,7 @@ class WhiteBox:
     loss_mean, loss_deviation : float
         Of the logarithm of the likelihood ratio, over the runs. mu^2 / 2 and mu for Gaussian noise.
     noise : dict
-        The least scale of each release's noise that the runs do not rule out, over the declared.
+        The largest scale of each release's noise that the runs do not rule out, over the declared.
     proven : Attack or None
         What the likelihood ratio of real fits proves (Clopper-Pearson), where both worlds could be
         run; few runs prove little.
@@ -78,6 +78,11 @@ class WhiteBox:
     def ratio(self) -> float:
         """Measured over planned."""
         return self.measured / self.planned
+
+    @property
+    def short_of_noise(self) -> tuple[str, ...]:
+        """Releases whose noise is surely less than declared, whatever rows there are."""
+        return tuple(name for name, most in self.noise.items() if most < 1.0)
 
     @property
     def covered(self) -> bool:
@@ -370,6 +375,9 @@ def _demand_kept(report: WhiteBox, too_far: str | None, surely: Attack | None, p
         raise AuditFailure(f"{too_far!r} moved further than its plan declares: {report}")
     if report.measured > report.planned * (1.0 + room):
         raise AuditFailure(f"more was measured than planned: {report}")
+    for name in report.short_of_noise:
+        most = report.noise[name]
+        raise AuditFailure(f"{name!r} has at most {most:.3g} of its declared noise: {report}")
     # A price at one delta says nothing about error rates elsewhere, unless all of it is Gaussian.
     most = report.planned if all_gaussian(plan) else math.inf
     if surely is not None and (surely.mu > most or surely.epsilon > report.epsilon):
