@@ -204,7 +204,7 @@ def test_too_little_noise_is_found_where_the_row_is_not_loud(monkeypatch):
         )
     )  # fmt: skip
     model = boxed(Lasso, solver=SHORT["output"]["output"])
-    with pytest.raises(audit.AuditFailure, match="at most 0.[0-9]+ of its declared noise"):
+    with pytest.raises(audit.AuditFailure, match="of its declared noise"):
         audit.white_box(model, n_features=3, tries=7, runs=200)
 
 

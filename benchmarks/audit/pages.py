@@ -44,7 +44,7 @@ def summary(results: dict) -> list[str]:
                 f"White box, Gaussian noise on all rows, `{relation}`: {min(ratios):.3f} to "
                 f"{max(ratios):.3f} of the planned mu; {reached} of {len(ratios)} reach {least}."
             )
-    many = [cell for cell in black if cell["fits"] == MANY]
+    many = [cell for cell in black if cell.get("fits") == MANY]
     if many:
         lines.append(
             f"Black box with {MANY:,} fits on each side: mu proven to "
@@ -76,7 +76,7 @@ def _white(white: list[dict]) -> str:
         for cell in white
     ]
     text = (
-        "All promise epsilon = 1 at delta = 1e-6. `*`: every release is Gaussian noise on a sum "
+        "All promise epsilon = 1 at delta = 1e-6 (Tukey: 8). `*`: every release is Gaussian noise on a sum "
         "over all rows. `not offered`: the library refuses the combination. `not covered`: a "
         "release has no density here (Tukey's draw among models, whose law `check_draws` tests). "
         "For spherical noise the price is that of the worst pure mechanism, as in the plan."
@@ -86,7 +86,7 @@ def _white(white: list[dict]) -> str:
 
 def _verdict(cell: dict) -> str:
     star = "*" if cell.get("gaussian") else ""
-    return cell["verdict"] + star
+    return cell["verdict"] + star + (f": {cell['why']}" if cell["verdict"] == "ERROR" else "")
 
 
 def _black(black: list[dict]) -> str:
@@ -105,8 +105,10 @@ def _black(black: list[dict]) -> str:
             cell["verdict"],
         ]
         for cell in black
+        if cell["verdict"] != "ERROR"
     ]
-    return table(head, rows)
+    failed = [f"{cell['name']}: {_verdict(cell)}" for cell in black if cell["verdict"] == "ERROR"]
+    return "\n\n".join([table(head, rows), *failed])
 
 
 def _planted(planted: list[dict]) -> str:

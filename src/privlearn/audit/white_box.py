@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from privlearn.accounting import Gaussian, Pair, compose
 from privlearn.accounting.gaussian import equivalent_mu
@@ -24,6 +23,7 @@ from privlearn.audit.bounds import Attack, lower_bound
 from privlearn.audit.canaries import SIZES, Design, loudest, worlds
 from privlearn.audit.failure import AuditFailure
 from privlearn.audit.likelihood import COVERED, Story, by_chance, charged, tell
+from privlearn.audit.noise_scales import SURE, largest_scale
 from privlearn.audit.tape import Tape, record
 from privlearn.plan import Plan, Release
 
@@ -32,7 +32,6 @@ __all__ = ["WhiteBox", "all_gaussian", "promised_mu", "white_box"]
 Array = NDArray[np.float64]
 ROUNDING = 1e-9  # of sums of squares
 COMPOSED = 2e-3  # of prices that are composed numerically, each rounded upward
-SURE = 1e-6  # chance that noise is called too small although it is not
 FINALISTS = 3
 STEPS = 16  # distances within a sixteenth of the declared one are priced alike, as the smallest
 
@@ -258,41 +257,10 @@ class _Watched:
                 scale = self.plan.noise_scale(entry.release)
                 found[entry.release.name].append((entry.released - entry.statistic).ravel() / scale)
         return {
-            name: _largest_scale(np.array(noise), kinds[name])
+            name: largest_scale(np.array(noise), kinds[name])
             for name, noise in found.items()
-            if kinds[name] in _SCALES
+            if kinds[name] in COVERED
         }
-
-
-def _gaussian_scale(noise: Array) -> float:
-    return math.sqrt(float(np.sum(noise**2)) / float(stats.chi2.ppf(SURE, noise.size)))
-
-
-def _laplace_scale(noise: Array) -> float:
-    return float(np.sum(np.abs(noise))) / float(stats.gamma.ppf(SURE, noise.size))
-
-
-def _spherical_scale(noise: Array) -> float:
-    lengths = float(np.sum(np.linalg.norm(noise, axis=1)))
-    return lengths / float(stats.gamma.ppf(SURE, noise.size))
-
-
-def _gumbel_scale(noise: Array) -> float:
-    """A deviation is pi / sqrt(6) scales, known to about 1.05 / sqrt(size) (kurtosis 5.4)."""
-    found = float(np.std(noise)) * math.sqrt(6.0) / math.pi
-    return found * (1.0 + float(stats.norm.isf(SURE)) * 1.05 / math.sqrt(noise.size))
-
-
-_SCALES = {
-    "Gaussian": _gaussian_scale,
-    "Laplace": _laplace_scale,
-    "spherical": _spherical_scale,
-    "Gumbel": _gumbel_scale,
-}
-
-
-def _largest_scale(noise: Array, kind: str) -> float:
-    return _SCALES[kind](noise)
 
 
 def _judged(watched: _Watched, model: Any, design: Design, raises: bool) -> WhiteBox:  # noqa: ANN401
