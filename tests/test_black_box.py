@@ -38,9 +38,9 @@ def gaussians(mu, runs, seed, numbers=1):
 def test_bounds_are_below_the_truth_and_near_it(numbers):
     found = [
         audit.bound_from_outputs(*gaussians(1.0, 2_000, seed, numbers), delta=1e-5)
-        for seed in range(30)
+        for seed in range(12)
     ]
-    assert sum(bound.mu > 1.0 for bound in found) <= 4  # 5 % each: 4 or fewer but for 1 in 70
+    assert sum(bound.mu > 1.0 for bound in found) <= 3  # 5 % each: 3 or fewer but for 1 in 400
     assert np.mean([bound.mu for bound in found]) > 0.75
     truth = 4.38  # epsilon of mu = 1 at 1e-5
     assert all(0.2 < bound.epsilon < truth for bound in found)
@@ -48,10 +48,10 @@ def test_bounds_are_below_the_truth_and_near_it(numbers):
 
 def test_worlds_that_are_the_same_prove_nothing():
     found = [
-        audit.bound_from_outputs(*gaussians(0.0, 400, seed, 3), delta=0.0) for seed in range(40)
+        audit.bound_from_outputs(*gaussians(0.0, 400, seed, 3), delta=0.0) for seed in range(25)
     ]
-    assert sum(bound.mu > 0 for bound in found) <= 7
-    assert sum(bound.epsilon > 0 for bound in found) <= 7
+    assert sum(bound.mu > 0 for bound in found) <= 5
+    assert sum(bound.epsilon > 0 for bound in found) <= 5
 
 
 def test_rates_are_those_of_clopper_and_pearson():
@@ -82,6 +82,14 @@ def test_few_or_unlike_outputs_are_refused():
 
 
 # Any object
+
+
+def test_an_alarm_that_may_be_false_raises_nothing_and_is_said():
+    promise = {"epsilon": 9.0, "delta": 1e-5, "mu": 0.75}
+    found = audit.black_box(Sum(1.0, seed=4), data=WORLDS, fits=1_200, **promise)
+    assert not found.kept
+    with pytest.raises(audit.AuditFailure):
+        audit.black_box(Sum(1.0, seed=4), data=WORLDS, fits=30_000, **promise)
 
 
 def test_any_object_that_keeps_its_promise_passes():
@@ -141,14 +149,14 @@ def test_a_seed_is_taken_out_and_nothing_is_charged():
 
     model = one_feature(solver="moments", random_state=1, ledger=Refusing())
     seen = []
-    audit.black_box(model, n_features=1, fits=16, statistic=lambda m: seen.append(m.coef_[0]) or 0)
+    audit.black_box(model, n_features=1, fits=8, statistic=lambda m: seen.append(m.coef_[0]) or 0)
     some = [value for value in seen if value != 0.0]  # a penalty may bring one to 0
-    assert len(set(some)) == len(some) > 100
+    assert len(set(some)) == len(some) > 50
     assert model.random_state == 1
 
 
 def test_a_model_that_keeps_its_promise():
-    found = audit.black_box(one_feature(solver="moments"), n_features=1, fits=150)
+    found = audit.black_box(one_feature(solver="moments"), n_features=1, fits=60, confidence=0.9999)
     assert found.kept
     assert found.mu == pytest.approx(0.719, abs=0.01)
 

@@ -35,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
 def passed(results: dict) -> bool:
     """Whether no promise was broken and no planted bug missed."""
     cells = results["white"] + results["black"] + results["planted"]
-    return not any(cell["verdict"] in ("ABOVE", "MISSED") for cell in cells)
+    return not any(cell["verdict"] in ("ABOVE", "MISSED", "ERROR") for cell in cells)
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ def summary(results: dict) -> list[str]:
                 f"White box, Gaussian noise on all rows, `{relation}`: {min(ratios):.3f} to "
                 f"{max(ratios):.3f} of the planned mu; {reached} of {len(ratios)} reach {least}."
             )
-    many = [cell for cell in black if cell["fits"] == MANY]
+    many = [cell for cell in black if cell.get("fits") == MANY]
     if many:
         lines.append(
             f"Black box with {MANY:,} fits on each side: mu proven to "
@@ -76,16 +76,17 @@ def _white(white: list[dict]) -> str:
         for cell in white
     ]
     text = (
-        'All promise epsilon = 1 at delta = 1e-6. "not offered": the library refuses the '
-        'combination. "not covered": a release has no density here (Tukey\'s draw among models; '
-        "`check_draws` compares its law with the declared one)."
+        "All promise epsilon = 1 at delta = 1e-6 (Tukey: 8). `*`: every release is Gaussian noise "
+        "on a sum over all rows. `not offered`: the library refuses the combination. `not covered`: a "
+        "release has no density here (Tukey's draw among models, whose law `check_draws` tests). "
+        "For spherical noise the price is that of the worst pure mechanism, as in the plan."
     )
     return f"{text}\n\n{table(head, rows)}"
 
 
 def _verdict(cell: dict) -> str:
     star = "*" if cell.get("gaussian") else ""
-    return cell["verdict"] + star
+    return cell["verdict"] + star + (f": {cell['why']}" if cell["verdict"] == "ERROR" else "")
 
 
 def _black(black: list[dict]) -> str:
@@ -98,14 +99,16 @@ def _black(black: list[dict]) -> str:
             f"{cell['fits']:,}",
             f"{cell['epsilon']:g}",
             f"{cell['bound_epsilon']:.3f}",
-            f"{cell['mu']:.4f}",
+            "" if cell["mu"] is None else f"{cell['mu']:.4f}",
             f"{cell['bound_mu']:.4f}",
             f"{cell['ratio']:.3f}",
             cell["verdict"],
         ]
         for cell in black
+        if cell["verdict"] != "ERROR"
     ]
-    return table(head, rows)
+    failed = [f"{cell['name']}: {_verdict(cell)}" for cell in black if cell["verdict"] == "ERROR"]
+    return "\n\n".join([table(head, rows), *failed])
 
 
 def _planted(planted: list[dict]) -> str:
@@ -121,18 +124,18 @@ def _diffprivlib(found: dict) -> str:
         return f"Left out, because {found['skipped']}."
     versions = ", ".join(f"{name} {number}" for name, number in found["versions"].items())
     return (
-        f"`LinearRegression` of {versions}, with `bounds_X=(0, 1)` and `fit_intercept=False`, claims "
-        f"epsilon = {found['epsilon']:g}. It takes the lower bound twice for the sensitivity of the "
-        "diagonal of X'X, which is 0 then, and adds no noise to it. One of two rows is exchanged, "
-        f"x = 1 against x = 0.01, all targets are 0, and {found['fits']:,} fits on each side prove "
-        f"**epsilon >= {found['bound_epsilon']:.2f}** (95 %; {found['hits']} and "
-        f"{found['false_alarms']} of {found['counted']} beyond the threshold; no attack with so few "
-        f"fits could prove more than {found['most']:.1f})."
+        f"`LinearRegression` of {versions}, with `bounds_X=(0, 1)` and `fit_intercept=False`, "
+        f"claims epsilon = {found['epsilon']:g}. It takes the lower bound twice for the "
+        "sensitivity of the diagonal of X'X, which is 0 then, and adds no noise to it. One of two "
+        "rows is exchanged, x = 1 against x = 0.01, all targets are 0, and "
+        f"{found['fits']:,} fits on each side prove **epsilon >= {found['bound_epsilon']:.2f}** "
+        f"(95 %; {found['hits']} and {found['false_alarms']} of {found['counted']} beyond the "
+        f"threshold; no attack with so few fits could prove more than {found['most']:.1f})."
     )
 
 
 def draw(results: dict):
-    """Measured over planned, a column per relation; filled where all is Gaussian and of all rows."""
+    """Measured over planned, for every solver; filled where all is Gaussian and of all rows."""
     from matplotlib.lines import Line2D
 
     seen = [cell for cell in results["white"] if cell["ratio"] is not None]

@@ -11,9 +11,10 @@ estimates. "deviation" is one: the standard deviation of the log likelihood rati
 which for Gaussian noise is mu again, with a standard error of 15 % at 24 runs.
 
 **Black box.** The attacker sees published coefficients of fits on two neighbouring data sets. A
-quarter of the fits gives a direction, a quarter the threshold, and half is counted: both error rates
-by Clopper-Pearson, 95 % together. The data sets are the best of nine, chosen on other fits. Fits
-draw their noise from the operating system, so these numbers differ from run to run.
+quarter of the fits gives a direction, a quarter the threshold, and half is counted: both error
+rates by Clopper-Pearson, 95 % together. The data sets are the best of nine, chosen on other fits.
+Fits draw their noise from the operating system, so these numbers differ from run to run. A planned
+mu is given where the plan is Gaussian throughout; elsewhere the ratio is that of epsilon.
 
 **Planted.** The same tools on fits that draw a third of the noise that they account for.
 

@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import subprocess
 import tempfile
+from functools import partial
 from pathlib import Path
 
 from benchmarks.audit import cells
@@ -45,13 +46,16 @@ def _one(job: tuple[str, bool, int]) -> dict:
         "relation": cell.relation,
         "facts": cell.facts,
     }
-    if kind == "planted":
-        with less_noise(cells.PLANTED):
-            return about | _planted(cell)
-    return about | (_white(cell, quick) if kind == "white" else _black(cell))
+    measure = {"white": partial(_white, quick=quick), "black": _black, "planted": _planted}[kind]
+    try:
+        with less_noise(cells.PLANTED if kind == "planted" else 1.0):
+            return about | measure(cell)
+    except Exception as error:  # one cell must not take the others with it
+        why = f"{type(error).__name__}: {error}"
+        return about | {"verdict": "ERROR", "ratio": None, "why": why, "tool": _tool(cell)}
 
 
-def _white(cell: cells.Cell, quick: bool) -> dict:
+def _white(cell: cells.Cell, *, quick: bool) -> dict:
     from privlearn import audit
     from privlearn.exceptions import UnsupportedCombination
 
@@ -93,7 +97,7 @@ def _all_rows(cell: cells.Cell) -> bool:
 def _white_verdict(found, cell: cells.Cell) -> str:
     from privlearn.audit.white_box import COMPOSED
 
-    if found.ratio > 1.0 + COMPOSED:
+    if found.ratio > 1.0 + COMPOSED or found.short_of_noise:
         return "ABOVE"
     if _all_rows(cell) and found.ratio < cells.WHITE_AT_LEAST[cell.relation]:
         return "kept, but the search is below its threshold"

@@ -26,6 +26,7 @@ __all__ = ["BlackBox", "black_box"]
 Array = NDArray[np.float64]
 Statistic = Callable[[Any], ArrayLike]
 Table = tuple[ArrayLike, ArrayLike]
+SURE = 1.0 - 1e-4  # confidence that a failure needs
 PILOT = 20  # the part of the fits that chooses among the audit's own data sets is one in so many
 
 
@@ -110,7 +111,8 @@ def black_box(
     confidence : float, default=0.95
         Of each bound; both error rates together.
     raises : bool, default=True
-        Whether a bound above the promise raises `AuditFailure`.
+        Whether a bound above the promise raises `AuditFailure`. It must also be above it with a
+        confidence of 99.99 %; otherwise the report says so (`kept`), and more fits will tell.
 
     Returns
     -------
@@ -121,7 +123,7 @@ def black_box(
     --------
     >>> from privlearn import Ridge, audit
     >>> model = Ridge(bounds_X=(0, 1), bounds_y=(0, 1), solver="moments")
-    >>> audit.black_box(model, n_features=1, fits=100).kept
+    >>> audit.black_box(model, n_features=1, fits=40, confidence=0.999).kept
     True
     """
     model = _prepared(estimator)
@@ -131,15 +133,23 @@ def black_box(
         tables = worlds(model, _needed(n_features), design)
         story = str(design)
     else:
-        tables = tuple(Data(np.asarray(X), np.asarray(y), "given") for X, y in data)
+        (X, y), (X2, y2) = data
+        tables = _given(X, y), _given(X2, y2)
         story = "data that were given"
     with_canary, without = outputs(model, *tables, fits, read)
     promise = _promise(model, tables[0], epsilon, delta, mu)
     bound = bound_from_outputs(with_canary, without, delta=promise[1], confidence=confidence)
     report = BlackBox(*promise, bound, fits, story)
     if raises and not report.kept:
+        surely = bound_from_outputs(with_canary, without, delta=promise[1], confidence=SURE)
+        if replace(report, bound=surely).kept:
+            return report  # one false alarm in twenty is too many to raise an error for
         raise AuditFailure(f"more was proven than promised: {report}")
     return report
+
+
+def _given(X: ArrayLike, y: ArrayLike) -> Data:
+    return Data(np.asarray(X), np.asarray(y), "given")
 
 
 def _prepared(estimator: Any) -> Any:  # noqa: ANN401

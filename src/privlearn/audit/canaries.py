@@ -86,7 +86,7 @@ def worlds(estimator: Any, n_features: int, design: Design) -> tuple[Data, Data]
     box = box_of(estimator, n_features)
     signs = (-1.0) ** (np.arange(design.n)[:, None] // 2 ** np.arange(n_features + 1))
     X = np.array(design.centre.place) + design.spread * signs[:, 1:]
-    y = design.centre.target + design.wobble * signs[:, 0]
+    y = np.asarray(design.centre.target + design.wobble * signs[:, 0], dtype=np.float64)
     others = _in_units(estimator, box, design.centre.stretch * X, y, str(design))
     relation = Neighbors(estimator.neighbors)
     if relation is Neighbors.ADD_REMOVE:

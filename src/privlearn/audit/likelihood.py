@@ -163,7 +163,14 @@ class Story:
         return found
 
 
-def tell(tape: Tape, model: Any, data: Data, other: Data) -> Story:  # noqa: ANN401
+def tell(
+    tape: Tape,
+    model: Any,  # noqa: ANN401
+    data: Data,
+    other: Data,
+    *,
+    on_other: bool = False,
+) -> Story:
     """Both statistics of every release of a recorded fit.
 
     Parameters
@@ -174,15 +181,20 @@ def tell(tape: Tape, model: Any, data: Data, other: Data) -> Story:  # noqa: ANN
         The one that was recorded.
     data, other : Data
         Neighbours; the last row of `data` is the one that differs.
+    on_other : bool, default=False
+        Whether the tape is of a fit to `other`.
     """
     plan = tape.plan
     assert plan is not None
     row = len(data.y) - 1
+    coins = any(release.sampling.visits is None for release in plan.releases)
     everywhere = _forced(tape, row, present=True)
-    inside = replay_on(everywhere, model, data.X, data.y).entries
+    inside = tape.entries
+    if coins or on_other:
+        inside = replay_on(everywhere, model, data.X, data.y).entries
     beside = replay_on(everywhere, model, other.X, other.y).entries
     outside: list[Entry] | list[None] = [None] * len(inside)
-    if any(release.sampling.visits is None for release in plan.releases):
+    if coins:
         outside = replay_on(_forced(tape, row, present=False), model, data.X, data.y).entries
     moved = [
         Moved(

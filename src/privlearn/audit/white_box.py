@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from privlearn.accounting import Gaussian, Pair, compose
 from privlearn.accounting.gaussian import equivalent_mu
@@ -24,6 +23,7 @@ from privlearn.audit.bounds import Attack, lower_bound
 from privlearn.audit.canaries import SIZES, Design, loudest, worlds
 from privlearn.audit.failure import AuditFailure
 from privlearn.audit.likelihood import COVERED, Story, by_chance, charged, tell
+from privlearn.audit.noise_scales import SURE, largest_scale
 from privlearn.audit.tape import Tape, record
 from privlearn.plan import Plan, Release
 
@@ -32,7 +32,6 @@ __all__ = ["WhiteBox", "all_gaussian", "promised_mu", "white_box"]
 Array = NDArray[np.float64]
 ROUNDING = 1e-9  # of sums of squares
 COMPOSED = 2e-3  # of prices that are composed numerically, each rounded upward
-SURE = 1e-6  # chance that noise is called too small although it is not
 FINALISTS = 3
 STEPS = 16  # distances within a sixteenth of the declared one are priced alike, as the smallest
 
@@ -52,7 +51,7 @@ class WhiteBox:
     loss_mean, loss_deviation : float
         Of the logarithm of the likelihood ratio, over the runs. mu^2 / 2 and mu for Gaussian noise.
     noise : dict
-        The least scale of each release's noise that the runs do not rule out, over the declared.
+        The largest scale of each release's noise that the runs do not rule out, over the declared.
     proven : Attack or None
         What the likelihood ratio of real fits proves (Clopper-Pearson), where both worlds could be
         run; few runs prove little.
@@ -78,6 +77,11 @@ class WhiteBox:
     def ratio(self) -> float:
         """Measured over planned."""
         return self.measured / self.planned
+
+    @property
+    def short_of_noise(self) -> tuple[str, ...]:
+        """Releases whose noise is surely less than declared, whatever rows there are."""
+        return tuple(name for name, most in self.noise.items() if most < 1.0)
 
     @property
     def covered(self) -> bool:
@@ -200,7 +204,7 @@ class _Search:
         """Fit to one of the two data sets, and tell what both would have made of it."""
         self.model.set_params(random_state=self.seed + 7919 * run)
         tape = record(self.model, fitted.X, fitted.y)
-        return tape, tell(tape, self.model, data, other)
+        return tape, tell(tape, self.model, data, other, on_other=fitted is other)
 
     def watch(self, design: Design, runs: int) -> _Watched:
         """Many runs in both worlds."""
@@ -253,41 +257,10 @@ class _Watched:
                 scale = self.plan.noise_scale(entry.release)
                 found[entry.release.name].append((entry.released - entry.statistic).ravel() / scale)
         return {
-            name: _largest_scale(np.array(noise), kinds[name])
+            name: largest_scale(np.array(noise), kinds[name])
             for name, noise in found.items()
-            if kinds[name] in _SCALES
+            if kinds[name] in COVERED
         }
-
-
-def _gaussian_scale(noise: Array) -> float:
-    return math.sqrt(float(np.sum(noise**2)) / float(stats.chi2.ppf(SURE, noise.size)))
-
-
-def _laplace_scale(noise: Array) -> float:
-    return float(np.sum(np.abs(noise))) / float(stats.gamma.ppf(SURE, noise.size))
-
-
-def _spherical_scale(noise: Array) -> float:
-    lengths = float(np.sum(np.linalg.norm(noise, axis=1)))
-    return lengths / float(stats.gamma.ppf(SURE, noise.size))
-
-
-def _gumbel_scale(noise: Array) -> float:
-    """A deviation is pi / sqrt(6) scales, known to about 1.05 / sqrt(size) (kurtosis 5.4)."""
-    found = float(np.std(noise)) * math.sqrt(6.0) / math.pi
-    return found * (1.0 + float(stats.norm.isf(SURE)) * 1.05 / math.sqrt(noise.size))
-
-
-_SCALES = {
-    "Gaussian": _gaussian_scale,
-    "Laplace": _laplace_scale,
-    "spherical": _spherical_scale,
-    "Gumbel": _gumbel_scale,
-}
-
-
-def _largest_scale(noise: Array, kind: str) -> float:
-    return _SCALES[kind](noise)
 
 
 def _judged(watched: _Watched, model: Any, design: Design, raises: bool) -> WhiteBox:  # noqa: ANN401
@@ -295,9 +268,10 @@ def _judged(watched: _Watched, model: Any, design: Design, raises: bool) -> Whit
     noise = watched.noise()
     measured = _mu(_priced(watched.moved(), plan, noise), delta)
     losses = np.array([story.loss() for story in watched.stories])
-    runs, proven = len(losses), None
+    runs, proven, surely = len(losses), None, None
     if len(watched.absent) >= 8:
         proven = lower_bound(losses, watched.absent, delta, by="mu")
+        surely = lower_bound(losses, watched.absent, delta, by="mu", confidence=1.0 - SURE)
     report = WhiteBox(
         epsilon=float(model.epsilon),
         delta=delta,
@@ -314,7 +288,7 @@ def _judged(watched: _Watched, model: Any, design: Design, raises: bool) -> Whit
         runs=runs,
     )
     if raises:
-        _demand_kept(report, watched.too_far(), plan)
+        _demand_kept(report, watched.too_far(), surely, plan)
     return report
 
 
@@ -363,16 +337,18 @@ def _priced(
     return found
 
 
-def _demand_kept(report: WhiteBox, too_far: str | None, plan: Plan) -> None:
+def _demand_kept(report: WhiteBox, too_far: str | None, surely: Attack | None, plan: Plan) -> None:
     room = ROUNDING if all_gaussian(plan) else COMPOSED
     if too_far is not None:
         raise AuditFailure(f"{too_far!r} moved further than its plan declares: {report}")
     if report.measured > report.planned * (1.0 + room):
         raise AuditFailure(f"more was measured than planned: {report}")
+    for name in report.short_of_noise:
+        most = report.noise[name]
+        raise AuditFailure(f"{name!r} has at most {most:.3g} of its declared noise: {report}")
     # A price at one delta says nothing about error rates elsewhere, unless all of it is Gaussian.
     most = report.planned if all_gaussian(plan) else math.inf
-    proven = report.proven
-    if proven is not None and (proven.mu > most or proven.epsilon > report.epsilon):
+    if surely is not None and (surely.mu > most or surely.epsilon > report.epsilon):
         raise AuditFailure(f"the likelihood ratio of real fits proves more than planned: {report}")
     spent = plan.epsilon(report.delta)
     if spent > report.epsilon * (1.0 + 1e-6):
