@@ -208,10 +208,12 @@ def judge(
 
 
 def _over_promise(estimator):
+    """A plan that costs more than it promises; its epsilon is rounded up in its seventh digit."""
     certificate = getattr(estimator, "privacy_", None)
     if certificate is None:
         return []
-    spent = certificate.spent(certificate.delta)
-    if spent <= certificate.epsilon * (1 + 1e-9):
+    epsilon, delta = certificate.epsilon, certificate.delta
+    spent = certificate.spent(delta)
+    if spent <= epsilon * (1 + 1e-6) and certificate.plan.delta(epsilon) <= delta * (1 + 1e-9):
         return []
-    return [("over the promise", type(estimator).__name__, f"{spent} of {certificate.epsilon}")]
+    return [("over the promise", type(estimator).__name__, f"{spent} of {epsilon}")]

@@ -104,7 +104,9 @@ def position_counts(patch):
     patch.setattr(BoundedData, "blocks", by_turns)
 
 
-@pytest.mark.parametrize("plant", [clip_forgotten, position_counts])
+@pytest.mark.parametrize(
+    "plant", [pytest.param(clip_forgotten, marks=pytest.mark.slow), position_counts]
+)
 def test_neighbours_find(plant, monkeypatch):
     _smallest_scale.cache_clear()
     plant(monkeypatch)
