@@ -1,5 +1,7 @@
 """Charging fits to a ledger through the command, and showing it."""
 
+import os
+
 import pytest
 
 from privlearn import Ledger
@@ -119,3 +121,58 @@ def test_show(ledger, capsys):
     assert "people\n" not in shown
     assert main(["ledger", "people.ledger", "--dataset", "other"]) == 1
     assert "did you mean 'others'?" in capsys.readouterr().err
+
+
+def test_check_finds_an_old_copy(ledger, capsys, folder):
+    main([*FIT, "--epsilon", "0.2", *CHARGE, "-o", "first.json"])
+    old = (folder / "people.ledger").read_bytes()
+    main([*FIT, "--epsilon", "0.2", *CHARGE, "-o", "second.json"])
+    check = ["ledger", "people.ledger", "--check", "--certificates", "first.json", "second.json"]
+    capsys.readouterr()
+    assert main(check) == 0
+    shown = capsys.readouterr().out
+    assert "all records agree, 2 charges" in shown
+    assert "2 certificates found" in shown
+    (folder / "people.ledger").write_bytes(old)
+    assert main(check[:3]) == 0
+    assert main(check) == 1
+    assert "it is an old copy" in capsys.readouterr().err
+
+
+def test_check_wants_certificates_that_can_be_read(ledger, capsys, folder):
+    main([*FIT, "-o", "uncharged.json"])
+    for name, words in (
+        ("people.csv", "no certificate"),
+        ("none.json", "no certificate"),
+        ("uncharged.json", "made without a ledger"),
+    ):
+        assert main(["ledger", "people.ledger", "--certificates", name]) == 1
+        assert words in capsys.readouterr().err
+
+
+def test_damage_is_a_sentence(ledger, capsys, folder):
+    os.truncate(folder / "people.ledger", 0)
+    assert main([*FIT, *CHARGE]) == 1
+    assert "is damaged: it is empty" in capsys.readouterr().err
+    assert not (folder / "people.json").exists()
+
+
+def test_declare(ledger, capsys):
+    line = ["ledger", "people.ledger", "--declare", "old people", "--parent", "people"]
+    assert main(line) == 0
+    assert "booked to people as well" in capsys.readouterr().out
+    main([*FIT, "--epsilon", "0.2", "--ledger", "people.ledger", "--dataset", "old people"])
+    assert len(ledger.history("people")) == 1
+    capsys.readouterr()
+    assert main(["ledger", "people.ledger", "--dataset", "old people"]) == 0
+    assert "part of    people" in capsys.readouterr().out
+    assert main(["ledger", "people.ledger", "--parent", "people"]) == 1
+    assert "add --declare NAME" in capsys.readouterr().err
+
+
+def test_names_that_look_alike_are_refused(ledger, capsys):
+    main([*FIT, "--epsilon", "0.2", *CHARGE])
+    twin = ["--ledger", "people.ledger", "--dataset", "People"]
+    assert main([*FIT, "--epsilon", "0.2", *twin]) == 1
+    assert "has a data set 'people'" in capsys.readouterr().err
+    assert len(ledger.history("people")) == 1

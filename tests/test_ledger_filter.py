@@ -7,6 +7,7 @@ import pytest
 from scipy.special import log_ndtr
 from scipy.stats import norm
 
+from privlearn import Ledger
 from privlearn.accounting import (
     ApproximateLoss,
     BoundedRange,
@@ -18,10 +19,13 @@ from privlearn.accounting import (
     compose,
 )
 from privlearn.accounting.gaussian import equivalent_mu
+from privlearn.exceptions import BudgetExceeded
 from privlearn.ledger import filter as rules
 from privlearn.ledger.dominate import dominating_mu, failure_mass
 from privlearn.ledger.filter import GAUSSIAN, NOTHING, OPEN, PURE, WHOLE, Cost, Filter, kind_of
-from privlearn.problem import Budget
+from privlearn.mechanisms import LAPLACE
+from privlearn.plan import L1, Plan, Release
+from privlearn.problem import Budget, Neighbors
 
 ISSUE = Budget(1.0, 1e-6)
 
@@ -201,6 +205,66 @@ def third_stage(rest, law, choices):
     loss, mass = law
     best = np.maximum.reduce([delta(np.subtract.outer(rest, loss)) for delta in choices])
     return best @ mass
+
+
+# What a ledger accepts
+
+
+def accepted_pure(first, budget):
+    """The largest pure loss that the filter accepts after a first charge, by halving."""
+    filter_ = Filter(budget, GAUSSIAN)
+    low, high = 0.0, 2 * budget.epsilon
+    for _ in range(40):
+        middle = (low + high) / 2
+        cost = filter_.cost(((PureLoss(middle), 1),), 0, first)
+        low, high = (middle, high) if cost.within(filter_.cap(first)) else (low, middle)
+    return low
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9])
+def test_what_is_accepted_at_the_limit_keeps_delta(share):
+    mu = share * equivalent_mu(1.0, 1e-6)
+    first = ((Gaussian(mu), 1),)
+    choices = [gaussian_delta(left_after(first, ISSUE)), pure_delta(accepted_pure(first, ISSUE))]
+    assert 0.99e-6 < adaptive_delta(gaussian_losses(mu), choices, 1.0) <= 1e-6
+
+
+SMALL = {
+    "pure": lambda size: (PureLoss(size), 1),
+    "laplace": lambda size: (Laplace(size), 1),
+    "bounded range": lambda size: (BoundedRange(size), 1),
+    "sampled": lambda size: (SampledGaussian(0.02, 0.1 / size), 20),
+}
+
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[pytest.mark.slow] * (kind == "sampled")) for kind in SMALL]
+)
+@pytest.mark.parametrize("share", [0.1, 0.6])
+def test_many_small_charges_at_the_limit_keep_delta(kind, share):
+    """40 charges that fill what is left by the filter, composed exactly."""
+    times = 40
+    first = ((Gaussian(share * equivalent_mu(1.0, 1e-6)), 1),)
+    filter_ = Filter(ISSUE, GAUSSIAN)
+    cap = filter_.cap(first).square // times
+    low, high = 1e-4, 1.0
+    for _ in range(12):
+        middle = math.sqrt(low * high)
+        cheap = filter_.cost((SMALL[kind](middle),), times - 1, first).square <= cap
+        low, high = (middle, high) if cheap else (low, middle)
+    pair, count = SMALL[kind](low)
+    found = compose((*first, (pair, times * count))).delta(1.0)
+    assert found <= 1e-6
+    assert found > 1e-9
+
+
+def test_the_ledger_refuses_the_example_of_the_issue(tmp_path):
+    ledger = Ledger.create(tmp_path / "a.ledger", epsilon=1, delta=1e-6)
+    scale = 1 / equivalent_mu(0.52, 1e-6)
+    ledger.charge(Plan((Release("sum", (3,), clip=1.0),), Neighbors.ZERO_OUT, scale, 100), "d")
+    release = Release("count", (1,), clip=1.0, norm=L1, mechanism=LAPLACE)
+    with pytest.raises(BudgetExceeded):
+        ledger.charge(Plan((release,), Neighbors.ZERO_OUT, 1 / 0.49, 100), "d")
 
 
 # The dominating Gaussian

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 
 __all__ = ["add_parser", "run", "show"]
 
+_KINDS = {
+    "gaussian": "as Gaussian noise does (gaussian)",
+    "pure": "epsilon by epsilon (pure)",
+    "open": "as the second charge will decide (open)",
+}
+
 EXAMPLE = """\
 examples:
   allow epsilon = 3 in all for each group of people
@@ -23,7 +29,13 @@ examples:
   see what was spent, what is left, and on what
     privlearn ledger people.ledger
 
-Fits together cost less than the sum of their epsilons: the ledger composes them exactly.
+  say that one group of people is part of another, before anything is charged to it
+    privlearn ledger people.ledger --declare people-over-60 --parent people
+  read everything again, and see that no older copy has taken the file's place
+    privlearn ledger people.ledger --check --certificates wage.json other.json
+
+Fits together cost less than the sum of their epsilons. The next fit may be chosen after seeing the
+last one.
 """
 
 
@@ -31,7 +43,7 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401
     """Declare the command and its options."""
     parser = commands.add_parser(
         "ledger",
-        help="show or create a ledger of spent privacy",
+        help="show, create or check a ledger of spent privacy",
         description="A ledger is a file with a privacy budget. Fits are charged to it before they "
         "release anything, and are refused when the budget is used up.",
         epilog=EXAMPLE,
@@ -44,11 +56,22 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401
     group.add_argument("--create", action="store_true", help="create the file")
     group.add_argument("--epsilon", type=positive, metavar="E", help="what may be spent in all")
     group.add_argument("--delta", type=number, metavar="D", help="at this delta (default: 1e-6)")
+    group = parser.add_argument_group("checking one")
+    group.add_argument("--check", action="store_true", help="verify every record")
+    group.add_argument(
+        "--certificates", metavar="FILE", nargs="+", default=[], help="models that were charged"
+    )
+    group = parser.add_argument_group("declaring data sets, before they are charged")
+    group.add_argument("--declare", metavar="NAME", help="the data set")
+    group.add_argument(
+        "--parent", metavar="NAME", action="append", default=[], help="is charged as well"
+    )
+    group.add_argument("--kind", choices=["gaussian", "pure"], help="how its charges add up")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Create the ledger or show it."""
+    """Create the ledger, check it, declare in it, or show it."""
     from privlearn.cli.books import create_ledger, existing_ledger
 
     if args.create:
@@ -60,9 +83,55 @@ def run(args: argparse.Namespace) -> int:
     if args.epsilon is not None or args.delta is not None:
         raise CommandError("--epsilon and --delta make a new ledger; add --create, or leave them")
     ledger = existing_ledger(args.file)
+    if args.check or args.certificates:
+        return _check(ledger, args.file, args.certificates)
+    if args.declare or args.parent or args.kind:
+        return _declare(ledger, args)
     print(f"{args.file}: {_budget(ledger)}")
     for name in _names(ledger, args.dataset, args.file):
         show(ledger, name)
+    return 0
+
+
+def _check(ledger: Ledger, file: str, certificates: list[str]) -> int:
+    """Read everything again; what is wrong is an error."""
+    found = ledger.check([_certificate(name) for name in certificates])
+    charges = sum(len(ledger.history(name)) for name in ledger.datasets())
+    print(f"{file}: all records agree, {_count(charges, 'charge')}")
+    if certificates:
+        print(f"{_count(found, 'certificate')} found in it")
+    return 0
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _certificate(name: str) -> dict[str, Any]:
+    """The certificate in a model's file, or one that is a file of its own."""
+    import json
+    from pathlib import Path
+
+    try:
+        content = json.loads(Path(name).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        content = None
+    if isinstance(content, dict) and isinstance(content.get("certificate"), dict):
+        content = content["certificate"]
+    if not isinstance(content, dict) or "epsilon" not in content:
+        raise CommandError(f"{name} holds no certificate that can be read; give a model's file")
+    if "ledger_head" not in content:
+        raise CommandError(f"the certificate in {name} was made without a ledger; leave it out")
+    return content
+
+
+def _declare(ledger: Ledger, args: argparse.Namespace) -> int:
+    if not args.declare:
+        raise CommandError("--parent and --kind describe a data set; add --declare NAME")
+    ledger.declare(args.declare, parent=args.parent, kind=args.kind)
+    parents = ledger.parents(args.declare)
+    booked = f"charges are booked to {', '.join(parents)} as well" if parents else "no parents"
+    print(f"{args.declare}: {booked}")
     return 0
 
 
@@ -71,7 +140,10 @@ def _budget(ledger: Ledger) -> str:
 
 
 def _names(ledger: Ledger, wanted: str | None, file: str) -> list[str]:
+    from privlearn.ledger.names import normal_name
+
     known = ledger.datasets()
+    wanted = None if wanted is None else normal_name(wanted)
     if wanted is None:
         if not known:
             print("nothing has been charged yet")
@@ -87,9 +159,14 @@ def show(ledger: Ledger, name: str) -> None:
     """Print what was spent on one data set, what is left, and every charge."""
     charges = ledger.history(name)
     print(f"\n{name}")
+    kind, parents = ledger.kind(name), ledger.parents(name)
+    print(f"  adds up    {_KINDS[kind or 'open']}")
+    if parents:
+        print(f"  part of    {', '.join(parents)}")
     print(f"  spent      epsilon = {ledger.spent(name):.4g}, all charges composed")
     print(f"  remaining  epsilon = {ledger.remaining(name):.4g} for one more fit")
     for charge in charges:
-        print(f"  {charge.when[:16].replace('T', ' ')} UTC  epsilon = {charge.epsilon:.4g}")
+        paid = ", reserved before" if charge.part == "reserved" else ""
+        print(f"  {charge.when[:16].replace('T', ' ')} UTC  epsilon = {charge.epsilon:.4g}{paid}")
         for release in charge.releases:
             print(f"    {release}")

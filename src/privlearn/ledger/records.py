@@ -23,7 +23,7 @@ __all__ = ["FIRST", "LATER", "RESERVED", "Book", "Row", "State"]
 FIRST, LATER, RESERVED = "first", "later", "reserved"
 _STATE = (
     "id, name, neighbors, kind, parents, first, charges, rough, square, loss, failure, cap, head, "
-    "seal"
+    "seal, twin"
 )
 _ROW = (
     "number, time, pairs, releases, privlearn, part, square, loss, failure, reserved, stream, head"
@@ -84,10 +84,11 @@ class Row:
 def _row(values: tuple[object, ...]) -> Row:
     time, pairs, releases, version, part, square, loss, failure, reserved, stream = values
     cost = Cost(_whole(square), _whole(loss), _whole(failure))
-    return Row(
-        str(time), str(pairs), str(releases), str(version), str(part), cost, str(reserved),
-        str(stream),
-    )  # fmt: skip
+    texts = (time, pairs, releases, version, part, reserved, stream)
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError
+    first, last = (str(text) for text in texts[:5]), (str(text) for text in texts[5:])
+    return Row(*first, cost, *last)
 
 
 def _whole(value: object) -> int:
@@ -105,12 +106,15 @@ class Book:
         if len(found) != 1:
             raise self.damaged("its budget is not there once")
         epsilon, delta, key, *counts, seal = found[0]
-        self.key = bytes.fromhex(str(key))
-        self._header = (str(epsilon), str(delta))
-        self.sets, self.charges, self.streams = counts
-        if not hmac.compare_digest(str(seal), self._ledger_seal()):
+        try:
+            self.key = bytes.fromhex(key)
+            self._header = (str(epsilon), str(delta))
+            self.sets, self.charges, self.streams = (_whole(count) for count in counts)
+            self.budget = Budget(float(epsilon), float(delta))
+        except (ValueError, TypeError):
+            raise self.damaged("budget or counts cannot be read") from None
+        if seal != self._ledger_seal():
             raise self.damaged("budget or counts were changed")
-        self.budget = Budget(float(epsilon), float(delta))
         (sets, charges) = link.execute(
             "SELECT count(*), coalesce(sum(charges), 0) FROM datasets"
         ).fetchone()
@@ -184,12 +188,13 @@ class Book:
         return found
 
     def _state(self, found: tuple[object, ...]) -> State:
-        seal = str(found[-1])
+        *values, seal, twin = found
         try:
-            state = _read_state(found[:-1])
+            state = _read_state(tuple(values))
         except (ValueError, TypeError):
             raise self.damaged("a data set cannot be read") from None
-        if not hmac.compare_digest(seal, _sealed(self.key, ["data set", *state.values()])):
+        known = _sealed(self.key, ["data set", *state.values()])
+        if seal != known or twin != twin_key(state.name):
             raise self.damaged(f"those of data set {state.name!r} were changed")
         self._compare_sums(state)
         self._check_last_link(state)
@@ -262,7 +267,7 @@ class Book:
             self.sets += 1
         values = (*state.values(), _sealed(self.key, ["data set", *state.values()]))
         self.link.execute(
-            f"INSERT OR REPLACE INTO datasets ({_STATE}, twin) VALUES ({'?, ' * 14}?)",
+            f"INSERT OR REPLACE INTO datasets ({_STATE}) VALUES ({'?, ' * 14}?)",
             (*values, twin_key(state.name)),
         )
         self._write_header()
@@ -302,16 +307,25 @@ class Book:
         if found is None:
             return None
         *values, seal = found
-        if not hmac.compare_digest(str(seal), _sealed(self.key, ["stream", *values])):
+        try:
+            key, batch = _whole(values[1]), _whole(values[2])
+        except ValueError:
+            raise self.damaged("the counter of a stream cannot be read") from None
+        if seal != _sealed(self.key, ["stream", stream, key, batch]):
             raise self.damaged("the counter of a stream was changed")
-        return self.state_of(int(values[1])), int(values[2])
+        return self.state_of(key), batch
 
     def all_streams(self) -> list[str]:
         """Ids of all streams."""
-        return [str(key) for (key,) in self.link.execute("SELECT id FROM streams")]
+        found = self.link.execute("SELECT id FROM streams").fetchall()
+        if not all(isinstance(key, str) for (key,) in found):
+            raise self.damaged("a stream cannot be read")
+        return [key for (key,) in found]
 
 
 def _read_state(values: tuple[object, ...]) -> State:
+    if not all(isinstance(value, str | int) for value in values):
+        raise TypeError
     key, name, neighbors, kind, parents, first, charges, rough, *costs, cap, head = values
     return State(
         _whole(key),
