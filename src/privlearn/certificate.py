@@ -97,7 +97,11 @@ class Certificate:
 
     def spent(self, delta: float | None = None) -> float:
         """What the plan really costs at `delta` (default: the promised one)."""
-        return self.epsilon_at(self.delta if delta is None else delta)
+        delta = self.delta if delta is None else delta
+        found = self.epsilon_at(delta)
+        # Searched for, and rounded up; that the promise itself holds was evaluated.
+        kept = found > self.epsilon and self.delta_at(self.epsilon) <= delta
+        return self.epsilon if kept else found
 
     def epsilon_at(self, delta: float) -> float:
         """Smallest epsilon that holds at `delta`."""

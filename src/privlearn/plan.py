@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 from privlearn.depth import STEP
@@ -18,7 +19,7 @@ from privlearn.forecast import Forecast
 from privlearn.mechanisms import GAUSSIAN, DepthDraw, Mechanism, Shift
 from privlearn.numerics import MAX_ROWS, power_of_two_below, summation_error
 from privlearn.problem import Budget, Neighbors
-from privlearn.sampling import FULL, Sampling
+from privlearn.sampling import FULL, ONE_VISIT, Sampling
 
 if TYPE_CHECKING:
     from privlearn.accounting import Composition, Pair
@@ -36,9 +37,11 @@ __all__ = [
     "Plan",
     "Release",
     "calibrate",
+    "check_size",
 ]
 
 GRID_BITS = 26  # the grid is about this many bits below the noise
+MAX_COLUMNS = 2**31 - 1
 HEADROOM_BITS = 50  # and so coarse that the largest sum still fits a float64 integer
 
 
@@ -117,6 +120,11 @@ class Release:
             raise ValueError(f"clip={self.clip} of release {self.name!r} must be finite and > 0")
         if self.count < 1:
             raise ValueError(f"count={self.count} of release {self.name!r} must be at least 1")
+        if self.count > 1 and self.sampling.at_once and self.sampling.visits != ONE_VISIT:
+            raise ValueError(
+                f"release {self.name!r} lets rows come often and is released {self.count} times, "
+                "but such releases are charged once; release it once"
+            )
         if not (math.isfinite(self.weight) and self.weight > 0):
             raise ValueError(f"weight={self.weight} of release {self.name!r} must be > 0")
 
@@ -312,6 +320,18 @@ class Plan:
         if self.outlook is not None:
             lines += [f"  forecast    {line}" for line in str(self.outlook).splitlines()]
         return "\n".join(lines)
+
+
+def check_size(n: object, n_features: object) -> None:
+    """Refuse numbers of rows and columns that no table has."""
+    for name, value, most in (("n", n, MAX_ROWS), ("n_features", n_features, MAX_COLUMNS)):
+        if name == "n" and value is None:
+            continue
+        whole = isinstance(value, Integral) and not isinstance(value, bool)
+        if not (whole and 1 <= int(value) <= most):  # type: ignore[call-overload]
+            given = f"{value:g}" if isinstance(value, float) else type(value).__name__
+            given = str(value) if whole and abs(int(value)) < 10**18 else given  # type: ignore[call-overload]
+            raise ValueError(f"{name} is {given}, but a whole number from 1 to {most} is needed")
 
 
 def calibrate(plan_at: Callable[[float], Plan], budget: Budget) -> Plan:

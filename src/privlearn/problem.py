@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ __all__ = [
     "Level",
     "Neighbors",
     "Problem",
+    "budget_of",
     "feature_norm",
     "nearest_to_zero",
     "refuse_disjoint",
@@ -82,6 +84,37 @@ class Budget:
                 f"delta={self.delta}, but delta is a probability in [0, 1); "
                 "choose it well below 1/n, for example 1e-6"
             )
+
+
+LEAST_EPSILON, LARGEST_EPSILON = 1e-9, 1e7  # between which accounting and noise were tried
+LEAST_DELTA = 1e-100
+
+
+def budget_of(epsilon: object, delta: object) -> Budget:
+    """The promise, or a refusal that says what is wrong with it."""
+    for name, value in (("epsilon", epsilon), ("delta", delta)):
+        if not isinstance(value, Real) or isinstance(value, bool):
+            raise InvalidBudget(f"{name} is a {type(value).__name__}, but a number is needed")
+    found = Budget(_as_float(epsilon), _as_float(delta))
+    if not LEAST_EPSILON <= found.epsilon <= LARGEST_EPSILON:
+        raise InvalidBudget(
+            f"epsilon={found.epsilon:g}, but one between {LEAST_EPSILON:g} and "
+            f"{LARGEST_EPSILON:g} is needed: beyond, nothing is learned, or nothing is private"
+        )
+    if 0.0 < found.delta < LEAST_DELTA:
+        raise InvalidBudget(
+            f"delta={found.delta:g}, but 0 or at least {LEAST_DELTA:g} is needed; 0 is a promise "
+            "that solver='one-pass' keeps"
+        )
+    return found
+
+
+def _as_float(value: Any) -> float:  # noqa: ANN401
+    """A real number as a float; infinite where it is larger than any."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,9 +20,9 @@ from privlearn.certificate import Certificate
 from privlearn.data import BoundedData, Table, validate
 from privlearn.linear_model.atomic import blank, publish
 from privlearn.linear_model.base import budget_of, warn_of_delta
-from privlearn.plan import Plan, Release, calibrate
+from privlearn.plan import Plan, Release, calibrate, check_size
 from privlearn.problem import Bounds, Budget, Neighbors
-from privlearn.reading import rows_and_columns
+from privlearn.reading import is_frame, rows_and_columns
 from privlearn.release import Releaser, spend
 from privlearn.solvers.peeling import refuse_k
 from privlearn.solvers.rehearsal import made_up_table, once, run_through
@@ -84,6 +84,7 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
             `str()` it, or ask `.epsilon(delta)` and `.releases`.
         """
         self._validate_params()
+        check_size(n, n_features)
         refuse_k(self.k, n_features)
         neighbors = Neighbors(self.neighbors)
         rows = n if neighbors.n_is_public else None
@@ -140,10 +141,13 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
         columns = max(few.k, min(table.X.shape[1], 3))
         small = Plan(few._releases(columns), plan.neighbors, 1.0, None if plan.rows is None else 8)
         rows = made_up_table(table, columns, np.arange(8.0))
-        data = BoundedData(rows, NOTHING_DECLARED, True)
         container = (isinstance(table.X, np.ndarray), table.X.dtype.str, table.finite)
         key = (type(self), few.k > 1, plan.neighbors, container, self._kind())
-        once(key, lambda: run_through(small, budget, lambda release: few._select(data, release)))
+
+        def select(release: Releaser) -> None:
+            few._select(BoundedData(rows, NOTHING_DECLARED, True), release)
+
+        once(key, lambda: run_through(small, budget, select))
 
     def _kind(self) -> object:
         """What decides which code runs, beyond the class."""
@@ -158,8 +162,18 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
             Rows with the columns of `fit`.
         """
         check_is_fitted(self)
-        rows_and_columns(X, strict=True)  # an error of scikit-learn might quote what it holds
-        return super().transform(X)
+        return super().transform(_checked(X))
+
+    def inverse_transform(self, X: Any) -> Any:  # noqa: ANN401
+        """Put selected columns back in their places, zeros in all others.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_selected)
+            Rows with the selected columns.
+        """
+        check_is_fitted(self)
+        return super().inverse_transform(_checked(X))
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
@@ -172,3 +186,9 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
+
+
+def _checked(X: Any) -> Any:  # noqa: ANN401
+    """X itself, or, where it is no frame, as it was read: scikit-learn's errors may quote cells."""
+    found = rows_and_columns(X, strict=True)
+    return X if is_frame(X) else found

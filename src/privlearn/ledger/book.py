@@ -19,7 +19,7 @@ from privlearn.ledger.records import Book
 from privlearn.ledger.refusals import Room
 from privlearn.ledger.serial import FORMAT
 from privlearn.ledger.store import Store
-from privlearn.problem import Budget
+from privlearn.problem import budget_of
 
 if TYPE_CHECKING:
     from privlearn.plan import Plan
@@ -80,7 +80,7 @@ class Ledger:
         >>> ledger.epsilon
         2.0
         """
-        budget = Budget(float(epsilon), float(delta))
+        budget = budget_of(epsilon, delta)
         key = _new_key()
         Store(_absolute(path)).create(lambda link: Book.begin(link, budget, key))
         return cls(path)

@@ -38,6 +38,7 @@ class Asked:
     @classmethod
     def of_plan(cls, plan: Plan, dataset: str, stream: str | None) -> Asked:
         """A plan that will be released."""
+        _demand_plan(plan)
         terms = tuple(plan.pairs())
         row = Row(_now(), terms_to_text(terms), json.dumps(plan.describe()), __version__)
         if stream is not None:
@@ -49,6 +50,8 @@ class Asked:
     @classmethod
     def of_plans(cls, plans: Sequence[Plan], dataset: str) -> Asked:
         """Plans that may be released once each."""
+        for plan in plans:
+            _demand_plan(plan)
         relations = {plan.neighbors.value for plan in plans}
         if len(relations) != 1:
             raise UnsupportedCombination(
@@ -60,6 +63,13 @@ class Asked:
         words = [f"reserved: {line}" for plan in plans for line in plan.describe()]
         row = Row(_now(), terms_to_text(terms), json.dumps(words), __version__)
         return cls(None, terms, relations.pop(), dataset, replace(row, reserved=json.dumps(texts)))
+
+
+def _demand_plan(plan: object) -> None:
+    if not hasattr(plan, "pairs") or not hasattr(plan, "describe"):
+        raise TypeError(
+            f"plan is a {type(plan).__name__}, but a Plan is needed: estimator.plan(n, n_features)"
+        )
 
 
 def _now() -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
@@ -22,22 +21,19 @@ from privlearn.buying import completed
 from privlearn.certificate import Certificate
 from privlearn.clipping import within
 from privlearn.data import Table, bound, read_features, refuse_not_finite
-from privlearn.exceptions import DeltaWarning, InvalidBudget, UnsupportedCombination
+from privlearn.exceptions import DeltaWarning, UnsupportedCombination
 from privlearn.levels import Levels, read_levels
 from privlearn.linear_model.atomic import blank, demand_finite, publish
 from privlearn.losses import Loss
 from privlearn.penalties import Penalty
-from privlearn.plan import Plan, calibrate
-from privlearn.problem import Bounds, Budget, Neighbors, Problem
+from privlearn.plan import Plan, calibrate, check_size
+from privlearn.problem import Bounds, Budget, Neighbors, Problem, budget_of
 from privlearn.release import spend
 from privlearn.solvers import Solution, Solver, resolve
 from privlearn.solvers.memory import refuse_too_large
 from privlearn.solvers.rehearsal import rehearse
 
 __all__ = ["PrivateEstimator", "budget_of", "warn_of_delta"]
-
-LEAST_EPSILON, LARGEST_EPSILON = 1e-9, 1e7  # between which accounting and noise were tried
-LEAST_DELTA = 1e-100
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -127,6 +123,7 @@ class PrivateEstimator(BaseEstimator):
         sample_epsilon: Any,  # noqa: ANN401
     ) -> Plan:
         self._validate_params()
+        check_size(n, n_features)
         levels = self._levels(sample_epsilon, n)
         problem, budget, solver = self._set_up(n, n_features, n_classes, levels)
         solver = self._completed(solver, problem, budget)
@@ -280,33 +277,6 @@ class PrivateEstimator(BaseEstimator):
 
 def _is_sparse(table: Table) -> bool:
     return not isinstance(table.X, np.ndarray)
-
-
-def budget_of(epsilon: object, delta: object) -> Budget:
-    """The promise, or a refusal that says what is wrong with it."""
-    for name, value in (("epsilon", epsilon), ("delta", delta)):
-        if not isinstance(value, Real) or isinstance(value, bool):
-            raise InvalidBudget(f"{name} is a {type(value).__name__}, but a number is needed")
-    found = Budget(_as_float(epsilon), _as_float(delta))
-    if not LEAST_EPSILON <= found.epsilon <= LARGEST_EPSILON:
-        raise InvalidBudget(
-            f"epsilon={found.epsilon:g}, but one between {LEAST_EPSILON:g} and "
-            f"{LARGEST_EPSILON:g} is needed: beyond, nothing is learned, or nothing is private"
-        )
-    if 0.0 < found.delta < LEAST_DELTA:
-        raise InvalidBudget(
-            f"delta={found.delta:g}, but 0 or at least {LEAST_DELTA:g} is needed; 0 is a promise "
-            "that solver='one-pass' keeps"
-        )
-    return found
-
-
-def _as_float(value: Any) -> float:  # noqa: ANN401
-    """A real number as a float; infinite where it is larger than any."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
 
 
 def warn_of_delta(budget: Budget, rows: int | None) -> None:
