@@ -58,7 +58,8 @@ class _Rehearsal(Releaser):
 def once(key: Hashable, run: Callable[[], None]) -> None:
     """Run, unless this process has done so under the same key, compiled or not."""
     while (key, compiler := "numba" in sys.modules) not in _seen:
-        run()  # once more where it loads a compiler, with which noise is drawn by other means
+        with unwatched():
+            run()  # once more where it loads a compiler, with which noise is drawn otherwise
         _seen.add((key, compiler))
 
 
