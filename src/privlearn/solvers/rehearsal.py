@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn.certificate import Certificate
-from privlearn.data import BoundedData, Table, bound
+from privlearn.data import BoundedData, Table, bound, unwatched
 from privlearn.exceptions import PlanViolation, PrivacyTestFailed
 from privlearn.losses import Target
 from privlearn.plan import Plan, Release
