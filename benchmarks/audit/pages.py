@@ -77,9 +77,10 @@ def _white(white: list[dict]) -> str:
     ]
     text = (
         "All promise epsilon = 1 at delta = 1e-6 (Tukey: 8). `*`: every release is Gaussian noise "
-        "on a sum over all rows. `not offered`: the library refuses the combination. `not covered`: a "
-        "release has no density here (Tukey's draw among models, whose law `check_draws` tests). "
-        "For spherical noise the price is that of the worst pure mechanism, as in the plan."
+        "on a sum over all rows. `not offered`: the library refuses the combination. "
+        "`not covered`: a release has no density here (Tukey's draw among models, whose law "
+        "`check_draws` tests). For spherical noise the price is that of the worst pure mechanism, "
+        "as in the plan."
     )
     return f"{text}\n\n{table(head, rows)}"
 
