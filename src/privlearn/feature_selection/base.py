@@ -84,10 +84,10 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
             `str()` it, or ask `.epsilon(delta)` and `.releases`.
         """
         self._validate_params()
-        check_size(n, n_features)
-        refuse_k(self.k, n_features)
         neighbors = Neighbors(self.neighbors)
         rows = n if neighbors.n_is_public else None
+        check_size(rows, n_features)
+        refuse_k(self.k, n_features)
         plan_at = partial(
             Plan,
             self._releases(n_features),
