@@ -262,6 +262,12 @@ def test_dying_leaves_the_whole_file_or_none(folder, overwrite):
     assert len(seen) == 2
 
 
+def test_a_refused_charge_leaves_nothing_behind(refused):
+    line = [*FIT[:5], "9", *FIT[6:], *CHARGE, "--predict", "new.csv", "--predictions", "p.csv"]
+    assert line[4:6] == ["--epsilon", "9"]
+    assert "epsilon" in refused(*line, status=3)
+
+
 def test_strays_of_killed_commands_are_in_nobodys_way(folder):
     for k in range(3):
         (folder / f".privlearn-{os.getpid()}-{k}.part").write_text("half")

@@ -1,7 +1,6 @@
 """A command that dies leaves complete files or none, a ledger that opens, and no unpaid output."""
 
 import os
-import resource
 import signal
 import sys
 
@@ -11,6 +10,7 @@ from tools.kill_cli import Trial, forked, kill_at_random, warm_up
 from privlearn import Ledger
 from privlearn.cli import main
 
+resource = pytest.importorskip("resource")
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"),
