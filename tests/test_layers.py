@@ -14,6 +14,7 @@ FLOORS = [
     {"_loops"},
     {"noise", "sampling", "depth"},
     {"mechanisms"},
+    {"budget"},
     {"problem"},
     {"plan"},
     {"certificate_file"},

@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields
 from enum import StrEnum
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from privlearn.budget import Budget, budget_of
 from privlearn.cells import numbers
-from privlearn.exceptions import InvalidBudget, MissingFact
+from privlearn.exceptions import MissingFact
 from privlearn.losses import Loss
 from privlearn.penalties import Penalty
 
@@ -58,63 +58,6 @@ class Neighbors(StrEnum):
             Neighbors.ADD_REMOVE: "one person's row is there or not; n is private",
             Neighbors.REPLACE_ONE: "one person's row is replaced by any other row; n is public",
         }[self]
-
-
-@dataclass(frozen=True)
-class Budget:
-    """The promise for one fit.
-
-    Examples
-    --------
-    >>> Budget(1.0, 1e-6)
-    Budget(epsilon=1.0, delta=1e-06)
-    """
-
-    epsilon: float
-    delta: float
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.epsilon) and self.epsilon > 0):
-            raise InvalidBudget(
-                f"epsilon={self.epsilon}, but a promise needs a finite epsilon > 0; "
-                "1 is a common choice, smaller is more private"
-            )
-        if not 0 <= self.delta < 1:
-            raise InvalidBudget(
-                f"delta={self.delta}, but delta is a probability in [0, 1); "
-                "choose it well below 1/n, for example 1e-6"
-            )
-
-
-LEAST_EPSILON, LARGEST_EPSILON = 1e-9, 1e7  # between which accounting and noise were tried
-LEAST_DELTA = 1e-100
-
-
-def budget_of(epsilon: object, delta: object) -> Budget:
-    """The promise, or a refusal that says what is wrong with it."""
-    for name, value in (("epsilon", epsilon), ("delta", delta)):
-        if not isinstance(value, Real) or isinstance(value, bool):
-            raise InvalidBudget(f"{name} is a {type(value).__name__}, but a number is needed")
-    found = Budget(_as_float(epsilon), _as_float(delta))
-    if not LEAST_EPSILON <= found.epsilon <= LARGEST_EPSILON:
-        raise InvalidBudget(
-            f"epsilon={found.epsilon:g}, but one between {LEAST_EPSILON:g} and "
-            f"{LARGEST_EPSILON:g} is needed: beyond, nothing is learned, or nothing is private"
-        )
-    if 0.0 < found.delta < LEAST_DELTA:
-        raise InvalidBudget(
-            f"delta={found.delta:g}, but 0 or at least {LEAST_DELTA:g} is needed; 0 is a promise "
-            "that solver='one-pass' keeps"
-        )
-    return found
-
-
-def _as_float(value: Any) -> float:  # noqa: ANN401
-    """A real number as a float; infinite where it is larger than any."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
 
 
 @dataclass(frozen=True, eq=False)
