@@ -338,7 +338,7 @@ def _check_charge(estimator, n_features, seed):
         raise audit.AuditFailure("another plan was charged than the one that was released")
     if witness.charged[0] != model.plan(n_features=n_features):
         raise audit.AuditFailure("another plan was charged than the one that was announced")
-    if witness.events.count("release") != len(witness.opened) - 1:
+    if witness.events.count("release") != len(witness.opened):
         raise audit.AuditFailure("a batch was not released once")
     witness, model = _watched(estimator, n_features, seed, refuses=True)
     if witness.events != ["charge"] or hasattr(model, "privacy_"):

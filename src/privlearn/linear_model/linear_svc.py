@@ -62,7 +62,8 @@ ledger, dataset, random_state
 
     Examples
     --------
-    >>>     >>> from privlearn import LinearSVC
+    >>> import numpy as np
+    >>> from privlearn import LinearSVC
     >>> X = np.linspace(0, 1, 20_000)[:, None]
     >>> y = np.where(X[:, 0] > 0.5, "yes", "no")
     >>> model = LinearSVC(epsilon=1, bounds_X=(0, 1), classes=["no", "yes"]).fit(X, y)

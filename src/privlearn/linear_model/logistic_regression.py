@@ -54,7 +54,8 @@ ledger, dataset, random_state
 
     Examples
     --------
-    >>>     >>> from privlearn import LogisticRegression
+    >>> import numpy as np
+    >>> from privlearn import LogisticRegression
     >>> X = np.linspace(0, 1, 20_000)[:, None]
     >>> y = np.where(X[:, 0] > 0.5, "yes", "no")
     >>> model = LogisticRegression(epsilon=1, bounds_X=(0, 1), classes=["no", "yes"]).fit(X, y)

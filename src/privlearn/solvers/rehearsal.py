@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Hashable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ __all__ = [
 ]
 
 ROWS, COLUMNS, LEVELS = 8, 3, 2
+FAR = 100.0  # from zero
 SCALE = 2.0**-8  # of the noise: so little that a privacy test passes
 _seen: set[Hashable] = set()
 
@@ -46,6 +48,10 @@ class _Rehearsal(Releaser):
 
     def _draw_noise(self, release: Release, count: int) -> NDArray[np.int64]:
         return np.zeros_like(super()._draw_noise(release, count))
+
+    def noise_scale(self, name: str) -> float:
+        """Hardly any, so that few rows are seen."""
+        return SCALE * super().noise_scale(name)
 
     def _report(self) -> None:
         """Nobody watches a rehearsal."""
@@ -92,18 +98,25 @@ def rehearse(
     """
 
     def run() -> None:
-        small, data = small_case(problem, table)
-        short, own = solver.rehearsal(small, settings, budget)
-        least = short.plan(small, own, SCALE)
-        run_through(least, budget, lambda release: short.solve(small, own, data, release))
+        for shift in _places(problem, table):
+            small, data = small_case(problem, table, shift)
+            short, own = solver.rehearsal(small, settings, budget)
+            least = short.plan(small, own, SCALE)
+            run_through(least, budget, partial(short.solve, small, own, data))
 
     once(signature(solver.kind(settings), problem, plan, table), run)
 
 
-def small_case(problem: Problem, table: Table) -> tuple[Problem, BoundedData]:
+def _places(problem: Problem, table: Table) -> tuple[float, ...]:
+    """Where made-up rows lie: sparse ones are stored in another way if a bought box lacks zero."""
+    bought = problem.bounds.low is None and not isinstance(table.X, np.ndarray)
+    return (0.0, FAR) if bought else (0.0,)
+
+
+def small_case(problem: Problem, table: Table, shift: float = 0.0) -> tuple[Problem, BoundedData]:
     """A problem of the same kind, and made-up rows for it in the same kind of container."""
     small = _smaller(problem)
-    return small, bound(_table(small, table), small)
+    return small, bound(_table(small, table, shift), small)
 
 
 def signature(kind: Hashable, problem: Problem, plan: Plan, table: Table) -> Hashable:
@@ -147,7 +160,7 @@ def _smaller(problem: Problem) -> Problem:
     )
 
 
-def _table(problem: Problem, like: Table) -> Table:
+def _table(problem: Problem, like: Table, shift: float) -> Table:
     """Made-up rows with targets of the kind that the loss wants."""
     turns = np.arange(ROWS)
     kinds: dict[Target, Any] = {
@@ -155,15 +168,17 @@ def _table(problem: Problem, like: Table) -> Table:
         Target.SIGN: 2.0 * (turns % 2) - 1.0,
         Target.CLASS: turns % max(problem.loss.outputs, 1) * 1.0,
     }
-    table = made_up_table(like, problem.n_features, kinds[problem.loss.target])
+    table = made_up_table(like, problem.n_features, kinds[problem.loss.target], shift)
     level = turns % len(problem.levels) if problem.levels else None
     return replace(table, level=level)
 
 
-def made_up_table(like: Table, n_features: int, y: NDArray[np.float64]) -> Table:
+def made_up_table(
+    like: Table, n_features: int, y: NDArray[np.float64], shift: float = 0.0
+) -> Table:
     """Rows that are nobody's, in a container of the same kind as those of `like`."""
     cells = np.arange(len(y) * n_features).reshape(len(y), n_features)
-    X: Any = ((cells * 5 % 7 - 3.0) / 3.0).astype(like.X.dtype)
+    X: Any = ((cells * 5 % 7 - 3.0) / 3.0 + shift).astype(like.X.dtype)
     if not like.finite:
         X[-1, 0] = np.nan
     if not isinstance(like.X, np.ndarray):
