@@ -8,7 +8,6 @@ import sqlite3
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from privlearn import Ledger
@@ -34,33 +33,26 @@ STRESS = stress_tool()
 
 
 def test_killed_processes_lose_no_charge(tmp_path):
-    trial = STRESS.Trial(tmp_path, processes=3, charges=25, kills=5, epsilon=0.4)
-    assert STRESS.run(trial) > 0
-    spent = STRESS.check(trial)
-    assert 0.3 < spent["busy"] <= 0.4
+    trial = STRESS.Trial(tmp_path, processes=2, charges=8, kills=3)
+    assert STRESS.run(trial) == 3
+    assert 0 < STRESS.check(trial)["busy"] <= trial.epsilon
 
 
 @pytest.mark.slow
-def test_eight_processes_two_hundred_charges_each(tmp_path):
-    """A fifth of `python tools/stress_ledger.py`, which takes minutes and shows the times.
-
-    There 95 % of the charges take less than 0.5 s. Here a larger share of them is near the limit,
-    where the exact composition decides, so the median is what is asked.
-    """
-    trial = STRESS.Trial(tmp_path, charges=200, kills=24, epsilon=1.0)
-    assert STRESS.run(trial) > 4
+def test_forty_kills(tmp_path):
+    """A part of `python tools/stress_ledger.py --kills 1000`, which takes minutes."""
+    trial = STRESS.Trial(tmp_path, processes=4, charges=40, kills=40, epsilon=1.0)
+    assert STRESS.run(trial) == 40
     spent = STRESS.check(trial)
-    assert 0.99 * trial.epsilon < spent["busy"] <= trial.epsilon
-    seconds = [time for _, _, time in STRESS.answers(trial)]
-    assert len(seconds) >= 0.99 * trial.processes * trial.charges
-    assert np.median(seconds) < 0.5
+    assert 0.2 * trial.epsilon < spent["busy"] <= trial.epsilon
+    assert len(list(STRESS.answers(trial))) >= 0.99 * trial.processes * trial.charges
 
 
 def test_the_check_notices_a_lost_charge(tmp_path):
     trial = STRESS.Trial(tmp_path, processes=1, charges=5, kills=0)
     STRESS.run(trial)
     with sqlite3.connect(trial.path) as link:
-        link.execute("DELETE FROM charges WHERE number = 2")
+        link.execute("DELETE FROM charges WHERE number = 1")
     with pytest.raises(LedgerError, match="missing or were changed"):
         STRESS.check(trial)
 

@@ -176,6 +176,7 @@ def test_planted_bug_is_caught(name, tmp_path, monkeypatch):
             check(ledger, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BUGS)
 def test_the_same_check_passes_without_the_bug(name, tmp_path):
     ledger = Ledger.create(tmp_path / "clinic.ledger", epsilon=1, delta=1e-6)

@@ -33,6 +33,8 @@ MOST = 2**60  # a cost that fits nowhere
 _ASIDE_AFTER_GAUSSIAN, _ASIDE = 2.0**-17, 2.0**-6
 _SLIP = 2.0**-20  # of delta, which pays for as much more than epsilon in a pure data set
 _CAP_STEPS = 12
+_SHARE = 2.0**-10  # of delta, to replace a first charge by a Gaussian
+_NEARLY_ALL = 0.99
 
 
 @dataclass(frozen=True)
@@ -162,14 +164,31 @@ class Filter:
         """Epsilon of the whole history at the budget's delta, rounded up."""
         mine = self.first_cost(first)
         parts = list(first)
-        if taken.square:
-            parts.append((Gaussian(self.mu(taken.square) * (1 + 2.0**-50)), 1))
+        mu = self.mu(taken.square) * (1 + 2.0**-50)
         failure = max(0, taken.failure - mine.failure) * (self.budget.delta / WHOLE)
+        failure = min(failure * (1 + 2.0**-50), 0.999)
+        if mu:
+            parts.append((Gaussian(mu), 1))
         if failure:
-            parts.append((ApproximateLoss(0.0, min(failure * (1 + 2.0**-50), 0.999)), 1))
-        found = epsilon_of(compose(parts).terms, self.budget)
+            parts.append((ApproximateLoss(0.0, failure), 1))
+        found = math.inf
+        if mu and not _all_gaussian(first):
+            found = self._quickly(first, mu, failure)
+        if math.isinf(found):
+            found = epsilon_of(compose(parts).terms, self.budget)
         later = max(0, taken.loss - mine.loss) * (self.budget.epsilon / WHOLE)
         return found + later * (1 + 2.0**-50)
+
+    def _quickly(self, first: Terms, mu: float, failure: float) -> float:
+        """Epsilon with a Gaussian in place of the first charge, if it is nearly exact, else inf."""
+        slack = self.budget.delta * _SHARE
+        least = epsilon_of(((Gaussian(mu), 1),), self.budget)
+        whole = math.hypot(mu, dominating_mu(compose(first).terms, slack)) * (1 + 2.0**-50)
+        lost = min(slack + failure_mass(first) + failure, 0.999)
+        if not math.isfinite(whole):
+            return math.inf
+        found = epsilon_of(((Gaussian(whole), 1), (ApproximateLoss(0.0, lost), 1)), self.budget)
+        return found if found <= least / _NEARLY_ALL else math.inf
 
     def mu(self, square: int) -> float:
         """mu of so many parts."""
@@ -217,6 +236,29 @@ def largest_beside(first: Terms, epsilon: float, delta: float) -> float:
     if len(first) == 1 and isinstance(first[0][0], Gaussian):
         limit, mu = _largest_gaussian(epsilon, delta, whole), first[0][0].mu
         return math.sqrt(max(0.0, limit * limit - mu * mu)) * (1 - 1e-12)
+
+    cheap = _beside_dominated(first, epsilon, delta)
+    if cheap * cheap >= _NEARLY_ALL * whole * whole:
+        return cheap
+    return max(cheap, _searched_beside(first, epsilon, delta, whole))
+
+
+def _beside_dominated(first: Terms, epsilon: float, delta: float) -> float:
+    """The same with a Gaussian in place of the first charge: no composition, tight if it is small.
+
+    Also where one grid for wide and narrow losses would do badly.
+    """
+    slack = delta * _SHARE
+    mu, failure = dominating_mu(first, slack), failure_mass(first)
+    room = (delta - slack - failure) * (1 - 1e-12)
+    if room <= 0 or not math.isfinite(mu):
+        return 0.0
+    limit = _largest_gaussian(epsilon, room, equivalent_mu(epsilon, room))
+    return math.sqrt(max(0.0, limit * limit - mu * mu)) * (1 - 1e-12)
+
+
+def _searched_beside(first: Terms, epsilon: float, delta: float, whole: float) -> float:
+    """The same by composing; every answer was evaluated."""
 
     def ruler(mu: float) -> float:
         terms = price.balanced(compose((*first, (Gaussian(mu), 1))).terms)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from privlearn.accounting import Gaussian, compose
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Room"]
 
 _ROUNDED_DOWN = 1 - 1e-6
-_TRIALS = 8
+_TRIALS = 5
 _NEARLY = 2e-3  # how much further a search goes than it aims, so that it ends on the right side
 
 
@@ -140,8 +141,17 @@ class Room:
     def refusal(self, terms: Terms, plan: Plan | None) -> BudgetExceeded:
         """The error for what does not fit, with what would."""
         asked = epsilon_of(compose(terms).terms, self.budget)
-        numbers = asked, self.left(), self.largest_like(plan) if plan is not None else None
+        fits = None if plan is None else _largest_like(self._essence(), _nameless(plan))
+        numbers = asked, self.left(), fits
         return BudgetExceeded(self._sentence(terms, *numbers), *numbers)
+
+    def _essence(self) -> Room:
+        """The same room without what changes with every charge of another data set."""
+        return (
+            Room(replace(self.state, name="", parents=(), head="", charges=1), self.budget)
+            if (self.state.started)
+            else self
+        )
 
     def _sentence(self, terms: Terms, asked: float, room: float, fits: float | None) -> str:
         name, budget = self.state.name, self.budget
@@ -180,6 +190,17 @@ class Room:
             return False
         cost = self.filter.cost(terms, self.state.rough, self.first)
         return self.state.taken.failure + cost.failure > self.cap.failure
+
+
+@lru_cache(maxsize=512)
+def _largest_like(room: Room, plan: Plan) -> float | None:
+    return room.largest_like(plan)
+
+
+def _nameless(plan: Plan) -> Plan:
+    """The plan without words, so that plans of one price are remembered as one."""
+    releases = (replace(release, name=str(k)) for k, release in enumerate(plan.releases))
+    return replace(plan, releases=tuple(releases), assumptions=(), paper="")
 
 
 def _bounded(terms: Terms) -> float:
