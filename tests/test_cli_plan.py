@@ -182,9 +182,13 @@ def test_progress_on_a_terminal_only():
 
 def test_demo(capsys, tmp_path, monkeypatch):
     fits, make = [], Releaser.__init__
-    monkeypatch.setattr(
-        Releaser, "__init__", lambda self, plan, *a: fits.append(plan) or make(self, plan, *a)
-    )
+
+    def opened(self, plan, *others):
+        if type(self) is Releaser:  # what is rehearsed on made-up rows is no fit
+            fits.append(plan)
+        make(self, plan, *others)
+
+    monkeypatch.setattr(Releaser, "__init__", opened)
     text = printed(capsys, "demo", "--ledger", str(tmp_path / "demo.ledger"))
     assert len(fits) <= 4, "it is short: one private fit for each story, with its facts"
     assert sum(release.count for plan in fits for release in plan.releases) < 2_000

@@ -325,9 +325,9 @@ def test_noise_of_every_release_has_its_law_and_scale(estimator):
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"epochs": 0}, "epochs=0, but a whole number of at least 1 is needed"),
+        ({"epochs": 0}, "epochs=0, but a whole number of at least 1 and at most"),
         ({"epochs": 2.5}, r"epochs=2\.5, but a whole number of at least 1 is needed"),
-        ({"batch_size": -1}, "batch_size=-1, but a whole number of at least 1 is needed"),
+        ({"batch_size": -1}, "batch_size=-1, but a whole number of at least 1 and at most"),
         ({"batch_size": "8"}, "batch_size='8', but a whole number of at least 1 is needed"),
         ({"clip": 0.0}, r"clip=0\.0, but a finite number above 0 is needed"),
         ({"clip": math.inf}, "clip=inf, but a finite number above 0 is needed"),

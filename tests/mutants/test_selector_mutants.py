@@ -39,7 +39,8 @@ def tau_b(patch):
 
     def of_table(self, data, neighbors):
         present = data.present()
-        X = np.asarray(data.table.X, dtype=np.float64)[present]
+        X = data.table.X if isinstance(data.table.X, np.ndarray) else data.table.X.toarray()
+        X = np.asarray(X, dtype=np.float64)[present]
         self._target, self._columns = data.table.y[present], list(X.T)
 
     def with_ties_left_out(self, other):

@@ -96,7 +96,8 @@ def models_scaled_by_the_spread_of_all(patch):
     models = tukey.group_models
 
     def scaled(data, groups, fit_intercept):
-        spread = np.nanstd(np.nan_to_num(data.table.X, posinf=0.0, neginf=0.0), axis=0)
+        X = data.table.X if isinstance(data.table.X, np.ndarray) else data.table.X.toarray()
+        spread = np.nanstd(np.nan_to_num(X, posinf=0.0, neginf=0.0), axis=0)
         found = models(data, groups, fit_intercept)
         found[:, int(fit_intercept) :] *= np.where(spread > 0, spread, 1.0)
         return found
