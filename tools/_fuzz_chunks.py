@@ -13,9 +13,10 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from queue import Empty, Queue
+from typing import Any
 
 STALL = 120.0  # seconds without a line after which a worker is taken for hung
 MEMORY = 12 * 2**30  # address space of a worker: numba and the like map several GiB unused
@@ -65,12 +66,12 @@ class Worker:
         threading.Thread(target=self._keep, args=(process.stderr,), daemon=True).start()
         threading.Thread(target=self._read, args=(process, lines), daemon=True).start()
 
-    def _keep(self, stream) -> None:
+    def _keep(self, stream: Iterable[str]) -> None:
         for line in stream:
             if not line.startswith(("Extension modules", "  File")) or "privlearn" in line:
                 self.errors[:] = [*self.errors[-8:], line.strip()]
 
-    def _read(self, process, lines: Queue) -> None:
+    def _read(self, process: Any, lines: Queue) -> None:  # noqa: ANN401
         for line in process.stdout:
             lines.put((self, line))
         lines.put((self, None))
@@ -118,7 +119,9 @@ def run(
             worker.stop()
 
 
-def _next_report(lines, workers, seen, last) -> Iterator[dict]:
+def _next_report(
+    lines: Queue, workers: list[Any], seen: dict[Any, float], last: int | None
+) -> Iterator[dict]:
     from time import monotonic
 
     try:
