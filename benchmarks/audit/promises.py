@@ -19,7 +19,11 @@ mu is given where the plan is Gaussian throughout; elsewhere the ratio is that o
 **Planted.** The same tools on fits that draw a third of the noise that they account for.
 
 Cells, seeds and thresholds are in [cells.py](../audit/cells.py), which was committed before the
-first run; all cells are shown. An audit can refute and never prove: docs/audits.md.
+first run; all cells are shown. In the first full run nothing was above its promise, but 5 cells of
+the white box stayed below their threshold (0.77 to 0.90 of the planned mu, after 24 tries), and the
+black box proved 0.499 for moments under `zero_out`, on data that a short pilot had chosen badly. So
+two things were added, and everything was run again: a search that stays below is repeated with 120
+tries, and the three best of the nine data sets are compared a second time, on more fits. An audit can refute and never prove: docs/audits.md.
 """
 
 from benchmarks.needs import environment

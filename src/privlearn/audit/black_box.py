@@ -27,7 +27,8 @@ Array = NDArray[np.float64]
 Statistic = Callable[[Any], ArrayLike]
 Table = tuple[ArrayLike, ArrayLike]
 SURE = 1.0 - 1e-4  # confidence that a failure needs
-PILOT = 20  # the part of the fits that chooses among the audit's own data sets is one in so many
+PILOT = 20  # one in so many fits, besides those counted, looks at each of the audit's own data sets
+FINALISTS = 3  # of which are looked at four times as long
 
 
 @dataclass(frozen=True)
@@ -214,14 +215,15 @@ def _chosen(
     fits: int,
     read: Statistic,
 ) -> Design:
-    """The design that a few fits tell apart best."""
-    few = max(16, fits // PILOT)
+    """The design that a few fits tell apart best; the best three get more fits to decide."""
 
-    def seen(design: Design) -> float:
+    def seen(design: Design, few: int) -> float:
         piles = outputs(model, *worlds(model, _needed(n_features), design), few, read)
         return bound_from_outputs(*piles, delta=0.0, confidence=0.0).mu
 
-    return max(_designs(_needed(n_features)), key=seen)
+    few = max(16, fits // PILOT)
+    ranked = sorted(_designs(_needed(n_features)), key=lambda d: seen(d, few), reverse=True)
+    return max(ranked[:FINALISTS], key=lambda design: seen(design, 4 * few))
 
 
 def _designs(n_features: int) -> Iterator[Design]:
