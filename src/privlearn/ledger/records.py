@@ -87,8 +87,8 @@ def _row(values: tuple[object, ...]) -> Row:
     texts = (time, pairs, releases, version, part, reserved, stream)
     if not all(isinstance(text, str) for text in texts):
         raise TypeError
-    first, last = (str(text) for text in texts[:5]), (str(text) for text in texts[5:])
-    return Row(*first, cost, *last)
+    time, pairs, releases, version, part, reserved, stream = (str(text) for text in texts)
+    return Row(time, pairs, releases, version, part, cost, reserved, stream)
 
 
 def _whole(value: object) -> int:
