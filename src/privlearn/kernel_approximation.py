@@ -63,7 +63,12 @@ class _DataFreeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             Fitted.
         """
         self._validate_params()
-        self._draw(read_features(self, X, reset=True, n_is_public=False).shape[1])
+        before = dict(vars(self))
+        try:
+            self._draw(read_features(self, X, reset=True, n_is_public=False).shape[1])
+        except BaseException:
+            self.__dict__ = before  # a fit that fails changes nothing
+            raise
         return self
 
     def _read(self, X: Any) -> Any:  # noqa: ANN401
@@ -369,14 +374,19 @@ def _single_features(to_features: FourierMap, X: Any) -> SingleArray:  # noqa: A
 
 def _lengths(bandwidth: Any, n_features: int) -> Array:  # noqa: ANN401
     """One bandwidth for each feature."""
-    lengths = np.asarray(bandwidth, dtype=np.float64)
+    try:
+        lengths = np.asarray(bandwidth, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        lengths = np.asarray(np.nan)
     if lengths.ndim > 0 and lengths.shape != (n_features,):
         raise ValueError(
             f"bandwidth has shape {lengths.shape}, but X has {n_features} features; give one "
             f"number, or an array of shape ({n_features},)"
         )
     if not (np.isfinite(lengths).all() and (lengths > 0).all()):
-        raise ValueError(f"bandwidth={bandwidth!r}, but every length must be finite and above 0")
+        raise ValueError(
+            f"bandwidth={str(bandwidth)[:40]}, but every length must be a finite number above 0"
+        )
     return np.broadcast_to(lengths, (n_features,))
 
 

@@ -11,6 +11,7 @@ import math
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from privlearn.accounting import Gaussian, GaussianMixture, compose, failing
@@ -62,10 +63,10 @@ def dominating_mu(terms: Terms, slack: float) -> float:
     Examples
     --------
     >>> from privlearn.accounting import Gaussian, PureLoss
-    >>> round(dominating_mu(((Gaussian(0.3), 4),), 0.0), 9)
+    >>> round(dominating_mu(((Gaussian(0.3), 4),), 0.0), 12)
     0.6
-    >>> round(dominating_mu(((PureLoss(1.0), 1),), 0.0), 3)  # 2 Phi^-1(e / (1 + e))
-    1.232
+    >>> round(dominating_mu(((PureLoss(1.0), 1),), 0.0), 6)  # 2 Phi^-1(e / (1 + e))
+    1.232035
     """
     whole = compose(failing.unfailing(terms))
     if not whole.terms:
@@ -154,7 +155,7 @@ class _Cover:
         """Whether the evaluated losses are covered."""
         return bool((self.values <= self._curve(mu)[0]).all())
 
-    def gaps_hold(self, mu: float) -> Array:
+    def gaps_hold(self, mu: float) -> NDArray[np.bool_]:
         """Whether each gap is covered, given that its ends are.
 
         The profile is below its chord, the Gaussian's above its tangents at both ends, all lines in

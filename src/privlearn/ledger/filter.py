@@ -117,11 +117,22 @@ class Filter:
             return whole
         aside = _aside(first)
         if self.kind == PURE:
-            return Cost(0, whole.loss, mine.failure + _down(aside - _SLIP))
+            failure = min(whole.failure, mine.failure + _down(aside - _SLIP))
+            return Cost(0, whole.loss, failure)
         room = self.budget.delta * (1 - aside) * (1 - 8 * 2.0**-53)
         mu = largest_beside(price.composed(first).terms, self.budget.epsilon, room)
         square = _floor(Fraction(mu) ** 2 / self.square_unit)
-        return Cost(square, mine.loss, mine.failure + _down(aside))
+        # Where the first charge itself needs what would be set aside, less is, or nothing.
+        left = aside if square else min(aside, 1 - self._share_of_delta(first))
+        return Cost(square, mine.loss, mine.failure + max(0, _down(left)))
+
+    def _share_of_delta(self, first: Terms) -> float:
+        """delta of the first charge alone, as a share of the budget's; rounded up."""
+        terms = price.composed(first).terms
+        if not terms:
+            return 0.0
+        found = evaluate(price.balanced(terms), self.budget.epsilon).delta
+        return found / self.budget.delta * (1 + 1e-12)
 
     def cost(self, terms: Terms, rough: int, first: Terms) -> Cost:
         """What a later charge takes.

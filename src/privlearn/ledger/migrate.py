@@ -78,8 +78,8 @@ def _move(link: sqlite3.Connection, book: Book) -> None:
 def _rows(link: sqlite3.Connection, path: str, key: int, count: int) -> list[Row]:
     """The charges of an old data set, if everything that the file says about it agrees."""
     rows = [
-        Row(*line, part=FIRST)
-        for line in link.execute(
+        Row(time, pairs, releases, version, FIRST)
+        for time, pairs, releases, version in link.execute(
             "SELECT time, pairs, releases, privlearn FROM old_charges WHERE dataset = ? "
             "ORDER BY id",
             (key,),

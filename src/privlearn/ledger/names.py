@@ -25,10 +25,16 @@ def normal_name(name: object) -> str:
             f"dataset is {given}, but a data set needs a name; pass a text such as 'patients-2026'"
         )
     found = unicodedata.normalize("NFKC", name).strip()
-    if not found or any(unicodedata.category(letter).startswith("C") for letter in found):
+    if not found or any(_unseen(letter) for letter in found):
         raise MissingFact(
             f"dataset={name!a} holds characters that cannot be seen, so that two names could "
             "look the same; pass a text of visible letters, such as 'patients-2026'"
+        )
+    scripts = sorted({script for script in map(_script, found) if script})
+    if len(scripts) > 1:
+        raise MissingFact(
+            f"dataset={name!a} mixes {' and '.join(scripts)} letters, some of which look the same; "
+            "pass a text of one alphabet, such as 'patients-2026'"
         )
     if len(found) > _LONGEST:
         raise MissingFact(
@@ -37,8 +43,27 @@ def normal_name(name: object) -> str:
     return found
 
 
+# Letters and marks that leave no trace (Unicode's Default_Ignorable_Code_Point), and a blank sign.
+_BLANK = frozenset(
+    (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0)
+).union(range(0x180B, 0x1810), range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0))
+_ALIKE = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE")  # that share shapes of letters
+
+
+def _unseen(letter: str) -> bool:
+    return unicodedata.category(letter).startswith("C") or ord(letter) in _BLANK
+
+
+def _script(letter: str) -> str:
+    """The alphabet of a letter, of those that look alike; empty for all others."""
+    if not letter.isalpha():
+        return ""
+    script = unicodedata.name(letter, "").split(" ")[0]
+    return script if script in _ALIKE else ""
+
+
 def twin_key(name: str) -> str:
-    """What names have in common that people take for the same: case, spaces, hyphens.
+    """What names have in common that people take for the same: all but case, spaces and signs.
 
     Examples
     --------
@@ -46,9 +71,5 @@ def twin_key(name: str) -> str:
     True
     """
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
-    kept = [
-        letter
-        for letter in folded
-        if not letter.isspace() and letter != "_" and unicodedata.category(letter) != "Pd"
-    ]
+    kept = [letter for letter in folded if unicodedata.category(letter)[0] in "LNM"]
     return "".join(kept) or folded

@@ -127,7 +127,7 @@ class Store:
         """The format of the file, after a check that it is a ledger and whole."""
         with self._connected(checked=False) as link:
             version = self._version(link)
-            (found,) = link.execute("PRAGMA quick_check(1)").fetchone()
+            (found,) = link.execute("PRAGMA integrity_check(1)").fetchone()
         if found != "ok":
             raise self._damaged("pages of the file contradict each other")
         return version

@@ -8,7 +8,7 @@ from privlearn.accounting import Gaussian, compose
 from privlearn.accounting.composition import evaluate
 from privlearn.exceptions import LedgerError
 from privlearn.ledger import price
-from privlearn.ledger.filter import GAUSSIAN, Filter
+from privlearn.ledger.filter import GAUSSIAN, WHOLE, Filter
 from privlearn.ledger.records import FIRST, Book, State
 from privlearn.ledger.serial import terms_from_text, terms_to_text
 
@@ -29,15 +29,7 @@ def check_chains(book: Book) -> None:
 
 
 def _check_chain(book: Book, state: State) -> None:
-    head, first = "", []
-    for number, row, stored in book.rows(state):
-        head = book.link_of(state, head, number, row)
-        if head != stored:
-            raise book.damaged(f"charge {number} of data set {state.name!r} was changed")
-        if row.part == FIRST:
-            first.append(terms_from_text(row.pairs))
-    if head != state.head:
-        raise book.damaged(f"charges of data set {state.name!r} are missing")
+    first = [terms_from_text(row.pairs) for row in book.chain(state) if row.part == FIRST]
     merged = terms_to_text(price.merged(*first)) if first else ""
     if merged != state.first:
         raise book.damaged(f"the first charge of data set {state.name!r} was changed")
@@ -53,7 +45,10 @@ def check_caps(book: Book) -> None:
             (*terms_from_text(state.first), (Gaussian(rules.mu(state.cap.square)), 1))
         ).terms
         whole = price.balanced(price.composed(terms).terms)
-        if state.cap.square and evaluate(whole, book.budget.epsilon).delta > book.budget.delta:
+        mine = rules.first_cost(terms_from_text(state.first)).failure
+        lost = max(0, state.cap.failure - mine) / WHOLE * book.budget.delta
+        most = book.budget.delta * (1 + 1e-9)
+        if lost and evaluate(whole, book.budget.epsilon).delta + lost > most:
             raise book.damaged(f"data set {state.name!r} allows more than its budget")
 
 
