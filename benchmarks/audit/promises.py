@@ -23,7 +23,9 @@ first run; all cells are shown. In the first full run nothing was above its prom
 the white box stayed below their threshold (0.77 to 0.90 of the planned mu, after 24 tries), and the
 black box proved 0.499 for moments under `zero_out`, on data that a short pilot had chosen badly. So
 two things were added, and everything was run again: a search that stays below is repeated with 120
-tries, and the three best of the nine data sets are compared a second time, on more fits. An audit can refute and never prove: docs/audits.md.
+tries, and the three best of the nine data sets are compared a second time, on more fits.
+
+An audit can refute and never prove: docs/audits.md.
 """
 
 from benchmarks.needs import environment
