@@ -40,9 +40,10 @@ def number(cell: Any) -> float:  # noqa: ANN401
     """
     if type(cell) is float:
         return cell
-    if isinstance(cell, np.ndarray) and cell.ndim == 0 and not isinstance(cell, np.ma.MaskedArray):
-        cell = cell[()]
     try:
+        single = isinstance(cell, np.ndarray) and cell.ndim == 0
+        if single and not isinstance(cell, np.ma.MaskedArray):
+            cell = cell[()]
         if isinstance(cell, complex | np.complexfloating) and cell.imag == 0:
             cell = cell.real  # pandas makes a column complex because of one cell
         if isinstance(cell, str | bytes):
@@ -111,12 +112,12 @@ def refuse_no_number(cells: Sequence[Any], found: Array, what: str) -> None:
             raise ValueError(
                 f"Complex data not supported: {what} holds complex numbers; give real ones"
             )
-        if isinstance(cell, list | tuple | np.ndarray):
+        if issubclass(kind_of_cell, list | tuple | np.ndarray):
             raise ValueError(
                 f"{what} must have rows and columns, but a cell of it holds several values, as if "
                 "it had 3 dimensions. Reshape your data so that every cell is one number"
             )
-        kind = ValueError if isinstance(cell, str | bytes) else TypeError
+        kind = ValueError if issubclass(kind_of_cell, str | bytes) else TypeError
         raise kind(
             f"{what} holds something that is no number; an argument must be numeric, so encode "
             "every string column with a fixed list of categories and give a real number in each "
@@ -126,8 +127,9 @@ def refuse_no_number(cells: Sequence[Any], found: Array, what: str) -> None:
 
 def _is_missing(cell: Any) -> bool:  # noqa: ANN401
     """Whether a cell is None, NaN, NA, or a number that is too large."""
-    if cell is None or cell is np.ma.masked or isinstance(cell, Real | Decimal | np.bool_):
-        return not isinstance(cell, DATES)
-    if isinstance(cell, str | bytes):
+    kind = type(cell)
+    if cell is None or cell is np.ma.masked or issubclass(kind, Real | Decimal | np.bool_):
+        return not issubclass(kind, DATES)
+    if issubclass(kind, str | bytes):
         return str(cell).strip().lower() in ("nan", "inf", "-inf", "+inf")
-    return type(cell).__name__ in ("NAType", "NaTType")
+    return kind.__name__ in ("NAType", "NaTType")

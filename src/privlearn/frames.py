@@ -15,6 +15,10 @@ from privlearn.cells import as_numbers, numbers, objects, refuse_no_number
 
 __all__ = ["cells_of_pandas", "from_arrow", "from_pandas", "from_typed", "typed_cells"]
 
+_AS_ARRAY = frozenset(
+    ["Boolean", "Float32", "Float64"]
+    + [f"{sign}{bits}" for sign in ("Int", "UInt") for bits in (8, 16, 32, 64)]
+)
 ENCODE = (
     "encode it with a fixed, public list of categories (never one read off the data), or a date as "
     "days since a fixed one, or leave it out"
@@ -163,6 +167,7 @@ def typed_cells(y: Any, what: str) -> NDArray[Any] | None:  # noqa: ANN401
             f"{what} is {kind}, but numbers or labels are needed; give dates as numbers of days "
             "since a fixed, public date"
         )
-    if (kind.is_numeric() or kind == nw.Boolean) and not series.null_count():
+    # By the declared type alone: wider types than numpy's are objects, with nulls or without.
+    if str(kind) in _AS_ARRAY and not series.null_count():
         return np.asarray(series.to_numpy())
     return objects(series.to_list())

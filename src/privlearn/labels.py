@@ -246,7 +246,7 @@ def _key(cell: Any) -> Any:  # noqa: ANN401
 
 def _plain_number(cell: Any) -> float | int | None:  # noqa: ANN401
     """A whole number exactly, another one in double precision where it is the same; or None."""
-    if cell != cell or cell in (float("inf"), float("-inf")):
+    if not -EXACT < cell < EXACT:  # also NaN; beyond, containers round labels to one another
         return None
     whole = int(cell)
     if abs(whole) >= LARGEST:

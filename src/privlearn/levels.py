@@ -72,6 +72,11 @@ def read_levels(
             "sample_epsilon must be finite and above 0 for everyone; leave out people who want to "
             "take no part"
         )
+    if not len(values):
+        raise InvalidBudget(
+            "sample_epsilon is empty, but the list of levels is public and needs one at least; "
+            "leave it out where there are no rows"
+        )
     largest = float(values.max(initial=0.0))
     if largest > epsilon:
         raise InvalidBudget(

@@ -139,21 +139,28 @@ def _to_numpy(values: Any, what: str) -> Any:  # noqa: ANN401
 
 def _lists(rows: list[Any], strict: bool, width: int | None) -> NDArray[np.floating]:
     """A list of rows: each of them, and each cell of it, on its own."""
+    if width is None and not strict:
+        raise ValueError(
+            "X is a list, whose rows may have any length, so with on_invalid='drop' the number of "
+            "columns must be public; give an array or a data frame, or bounds_X=(low, high) with "
+            "one number per column"
+        )
     held = [_row(row) for row in rows]
-    if all(row is None for row in held) and (rows or width is None):
+    if strict and rows and all(row is None for row in held):
         raise _wrong_dimensions(1)
-    lengths = [-1 if row is None else len(row) for row in held]
-    columns = _columns(lengths, strict, width)
-    if all(length == columns for length in lengths):
+    if strict and len({-1 if row is None else len(row) for row in held}) > 1:
+        raise ValueError(
+            "X has rows of different lengths; give every row the same number of columns"
+        )
+    columns = width if width is not None and not strict else len(held[0] or ()) if held else 0
+    if not held and width is None:
+        raise _wrong_dimensions(1)
+    if all(row is not None and len(row) == columns for row in held):
         cells = list(chain.from_iterable(held))  # type: ignore[arg-type]
         found = numbers(cells)
         if strict:
             refuse_no_number(cells, found, "X")
-        return found.reshape(len(rows), columns)
-    if strict:
-        raise ValueError(
-            "X has rows of different lengths; give every row the same number of columns"
-        )
+        return found.reshape(len(rows), columns if held else width or 0)
     found = np.full((len(rows), columns), np.nan)
     for place, row in enumerate(held):
         if row is not None and len(row) == columns:
@@ -162,26 +169,20 @@ def _lists(rows: list[Any], strict: bool, width: int | None) -> NDArray[np.float
 
 
 def _row(row: Any) -> Sequence[Any] | None:  # noqa: ANN401
-    """The cells of a row, or None where it is no row."""
-    if isinstance(row, list | tuple):
-        return row
-    if isinstance(row, np.ndarray):
-        return list(row) if row.ndim == 1 else None
-    if _is_single(row) or isinstance(row, Mapping | Set):
-        return None
+    """The cells of a row, or None where it is no row, or one that cannot be read."""
+    if type(row) is list or type(row) is tuple:
+        return row  # type: ignore[no-any-return]
     try:
-        return list(row) if len(row) >= 0 else None
+        if isinstance(row, np.ndarray) and row.ndim != 1:
+            return None
+        if _is_single(row) or isinstance(row, Mapping | Set):
+            return None
+        return list(row) if 0 <= len(row) <= _LONGEST_ROW else None
     except Exception:
         return None
 
 
-def _columns(lengths: list[int], strict: bool, width: int | None) -> int:
-    """How many columns there are: what is declared, or what most rows have."""
-    if width is not None and not (strict and set(lengths) != {width}):
-        return width
-    found, often = np.unique(np.array(lengths), return_counts=True)
-    rows = found >= 0
-    return int(found[rows][np.argmax(often[rows])])
+_LONGEST_ROW = 10**6  # of a row that has to be copied to be read
 
 
 def native(library: str, X: object, *kinds: str) -> Any | None:  # noqa: ANN401

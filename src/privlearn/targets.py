@@ -51,7 +51,7 @@ def _from_pandas(y: Any) -> NDArray[Any] | None:  # noqa: ANN401
         return cells_of_pandas(y.iloc[:, 0])
     if native("pandas", y, "Series", "Index") is not None:
         return cells_of_pandas(y)
-    if native("pandas", y, "Categorical") is not None:
+    if native("pandas.api.extensions", y, "ExtensionArray") is not None:
         return objects(y.astype(object))
     return None
 
