@@ -246,7 +246,11 @@ class Levelled(LogisticRegression):
     rows_have_places = True
 
     def fit(self, X, y, sample_epsilon=None, **others):
-        given = self._own(X.shape[0] if hasattr(X, "shape") else len(X)) if sample_epsilon is None else sample_epsilon
+        given = (
+            self._own(X.shape[0] if hasattr(X, "shape") else len(X))
+            if sample_epsilon is None
+            else sample_epsilon
+        )
         return super().fit(X, y, sample_epsilon=given, **others)
 
     def plan(self, n=None, *, n_features, n_classes=2, sample_epsilon=None):

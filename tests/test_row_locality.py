@@ -67,7 +67,7 @@ def test_labels_of_text(neighbors):
     X = np.linspace(0, 1, 12)[:, None].tolist()
     y = ["a", "b"] * 6
     model = LogisticRegression(
-        bounds_X=(0, 1), classes=["a", "b"], on_invalid="drop", neighbors=neighbors, random_state=0
+        bounds_X=([0], [1]), classes=["a", "b"], on_invalid="drop", neighbors=neighbors
     )
     table = model._read(X, y)
     for odd in (None, 1, 1.5, b"a", float("nan"), "c", ["a", "b"], object()):

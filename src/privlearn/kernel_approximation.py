@@ -6,6 +6,7 @@ A map that is drawn without the data costs no privacy: it may be seeded, publish
 from __future__ import annotations
 
 import math
+from copy import copy
 from dataclasses import KW_ONLY, dataclass, field
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
@@ -18,13 +19,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
+from privlearn.cells import as_numbers
 from privlearn.data import read_features, refuse_not_finite
 
 __all__ = ["KERNELS", "FourierMap", "RandomFourierFeatures", "RandomProjection", "Room"]
 
 Array = NDArray[np.float64]
 SingleArray = NDArray[np.float32]
-
 AT_ONCE = 256  # rows that are mapped together
 BELOW_ONE = 1.0 - 2.0**-18  # _loops/waves.py: far more than rounding can add to a length
 
@@ -63,12 +64,9 @@ class _DataFreeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             Fitted.
         """
         self._validate_params()
-        before = dict(vars(self))
-        try:
-            self._draw(read_features(self, X, reset=True, n_is_public=False).shape[1])
-        except BaseException:
-            self.__dict__ = before  # a fit that fails changes nothing
-            raise
+        twin = copy(self)  # so that a fit that fails changes nothing
+        twin._draw(read_features(twin, X, reset=True, n_is_public=False).shape[1])
+        self.__dict__ = twin.__dict__
         return self
 
     def _read(self, X: Any) -> Any:  # noqa: ANN401
@@ -374,19 +372,12 @@ def _single_features(to_features: FourierMap, X: Any) -> SingleArray:  # noqa: A
 
 def _lengths(bandwidth: Any, n_features: int) -> Array:  # noqa: ANN401
     """One bandwidth for each feature."""
-    try:
-        lengths = np.asarray(bandwidth, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        lengths = np.asarray(np.nan)
+    lengths = np.asarray(as_numbers(np.asarray(bandwidth, dtype=object)), dtype=np.float64)
     if lengths.ndim > 0 and lengths.shape != (n_features,):
-        raise ValueError(
-            f"bandwidth has shape {lengths.shape}, but X has {n_features} features; give one "
-            f"number, or an array of shape ({n_features},)"
-        )
+        shapes = f"{lengths.shape}, but X has {n_features} features; give one number, or an array"
+        raise ValueError(f"bandwidth has shape {shapes} of shape ({n_features},)")
     if not (np.isfinite(lengths).all() and (lengths > 0).all()):
-        raise ValueError(
-            f"bandwidth={str(bandwidth)[:40]}, but every length must be a finite number above 0"
-        )
+        raise ValueError(f"bandwidth={bandwidth!r}, but every length must be finite and above 0")
     return np.broadcast_to(lengths, (n_features,))
 
 

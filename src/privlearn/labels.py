@@ -79,8 +79,9 @@ def _declared(classes: Any) -> NDArray[Any]:  # noqa: ANN401
     kinds = set(_kinds(given))
     if None in kinds:
         raise ValueError(
-            "classes holds something that is no label: a label is a finite number, True, False or "
-            "text; leave out None and NaN, for rows without a label are invalid rows"
+            "classes holds something that is no label: a label is text, True, False or a number "
+            "below 2^53 in size; give larger ones as text, and leave out None and NaN, for rows "
+            "without a label are invalid rows"
         )
     if len(kinds) > 1:
         raise ValueError(
@@ -107,7 +108,7 @@ def _found_in(cells: NDArray[Any], on_invalid: str, by_value: bool) -> NDArray[A
     if not drop:
         refuse_continuous(cells)
     if cells.dtype.kind in "biuf":
-        found = np.unique(cells if cells.dtype.kind != "f" else cells[np.isfinite(cells)])
+        found = np.unique(cells[np.abs(cells.astype(np.float64)) < EXACT])
         return _whole(found) if drop else found
     known = _of_one_kind(cells, drop)
     if not (drop or by_value):
@@ -218,7 +219,7 @@ def _refuse_unknown(cells: NDArray[Any], classes: NDArray[Any]) -> None:
 
 def _kinds(cells: NDArray[Any]) -> list[str | None]:
     """What each cell is: numbers, text, bytes, or None where it is no label."""
-    if cells.dtype.kind in "biu":
+    if cells.dtype.kind in "biu" and _small(cells):
         return [NUMBERS] * len(cells)
     return [KINDS.get(type(_key(cell))) for cell in cells.tolist()]
 

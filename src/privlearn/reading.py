@@ -171,7 +171,7 @@ def _lists(rows: list[Any], strict: bool, width: int | None) -> NDArray[np.float
 def _row(row: Any) -> Sequence[Any] | None:  # noqa: ANN401
     """The cells of a row, or None where it is no row, or one that cannot be read."""
     if type(row) is list or type(row) is tuple:
-        return row  # type: ignore[no-any-return]
+        return row
     try:
         if isinstance(row, np.ndarray) and row.ndim != 1:
             return None

@@ -55,6 +55,7 @@ def check_row_locality(estimator: Any, *, n_features: int, seed: int = 0) -> Non
     >>> audit.check_row_locality(model, n_features=2)
     """
     model = audited(estimator, on_invalid="drop", random_state=seed)
+    _declare_width(model, n_features)
     data = next(iter(base_data(model, n_features, np.random.default_rng(seed))))
     rows = [Row(tuple(map(float, x)), float(y)) for x, y in zip(data.X, data.y, strict=True)]
     for story, built in malformed(n_features):
@@ -69,6 +70,14 @@ def check_row_locality(estimator: Any, *, n_features: int, seed: int = 0) -> Non
             _compare(model, container, before, story, changed, others)
     if not met:
         raise AuditFailure("no container of rows can be fitted at all")
+
+
+def _declare_width(model: Any, n_features: int) -> None:  # noqa: ANN401
+    """The same box with a number per column: lists of rows need it, for theirs may differ."""
+    box = getattr(model, "bounds_X", None)
+    if box is not None:
+        low, high = (np.broadcast_to(side, (n_features,)).tolist() for side in box)
+        model.set_params(bounds_X=(low, high))
 
 
 def _demand_refusal(model: Any, story: str, built: tuple[Any, Any]) -> None:  # noqa: ANN401

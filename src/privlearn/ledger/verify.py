@@ -48,7 +48,7 @@ def check_caps(book: Book) -> None:
         mine = rules.first_cost(terms_from_text(state.first)).failure
         lost = max(0, state.cap.failure - mine) / WHOLE * book.budget.delta
         most = book.budget.delta * (1 + 1e-9)
-        if lost and evaluate(whole, book.budget.epsilon).delta + lost > most:
+        if (lost or state.cap.square) and evaluate(whole, book.budget.epsilon).delta + lost > most:
             raise book.damaged(f"data set {state.name!r} allows more than its budget")
 
 
