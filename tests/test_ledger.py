@@ -148,6 +148,7 @@ def test_refusal_says_what_was_asked_what_is_left_and_what_fits(ledger):
     assert ledger.spent("patients") > 0.998
 
 
+@pytest.mark.slow
 def test_refusal_of_a_sampled_plan_names_one_that_fits(ledger):
     ledger.charge(gaussian(7.0), "patients")
     plan = sampled(0.8, count=2000)

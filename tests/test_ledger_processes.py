@@ -32,6 +32,7 @@ def stress_tool():
 STRESS = stress_tool()
 
 
+@pytest.mark.slow
 def test_killed_processes_lose_no_charge(tmp_path):
     trial = STRESS.Trial(tmp_path, processes=2, charges=8, kills=3)
     assert STRESS.run(trial) == 3
