@@ -173,3 +173,14 @@ def test_huber_from_file_to_predictions(folder):
     young, old = (float(row["predicted_rich"]) for row in predictions(folder))
     assert np.isfinite([young, old]).all()
     assert json.loads((folder / "model.json").read_text())["model"] == "huber"
+
+
+def test_measured_numbers_are_no_labels_and_are_not_printed(tmp_path, capsys):
+    data = tmp_path / "people.csv"
+    data.write_text("age,wage\n" + "".join(f"0.{k},{1688711 + k}.5692\n" for k in range(1, 7)))
+    for more in ([], ["--on-invalid", "drop"]):
+        line = ["fit", str(data), "--target", "wage", "--epsilon", "1", "--bounds", "age=0:1"]
+        assert main([*line, "--model", "logistic", "-o", str(tmp_path / "m.json"), *more]) == 1
+        told = "".join(capsys.readouterr())
+        assert "numbers with fractions" in told
+        assert "5692" not in told

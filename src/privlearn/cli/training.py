@@ -61,11 +61,24 @@ def _refuse_odd_labels(target: str, labels: set[str]) -> None:
             f"{target!r} holds one label only, but a classifier needs two; declare all labels "
             "that there can be: --classes no,yes"
         )
+    if any(_is_fraction(label) for label in labels):
+        raise CommandError(
+            f"{target!r} holds numbers with fractions, which are no labels; use --model linear, or "
+            "declare all labels: --classes A,B,..."
+        )
     if len(labels) > MOST_LABELS:
         raise CommandError(
             f"{target!r} holds more than {MOST_LABELS} different labels; if it is a number, use "
             "--model linear, otherwise declare all labels: --classes A,B,..."
         )
+
+
+def _is_fraction(label: str) -> bool:
+    """Whether a label spells a number that is not whole: what is measured is no label."""
+    try:
+        return not float(label).is_integer()
+    except (ValueError, OverflowError):
+        return False
 
 
 def _refuse_invalid(
