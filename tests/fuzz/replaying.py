@@ -1,7 +1,4 @@
-"""Two neighbours compared, wherever their row is: batches are row numbers, so they are renumbered.
-
-`remapped` knows nothing of fuzzing and may move to `privlearn.audit`.
-"""
+"""Two neighbours compared, wherever their row is: batches hold row numbers, which move."""
 
 from __future__ import annotations
 
@@ -10,16 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from privlearn.audit.replay import moved
-from privlearn.audit.tape import Deal, Entry, Series, Tape
-from privlearn.sampling import Batches
-
-
-def remapped(batches, removed_row):
-    """The batches without one row; the rows after it move one place to the front."""
-    kept = batches.rows != removed_row
-    rows = batches.rows[kept]
-    before = np.concatenate([[0], np.cumsum(kept)])
-    return Batches(rows - (rows > removed_row), before[batches.starts])
+from privlearn.audit.tape import Deal, Entry, Series, Tape, remapped
 
 
 def _number_within(release, row, levels):

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from privlearn.cli.help import Help
-from privlearn.cli.options import add_budget, add_model, own_options
+from privlearn.cli.options import add_budget, add_model
 from privlearn.cli.plan import count
 
 __all__ = ["add_parser", "run"]
@@ -111,7 +111,7 @@ def _model(args: argparse.Namespace) -> Any:  # noqa: ANN401
     """The estimator that `fit` would build, for columns in [0, 1]."""
     from privlearn.cli.design import design
     from privlearn.cli.facts import Facts
-    from privlearn.cli.models import MODELS, build
+    from privlearn.cli.models import MODELS, build_from
 
     names = [f"column {place}" for place in range(1, args.features + 1)]
     classifies = MODELS[args.model].classifies
@@ -122,13 +122,5 @@ def _model(args: argparse.Namespace) -> Any:  # noqa: ANN401
         where="the audit",
         classifies=classifies,
     )
-    model = build(
-        args.model,
-        chosen,
-        own_options(args),
-        epsilon=args.epsilon,
-        delta=args.delta,
-        neighbors=args.neighbors,
-        solver=args.solver,
-    )
+    model = build_from(args, chosen)
     return model.set_params(classes=[0, 1]) if classifies else model

@@ -17,7 +17,6 @@ from privlearn.cli.options import (
     gather_facts,
     names,
     number,
-    own_options,
     positive,
 )
 
@@ -112,7 +111,7 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Fit, save, predict and report. Whatever can be refused is refused before the charge."""
     from privlearn.cli.design import design
-    from privlearn.cli.models import MODELS, build
+    from privlearn.cli.models import MODELS, build_from
     from privlearn.cli.tables import open_source
 
     _check_files(args)
@@ -122,16 +121,7 @@ def run(args: argparse.Namespace) -> int:
     chosen = design(
         source.names, facts, where=args.data, classifies=kind.classifies, buys=args.delta > 0
     )
-    estimator = build(
-        args.model,
-        chosen,
-        own_options(args),
-        epsilon=args.epsilon,
-        delta=args.delta,
-        neighbors=args.neighbors,
-        solver=args.solver,
-        on_invalid=args.on_invalid,
-    )
+    estimator = build_from(args, chosen, on_invalid=args.on_invalid)
     rows = _rows(args, source, chosen)
     new_rows = _new_rows(args, chosen)
     with _model_output(args, chosen) as output, _predictions_output(args, chosen, new_rows) as more:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import privlearn
 from privlearn.cli.errors import CommandError
+from privlearn.cli.options import own_options
 
 if TYPE_CHECKING:
     from privlearn.cli.design import Design
 
-__all__ = ["MODELS", "Kind", "build"]
+__all__ = ["MODELS", "Kind", "build", "build_from"]
 
 
 @dataclass(frozen=True)
@@ -79,3 +81,19 @@ def build(name: str, design: Design, own: Mapping[str, Any], **common: object) -
         given["classes"] = list(design.classes)
     estimator = getattr(privlearn, kind.estimator)
     return estimator(bounds_X=design.box, data_norm=design.row_norm, **given, **common)
+
+
+def build_from(args: argparse.Namespace, design: Design, **more: object) -> Any:  # noqa: ANN401
+    """An unfitted estimator as the options of a command say.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        With the options of models and of the budget.
+    design : Design
+        Bounds and classes.
+    **more : object
+        Further parameters that every estimator has.
+    """
+    common = {name: getattr(args, name) for name in ("epsilon", "delta", "neighbors", "solver")}
+    return build(args.model, design, own_options(args), **common, **more)

@@ -15,7 +15,6 @@ from privlearn.cli.options import (
     add_separator,
     gather_facts,
     names,
-    own_options,
 )
 
 if TYPE_CHECKING:
@@ -90,21 +89,13 @@ def run(args: argparse.Namespace) -> int:
     """Print the plan, or a template of a facts file."""
     if args.template is not None:
         return _template(args)
-    from privlearn.cli.models import MODELS, build
+    from privlearn.cli.models import MODELS, build_from
 
     if args.epsilon is None:
         raise CommandError("how private shall it be? Add --epsilon 1 (smaller is more private)")
     facts = gather_facts(args, default_target="target")
     chosen = _design(args, facts, MODELS[args.model].classifies)
-    estimator = build(
-        args.model,
-        chosen,
-        own_options(args),
-        epsilon=args.epsilon,
-        delta=args.delta,
-        neighbors=args.neighbors,
-        solver=args.solver,
-    )
+    estimator = build_from(args, chosen)
     plan = estimator.plan(n=args.rows, n_features=chosen.n_features)
     print(plan)
     print(f"  price       epsilon = {plan.epsilon(args.delta):.6g} at delta = {args.delta:g}")
