@@ -6,6 +6,7 @@ import random
 import re
 import struct
 
+HASHES = re.compile(rb"[0-9a-f]{32,}")  # keys and seals: any seven digits are in some of them
 TOKEN = re.compile(r"\d[\d_]*(?:,\d{3})*\.?\d*(?:[eE][-+]?\d+)?")
 LARGE_DIGITS, SMALL_DIGITS = 4, 6  # significant digits at which a number is taken for quoted
 
@@ -108,6 +109,7 @@ class Secrets:
 
     def found_in_bytes(self, content):
         """The first secret in a file, as text or as the bytes of a number."""
+        content = HASHES.sub(b"", content)
         lower = content.lower()
         for word in self.words:
             if word.encode() in lower:
