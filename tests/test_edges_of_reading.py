@@ -106,3 +106,23 @@ def test_no_levels_are_refused_before_the_charge():
     with pytest.raises(ValueError, match="sample_epsilon is empty"):
         model.fit(np.empty((0, 2)), [], sample_epsilon=[])
     assert not charged
+
+
+def test_levels_that_hold_themselves_are_refused():
+    endless = [0.5]
+    endless.append(endless)
+    model = LogisticRegression(bounds_X=B, classes=[0, 1], solver="one-pass")
+    with pytest.raises(ValueError, match="sample_epsilon"):
+        model.fit(np.zeros((2, 2)), [0, 1], sample_epsilon=endless)
+
+
+def test_sizes_may_be_numpys_and_must_be_sizes():
+    plan = ridge().plan(n=np.int8(100), n_features=np.int8(2))
+    assert plan == ridge().plan(n=100, n_features=2)
+    for wrong in (
+        {"n": 10**400, "n_features": 2},
+        {"n": 5, "n_features": -1},
+        {"n": True, "n_features": 2},
+    ):
+        with pytest.raises(ValueError, match="a whole number from 1"):
+            ridge().plan(**wrong)

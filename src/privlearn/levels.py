@@ -7,15 +7,17 @@ than was promised.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn.cells import as_numbers
-from privlearn.exceptions import InvalidBudget
+from privlearn.cells import as_numbers, objects
+from privlearn.exceptions import InvalidBudget, UnsupportedCombination
 from privlearn.problem import Level
+from privlearn.targets import one_column
 
 __all__ = ["MOST_LEVELS", "Levels", "read_levels"]
 
@@ -89,12 +91,17 @@ def read_levels(
 
 def _one_each(sample_epsilon: Any) -> NDArray[np.float64]:  # noqa: ANN401
     """Everybody's number in the shape given; what is none is NaN, and refused as not finite."""
-    if isinstance(sample_epsilon, np.ma.MaskedArray):
-        raise ValueError("sample_epsilon is a masked array; give one number per row of X")
-    given = sample_epsilon if isinstance(sample_epsilon, np.ndarray) else None
-    cells = np.asarray(sample_epsilon, dtype=object) if given is None else given
-    if cells.dtype.kind not in "biufO":
-        raise ValueError(f"sample_epsilon is of type {cells.dtype}; give one number per row of X")
+    cells = None
+    if isinstance(sample_epsilon, np.ndarray) and not isinstance(sample_epsilon, np.ma.MaskedArray):
+        cells = sample_epsilon
+    elif isinstance(sample_epsilon, list | tuple):
+        cells = objects(sample_epsilon)
+    else:
+        with suppress(ValueError, TypeError, UnsupportedCombination):
+            cells = one_column(sample_epsilon, strict=False)
+    if cells is None or cells.dtype.kind not in "biufO":
+        kind = type(sample_epsilon).__name__
+        raise ValueError(f"sample_epsilon is a {kind} of no numbers; give one per row of X")
     return np.array(as_numbers(cells), dtype=np.float64)
 
 

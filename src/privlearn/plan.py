@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from numbers import Integral
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from privlearn.depth import STEP
 from privlearn.exceptions import InvalidBudget
@@ -322,16 +322,17 @@ class Plan:
         return "\n".join(lines)
 
 
-def check_size(n: object, n_features: object) -> None:
-    """Refuse numbers of rows and columns that no table has."""
-    for name, value, most in (("n", n, MAX_ROWS), ("n_features", n_features, MAX_COLUMNS)):
-        if name == "n" and value is None:
-            continue
-        whole = isinstance(value, Integral) and not isinstance(value, bool)
-        if not (whole and 1 <= int(value) <= most):  # type: ignore[call-overload]
-            given = f"{value:g}" if isinstance(value, float) else type(value).__name__
-            given = str(value) if whole and abs(int(value)) < 10**18 else given  # type: ignore[call-overload]
-            raise ValueError(f"{name} is {given}, but a whole number from 1 to {most} is needed")
+def check_size(n: Any, n_features: Any) -> tuple[int | None, int]:  # noqa: ANN401
+    """Numbers of rows and columns as plain integers; those that no table has are refused."""
+    rows = None if n is None else _whole("n", n, MAX_ROWS)
+    return rows, _whole("n_features", n_features, MAX_COLUMNS)
+
+
+def _whole(name: str, value: Any, most: int) -> int:  # noqa: ANN401
+    if isinstance(value, Integral) and not isinstance(value, bool) and 1 <= int(value) <= most:
+        return int(value)
+    given = str(value)[:20] if isinstance(value, Integral | float) else type(value).__name__
+    raise ValueError(f"{name} is {given}, but a whole number from 1 to {most} is needed")
 
 
 def calibrate(plan_at: Callable[[float], Plan], budget: Budget) -> Plan:

@@ -86,7 +86,7 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
         self._validate_params()
         neighbors = Neighbors(self.neighbors)
         rows = n if neighbors.n_is_public else None
-        check_size(rows, n_features)
+        rows, n_features = check_size(rows, n_features)
         refuse_k(self.k, n_features)
         plan_at = partial(
             Plan,

@@ -123,7 +123,7 @@ class PrivateEstimator(BaseEstimator):
         sample_epsilon: Any,  # noqa: ANN401
     ) -> Plan:
         self._validate_params()
-        check_size(n, n_features)
+        n, n_features = check_size(n, n_features)
         levels = self._levels(sample_epsilon, n)
         problem, budget, solver = self._set_up(n, n_features, n_classes, levels)
         solver = self._completed(solver, problem, budget)
