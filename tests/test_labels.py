@@ -105,7 +105,11 @@ def held(library, cells):
     if library == "list":
         return cells
     if library == "pandas":
-        return pytest.importorskip("pandas").Series(cells)
+        series = pytest.importorskip("pandas").Series
+        try:
+            return series(cells)
+        except OverflowError:  # pandas 2 has no number that large
+            return series(cells, dtype=object)
     array = np.empty(len(cells), dtype=object)
     for place, cell in enumerate(cells):
         array[place] = cell
