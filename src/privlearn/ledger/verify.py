@@ -8,7 +8,7 @@ from privlearn.accounting import Gaussian, compose
 from privlearn.accounting.composition import evaluate
 from privlearn.exceptions import LedgerError
 from privlearn.ledger import price
-from privlearn.ledger.filter import GAUSSIAN, WHOLE, Filter
+from privlearn.ledger.filter import GAUSSIAN, Filter
 from privlearn.ledger.records import FIRST, Book, State
 from privlearn.ledger.serial import terms_from_text, terms_to_text
 
@@ -45,10 +45,7 @@ def check_caps(book: Book) -> None:
             (*terms_from_text(state.first), (Gaussian(rules.mu(state.cap.square)), 1))
         ).terms
         whole = price.balanced(price.composed(terms).terms)
-        mine = rules.first_cost(terms_from_text(state.first)).failure
-        lost = max(0, state.cap.failure - mine) / WHOLE * book.budget.delta
-        most = book.budget.delta * (1 + 1e-9)
-        if (lost or state.cap.square) and evaluate(whole, book.budget.epsilon).delta + lost > most:
+        if state.cap.square and evaluate(whole, book.budget.epsilon).delta > book.budget.delta:
             raise book.damaged(f"data set {state.name!r} allows more than its budget")
 
 
