@@ -8,6 +8,7 @@ import pytest
 from privlearn import LinearRegression, LogisticRegression, audit
 from privlearn.audit.containers import Row, containers, malformed
 from privlearn.cells import as_numbers, number, numbers
+from privlearn.sparse_check import checked_csr
 
 BOX = {"bounds_X": (0.0, 1.0), "bounds_y": (0.0, 1.0)}
 
@@ -22,8 +23,13 @@ def test_containers_are_many_and_take_odd_rows():
         assert sum(built is not None for built in taken) >= 2, container.name
 
 
-def test_malformed_matrices_pass_the_constructor_of_scipy():
-    assert len(list(malformed(3))) == 5
+@pytest.mark.parametrize("n_features", [1, 2, 5])
+def test_malformed_matrices_pass_the_constructor_of_scipy_and_not_ours(n_features):
+    made = list(malformed(n_features))
+    assert len(made) == 5
+    for story, (X, _) in made:
+        with pytest.raises(ValueError, match="malformed"):
+            pytest.fail(f"{story} was taken: {checked_csr(X)}")
 
 
 def test_a_fit_that_refuses_everything_is_no_proof():

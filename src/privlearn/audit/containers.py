@@ -269,7 +269,7 @@ def malformed(n_features: int) -> Iterator[tuple[str, Built]]:
     for story, name, value in (
         ("a column number beyond the last", "indices", n_features),
         ("a negative column number", "indices", -1),
-        ("row starts that go back", "indptr", 1),
+        ("row starts that go back", "indptr", 0),
         ("row starts beyond the entries", "indptr", 10**6),
     ):
         X = sp.csr_array(np.eye(6, n_features) + 1.0)
