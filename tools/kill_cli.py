@@ -11,6 +11,7 @@ all charges of before, and no new file may be there without its charge.
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import random
@@ -138,8 +139,10 @@ def _is_number(text: str) -> bool:
 
 def forked(run: Callable[[], int]) -> int:
     """Run in a child, silently; returns the child's number."""
+    gc.freeze()  # else the child's collector would touch, and so copy, all memory of the parent
     child = os.fork()
     if child:
+        gc.unfreeze()
         return child
     status = 70
     try:

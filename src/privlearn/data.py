@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from privlearn.clipping import clip_rows
 from privlearn.numerics import BLOCK_ROWS, MAX_ROWS
-from privlearn.problem import Bounds, Problem
+from privlearn.problem import Bounds, Problem, shape_of
 from privlearn.reading import is_frame, is_sparse, rows_and_columns
 from privlearn.targets import target_numbers
 
@@ -343,7 +343,7 @@ def _declared_width(estimator: object) -> int | None:
     sides = getattr(estimator, "bounds_X", None)
     facts = [*sides] if isinstance(sides, list | tuple) and len(sides) == 2 else []
     for fact in (*facts, getattr(estimator, "scale_X", None)):
-        if isinstance(fact, list | tuple | np.ndarray) and np.ndim(fact) == 1:
+        if isinstance(fact, list | tuple | np.ndarray) and len(shape_of(fact)) == 1:
             return len(fact)
     return None
 

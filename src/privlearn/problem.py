@@ -27,9 +27,12 @@ __all__ = [
     "Neighbors",
     "Problem",
     "budget_of",
+    "declared_numbers",
     "feature_norm",
     "nearest_to_zero",
+    "numbers_in",
     "refuse_disjoint",
+    "shape_of",
 ]
 
 
@@ -185,16 +188,21 @@ SMALLEST, LARGEST = 1e-100, 1e100  # sizes of declared numbers: squares and cube
 NARROWEST = 2.0**-40  # of a width, relative to the larger end: rounding keeps it apart
 
 
+UNORDERED = (set, frozenset, dict, str, bytes)  # two of something, but no low and high end
+
+
 def _pair(value: Any, name: str) -> tuple[ArrayLike, ArrayLike]:  # noqa: ANN401
     low: ArrayLike
     high: ArrayLike
     try:
+        if isinstance(value, UNORDERED):
+            raise TypeError
         low, high = value
     except (TypeError, ValueError):
         pass
     else:
         return low, high
-    if len(_shape(value)) == 2 and _shape(value)[1] == 2:
+    if len(shape_of(value)) == 2 and shape_of(value)[1] == 2:
         raise ValueError(
             f"{name} is a list of {len(value)} pairs, but one pair of arrays is needed, the low "
             f"ends and the high ends; write {name}=([low of every feature], [high of every "
@@ -205,7 +213,7 @@ def _pair(value: Any, name: str) -> tuple[ArrayLike, ArrayLike]:  # noqa: ANN401
     )
 
 
-def _shape(value: Any) -> tuple[int, ...]:  # noqa: ANN401
+def shape_of(value: Any) -> tuple[int, ...]:  # noqa: ANN401
     """The shape of nested lists or of an array; empty where it has none."""
     try:
         return tuple(np.shape(value))
@@ -213,14 +221,21 @@ def _shape(value: Any) -> tuple[int, ...]:  # noqa: ANN401
         return ()
 
 
-def _declared(value: Any, name: str) -> NDArray[np.float64]:  # noqa: ANN401
-    """Numbers that somebody declared, each 0 or of a size that can be computed with."""
+def numbers_in(value: Any) -> NDArray[np.float64]:  # noqa: ANN401
+    """A number, or an array of them, with NaN for all that is none."""
     try:
         cells = np.asarray(value, dtype=object)
     except ValueError:  # lists in each other without end
         cells = np.array(None, dtype=object)
-    found = np.asarray(numbers(cells.ravel().tolist()), dtype=np.float64).reshape(cells.shape)
-    if isinstance(value, np.ma.MaskedArray) or not np.isfinite(found).all():
+    if isinstance(value, np.ma.MaskedArray):
+        return np.full(cells.shape, np.nan)
+    return np.asarray(numbers(cells.ravel().tolist()), dtype=np.float64).reshape(cells.shape)
+
+
+def declared_numbers(value: Any, name: str) -> NDArray[np.float64]:  # noqa: ANN401
+    """Numbers that somebody declared, each 0 or of a size that can be computed with."""
+    found = numbers_in(value)
+    if not np.isfinite(found).all():
         raise ValueError(
             f"{name} must be finite numbers, but it holds something else; leave it out where it is "
             "not public knowledge"
@@ -253,7 +268,7 @@ def _check_width(
 def _box(value: object, n_features: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     sides = []
     for side in _pair(value, "bounds_X"):
-        array = _declared(side, "bounds_X")
+        array = declared_numbers(side, "bounds_X")
         if array.ndim > 1 or (array.ndim == 1 and array.shape != (n_features,)):
             raise ValueError(
                 f"bounds_X holds a side of shape {array.shape}, but X has {n_features} features; "
@@ -265,7 +280,7 @@ def _box(value: object, n_features: int) -> tuple[NDArray[np.float64], NDArray[n
         raise ValueError(
             "bounds_X must be finite with low <= high for every feature; check the order of the two"
         )
-    if _shape(value) == (2, 2) and n_features == 2 and (low == high).all() and low[0] < low[1]:
+    if shape_of(value) == (2, 2) and n_features == 2 and (low == high).all() and low[0] < low[1]:
         raise ValueError(
             "bounds_X holds the same two numbers twice, so that no feature could vary; it is a "
             "pair of arrays, the low ends and the high ends: write bounds_X=([low, low], [high, "
@@ -279,7 +294,7 @@ def _box(value: object, n_features: int) -> tuple[NDArray[np.float64], NDArray[n
 def _scale(value: Any, n_features: int) -> NDArray[np.float64] | None:  # noqa: ANN401
     if value is None:
         return None
-    array = _declared(value, "scale_X")
+    array = declared_numbers(value, "scale_X")
     if array.ndim > 1 or (array.ndim == 1 and array.shape != (n_features,)):
         raise ValueError(
             f"scale_X has shape {array.shape}, but X has {n_features} features; give a number or "
@@ -294,7 +309,7 @@ def _scale(value: Any, n_features: int) -> NDArray[np.float64] | None:  # noqa: 
 
 
 def _interval(value: object) -> tuple[float, float]:
-    sides = [_declared(side, "bounds_y") for side in _pair(value, "bounds_y")]
+    sides = [declared_numbers(side, "bounds_y") for side in _pair(value, "bounds_y")]
     if any(side.ndim for side in sides):
         raise ValueError("bounds_y must be a pair of two numbers; y has one column")
     low, high = (float(side) for side in sides)
@@ -307,7 +322,7 @@ def _interval(value: object) -> tuple[float, float]:
 
 
 def _norm(data_norm: Any, fit_intercept: bool) -> float:  # noqa: ANN401
-    array = _declared(data_norm, "data_norm")
+    array = declared_numbers(data_norm, "data_norm")
     floor = 1.0 if fit_intercept else 0.0
     if array.ndim or not array > floor:
         reason = "the intercept's 1 is part of the row" if fit_intercept else "it is a length"

@@ -10,6 +10,7 @@ import numpy as np
 
 from privlearn.linear_model.weights import LARGEST
 from privlearn.penalties import Penalty
+from privlearn.problem import numbers_in
 
 __all__ = ["in_a_box"]
 
@@ -43,7 +44,7 @@ def in_a_box(
 
 def _sides(pair: Any, n_features: int) -> list[np.ndarray]:  # noqa: ANN401
     try:
-        sides = [np.asarray(side, dtype=np.float64) for side in pair]
+        sides = [numbers_in(side) for side in pair]
         if len(sides) != 2 or any(np.isnan(side).any() for side in sides):
             raise ValueError
         if any((np.abs(side[np.isfinite(side)]) > LARGEST).any() for side in sides):

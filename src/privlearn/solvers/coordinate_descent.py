@@ -12,7 +12,6 @@ from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from privlearn.data import BoundedData
@@ -21,7 +20,7 @@ from privlearn.losses import Target
 from privlearn.mechanisms import GUMBEL
 from privlearn.penalties import PENALTIES
 from privlearn.plan import L2, LINF, ONE_BIN, OUTER, Plan, Release
-from privlearn.problem import Budget, Problem
+from privlearn.problem import Budget, Problem, declared_numbers
 from privlearn.release import Releaser
 from privlearn.solvers import cd_facts, cd_rule
 from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers
@@ -179,8 +178,8 @@ class CoordinateDescent(SolverDefaults):
 
 
 def _mean_squares(given: ArrayLike) -> tuple[float, ...]:
-    squares = np.asarray(given, dtype=np.float64)
-    if squares.ndim != 1 or not (np.isfinite(squares).all() and (squares > 0).all()):
+    squares = declared_numbers(given, "smoothness")
+    if squares.ndim != 1 or not (squares > 0).all():
         raise ValueError("smoothness must hold one finite number above 0 per feature")
     return tuple(float(square) for square in squares)
 
