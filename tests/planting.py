@@ -3,8 +3,8 @@
 import pytest
 
 from privlearn import audit
+from privlearn._core.plan import _smallest_scale
 from privlearn.exceptions import PlanViolation, PrivacyTestFailed
-from privlearn.plan import _smallest_scale
 from support import N_FEATURES, checks_for, every_configuration
 
 

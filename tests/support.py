@@ -13,12 +13,12 @@ from sklearn.base import BaseEstimator
 
 import privlearn
 from privlearn import HuberRegressor, KernelRegressor, LinearRegression, LogisticRegression, audit
+from privlearn._core.problem import Budget, Neighbors
+from privlearn._core.releaser import Releaser, releasing_with, round_to_grid
 from privlearn.audit.charge import _watched
 from privlearn.audit.levels import paid
 from privlearn.audit.tape import record, replay_on
-from privlearn.buying import Purchase
-from privlearn.problem import Budget, Neighbors
-from privlearn.release import Releaser, releasing_with, round_to_grid
+from privlearn.private_bounds import Purchase
 from privlearn.solvers import (
     SGD,
     SOLVERS,

@@ -26,11 +26,11 @@ from privlearn import (
     audit,
     solvers,
 )
+from privlearn._core.releaser import Releaser, watching
 from privlearn.audit.after_charge import observed_fit
 from privlearn.exceptions import InvalidBudget, PrivacyError, UnsupportedCombination
 from privlearn.feature_selection import KendallSelector, SubLassoSelector
-from privlearn.release import Releaser, watching
-from privlearn.solvers import memory, rehearsal
+from privlearn.solvers._common import memory, rehearsal
 from support import every_estimator, modes_for, modules
 
 FAST, SLOW = range(0, 22), range(22, 480)

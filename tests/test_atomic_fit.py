@@ -8,10 +8,10 @@ import pytest
 import scipy.sparse as sp
 
 from privlearn import LinearRegression, LogisticRegression
+from privlearn._core.releaser import Releaser, releasing_with
 from privlearn.exceptions import BudgetExceeded, PrivacyError, PrivacyTestFailed
 from privlearn.feature_selection import KendallSelector, SubLassoSelector
 from privlearn.linear_model.atomic import blank, publish
-from privlearn.release import Releaser, releasing_with
 from privlearn.solvers import Tukey
 from support import FEW, accepted, every_estimator, label
 
@@ -160,7 +160,7 @@ def test_a_privacy_test_that_fails_changes_nothing():
 
 
 def test_a_number_that_is_none_is_never_published(monkeypatch):
-    from privlearn.solvers.frame import Frame
+    from privlearn.solvers._common.frame import Frame
 
     X, y = people()
     model = LinearRegression(bounds_X=(0, 1), bounds_y=(0, 1), solver="moments").fit(X, y)

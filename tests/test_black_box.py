@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from privlearn import Ridge, audit
+from privlearn._core.mechanisms import GaussianNoise
 from privlearn.audit.bounds import lower_bound
-from privlearn.mechanisms import GaussianNoise
 
 WORLDS = (([[1.0], [0.0]], [1.0, 0.0]), ([[0.0], [0.0]], [1.0, 0.0]))
 

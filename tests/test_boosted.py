@@ -9,14 +9,14 @@ import scipy.sparse as sp
 from sklearn import linear_model as sk
 
 from privlearn import LinearRegression, Ridge
-from privlearn.clipping import clip_rows
+from privlearn._core.plan import OUTER
+from privlearn._core.problem import Bounds, Budget
+from privlearn._data.clipping import clip_rows
 from privlearn.exceptions import InvalidBudget, MissingFact, UnsupportedCombination
-from privlearn.plan import OUTER
-from privlearn.problem import Bounds, Budget
 from privlearn.solvers import BoostedStatistics
-from privlearn.solvers.boosted_rule import BINS, TOP, residual_clip
-from privlearn.solvers.counting import COUNT
-from privlearn.solvers.moment_equations import inverse_eigenvalues, stack, unstack
+from privlearn.solvers._common.moment_equations import inverse_eigenvalues, stack, unstack
+from privlearn.solvers._common.row_count import COUNT
+from privlearn.solvers.boosted.rules import BINS, TOP, residual_clip
 from support import exact, facts, regression, sloped
 
 RELATIONS = ["zero_out", "add_remove", "replace_one"]
@@ -292,5 +292,5 @@ def test_rows_are_computed_anew_where_they_do_not_fit(monkeypatch):
     X, y = mixed(3_000)
     model = LinearRegression(solver=SHORT, random_state=0)
     expected = model.fit(X, y).coef_
-    monkeypatch.setattr("privlearn.solvers.boosted_rows.KEPT", 0)
+    monkeypatch.setattr("privlearn.solvers.boosted.rows.KEPT", 0)
     np.testing.assert_array_equal(model.fit(X, y).coef_, expected)

@@ -16,12 +16,12 @@ from privlearn import (
     LogisticRegression,
     Ridge,
 )
-from privlearn.buying import completed, ranges
-from privlearn.buying.ranges import EVEN_BINS, OCTAVE_BINS, OCTAVES, outer_hull, zoomed
-from privlearn.buying.selection import KEPT, TOO_MANY, number_to_keep
-from privlearn.problem import Budget
+from privlearn._core.problem import Budget
+from privlearn.private_bounds import completed, ranges
+from privlearn.private_bounds.ranges import EVEN_BINS, OCTAVE_BINS, OCTAVES, outer_hull, zoomed
+from privlearn.private_bounds.selection import KEPT, TOO_MANY, number_to_keep
 from privlearn.solvers import SOLVERS
-from privlearn.solvers.signal import budget_mu
+from privlearn.solvers._common.snr import budget_mu
 from support import exact
 
 ZERO = OCTAVES

@@ -17,9 +17,9 @@ from privlearn import (
     LogisticRegression,
     Ridge,
 )
-from privlearn.losses import Huber, Logistic, Squared
-from privlearn.penalties import PENALTIES
-from privlearn.release import Releaser, releasing_with
+from privlearn._core.releaser import Releaser, releasing_with
+from privlearn._objective.losses import Huber, Logistic, Squared
+from privlearn._objective.penalties import PENALTIES
 from privlearn.solvers import CoordinateDescent
 from support import NoNoise, exact, facts, sloped, with_penalty
 

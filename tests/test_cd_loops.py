@@ -9,16 +9,22 @@ import scipy.sparse as sp
 from scipy.special import expit
 
 from privlearn import HuberRegressor, Lasso, LogisticRegression, audit
-from privlearn._loops.columns import StoredColumns, Sweep, all_sums, move_scores, sweep
-from privlearn._loops.slopes import between, fade
-from privlearn.losses import Huber, Logistic, Squared
-from privlearn.numerics import summation_error
-from privlearn.problem import Budget
-from privlearn.release import Releaser, Steps
-from privlearn.sampling import Batches
+from privlearn._core.numerics import summation_error
+from privlearn._core.problem import Budget
+from privlearn._core.releaser import Releaser, Steps
+from privlearn._core.sampling import Batches
+from privlearn._objective.losses import Huber, Logistic, Squared
 from privlearn.solvers import CoordinateDescent
-from privlearn.solvers.cd_columns import proximal, refresh
-from privlearn.solvers.cd_sweeps import take_sweeps
+from privlearn.solvers._common.loops.loss_gradients import between, fade
+from privlearn.solvers.coordinate_descent.columns import proximal, refresh
+from privlearn.solvers.coordinate_descent.cyclic import take_sweeps
+from privlearn.solvers.coordinate_descent.loops import (
+    StoredColumns,
+    Sweep,
+    all_sums,
+    move_scores,
+    sweep,
+)
 
 LOSSES = {"squared": Squared(), "logistic": Logistic(), "huber": Huber(1.35)}
 NONE = np.empty(0, np.int64)

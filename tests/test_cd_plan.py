@@ -8,12 +8,13 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from privlearn import HuberRegressor, Lasso, LinearRegression, LogisticRegression, Ridge
+from privlearn._core.problem import Budget
+from privlearn._core.releaser import watching
 from privlearn.audit.law import noise_agrees, standard_noise
 from privlearn.audit.tape import record
 from privlearn.exceptions import MissingFact, UnsupportedCombination
-from privlearn.problem import Budget
-from privlearn.release import watching
-from privlearn.solvers import CoordinateDescent, cd_rule
+from privlearn.solvers import CoordinateDescent
+from privlearn.solvers.coordinate_descent import rules as cd_rule
 from support import SHORT, regression
 
 MODES = {

@@ -5,12 +5,12 @@ import json
 import pytest
 
 from privlearn import LinearRegression, Ridge
+from privlearn._core.mechanisms import GAUSSIAN, GUMBEL, LAPLACE, SPHERICAL
+from privlearn._core.plan import L1, L2, LINF, Plan, Release
+from privlearn._core.problem import Budget, Neighbors
+from privlearn._core.sampling import Poisson
+from privlearn._core.verification import verify
 from privlearn.exceptions import UnsupportedCombination
-from privlearn.mechanisms import GAUSSIAN, GUMBEL, LAPLACE, SPHERICAL
-from privlearn.plan import L1, L2, LINF, Plan, Release
-from privlearn.problem import Budget, Neighbors
-from privlearn.sampling import Poisson
-from privlearn.verification import verify
 from support import regression
 
 

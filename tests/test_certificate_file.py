@@ -8,17 +8,26 @@ from importlib.resources import files
 import pytest
 
 from privlearn import LinearRegression, LogisticRegression
-from privlearn.certificate import Certificate
-from privlearn.certificate_check import check_certificate
-from privlearn.certificate_file import _MECHANISMS, _SAMPLINGS, FORMAT, KEYS, NORMS, RELEASE_KEYS
+from privlearn._core.certificate import Certificate
+from privlearn._core.certificate_check import check_certificate
+from privlearn._core.certificate_file import (
+    _MECHANISMS,
+    _SAMPLINGS,
+    FORMAT,
+    KEYS,
+    NORMS,
+    RELEASE_KEYS,
+)
+from privlearn._core.plan import UNIT_BOX, Plan, Release
+from privlearn._core.problem import Budget, Neighbors
 from privlearn.feature_selection import KendallSelector, SubLassoSelector
-from privlearn.plan import UNIT_BOX, Plan, Release
-from privlearn.problem import Budget, Neighbors
 from privlearn.solvers import SGD, CoordinateDescent, OnePassSGD, OutputPerturbation, Tukey
-from privlearn.solvers.peeling import BALLOT
+from privlearn.solvers._common.noisy_top_k import BALLOT
 from support import N_FEATURES, every_configuration, regression
 
-SCHEMA = json.loads(files("privlearn").joinpath("schemas", "certificate.json").read_text("utf-8"))
+SCHEMA = json.loads(
+    files("privlearn").joinpath("_core", "schemas", "certificate.json").read_text("utf-8")
+)
 BOX = {"bounds_X": (-1.0, 1.0), "bounds_y": (-1.0, 1.0)}
 
 

@@ -16,13 +16,15 @@ from privlearn import (
     LogisticRegression,
     Ridge,
 )
+from privlearn._core.problem import Budget
 from privlearn.accounting.gaussian import equivalent_mu
 from privlearn.audit.tape import record
-from privlearn.buying import purchase, selection
 from privlearn.exceptions import UnsupportedCombination
-from privlearn.problem import Budget
-from privlearn.solvers import SGD, SOLVERS, choice, resolve
-from privlearn.solvers.tukey_rule import enough_models
+from privlearn.private_bounds import selection
+from privlearn.private_bounds import with_private_bounds as purchase
+from privlearn.solvers import SGD, SOLVERS, resolve
+from privlearn.solvers import auto as choice
+from privlearn.solvers.tukey.rules import enough_models
 from support import accepted, every_estimator, regression
 
 BOX = {"bounds_X": (-1.0, 1.0), "bounds_y": (-1.0, 1.0)}

@@ -4,8 +4,8 @@ import builtins
 
 import pytest
 
+from privlearn._core.mechanisms import GaussianNoise
 from privlearn.cli import main
-from privlearn.mechanisms import GaussianNoise
 
 SHORT = ("--model", "ridge", "--solver", "moments", "--features", "2", "--no-checks")
 

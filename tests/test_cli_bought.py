@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from privlearn import Ledger
+from privlearn._core.releaser import Releaser, releasing_with
 from privlearn.cli import main
 from privlearn.cli.model_file import SavedModel, read_model
-from privlearn.release import Releaser, releasing_with
 from privlearn.solvers import SOLVERS
 from support import NoNoise
 

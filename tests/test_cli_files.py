@@ -278,7 +278,7 @@ def test_strays_of_killed_commands_are_in_nobodys_way(folder):
 
 def test_everything_is_checked_before_the_outputs_and_the_outputs_before_the_charge(monkeypatch):
     """The order in which files are touched: inputs, then outputs, then the ledger."""
-    from privlearn.cli import books
+    from privlearn.cli import open_ledger as books
 
     seen = []
     reserve, charge = Output.__init__, books.charged_ledger

@@ -9,8 +9,8 @@ import sys
 import numpy as np
 import pytest
 
+from privlearn._core.releaser import Releaser, releasing_with
 from privlearn.cli import main
-from privlearn.release import Releaser, releasing_with
 from support import NoNoise
 
 FACTS = ["--bounds", "age=17:90", "--bounds", "hours=0:99", "--categories", "sex=male,female"]

@@ -8,8 +8,8 @@ import pytest
 
 from privlearn.cli import main
 from privlearn.cli.design import design
-from privlearn.cli.facts import Facts
 from privlearn.cli.models import build
+from privlearn.cli.schema import Facts
 from privlearn.cli.tables import TextTable as Table
 
 FIT = ["--target", "rich", "--model", "logistic", "--epsilon", "4", "--bounds", "age=20:80"]

@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from privlearn.cli import design as designs
-from privlearn.cli.facts import Facts
+from privlearn.cli.schema import Facts
 from privlearn.cli.tables import open_source
 from privlearn.cli.training import read_training
 

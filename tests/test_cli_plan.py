@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 import privlearn
+from privlearn._core.releaser import Releaser
 from privlearn.cli import main
 from privlearn.cli.models import MODELS
 from privlearn.cli.progress import progress
-from privlearn.release import Releaser
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMANDS = ("demo", "plan", "fit", "predict", "ledger", "verify")

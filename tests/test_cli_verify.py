@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from privlearn.certificate import Certificate
-from privlearn.certificate_check import GRID, check_certificate
+from privlearn._core.certificate import Certificate
+from privlearn._core.certificate_check import GRID, check_certificate
 from privlearn.cli import main
 from privlearn.cli.model_file import read_model
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from privlearn import LinearRegression, Ridge
-from privlearn.clipping import clip_rows, within
-from privlearn.problem import Bounds
+from privlearn._core.problem import Bounds
+from privlearn._data.clipping import clip_rows, within
 from privlearn.solvers import BoostedStatistics
 
 BOXES = {

@@ -6,13 +6,13 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from privlearn import LinearRegression
-from privlearn.clipping import clip_rows
-from privlearn.data import BoundedData, Rows, Table, bound, validate
+from privlearn._core.numerics import BLOCK_ROWS
+from privlearn._core.problem import Bounds, Neighbors, Problem
+from privlearn._data.bounded import BoundedData, Rows, Table, bound, validate
+from privlearn._data.clipping import clip_rows
+from privlearn._objective.losses import Squared
+from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import UnsupportedCombination
-from privlearn.losses import Squared
-from privlearn.numerics import BLOCK_ROWS
-from privlearn.penalties import Penalty
-from privlearn.problem import Bounds, Neighbors, Problem
 from support import regression
 
 SECRET = "Ms Grey, diabetes"

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from benchmarks.speed._dual_rows import STEPS_OF_ROWS
 
-from privlearn._loops.sgd import Model, batch_sum
-from privlearn._loops.sums import StoredRows
-from privlearn.losses import HINGE, LOGISTIC, SQUARED
+from privlearn._objective.losses import HINGE, LOGISTIC, SQUARED
+from privlearn.solvers._common.loops.row_products import StoredRows
+from privlearn.solvers._common.loops.sgd import Model, batch_sum
 
 CODES = {"ridge": SQUARED, "hinge": HINGE, "logistic": LOGISTIC}
 

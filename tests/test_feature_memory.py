@@ -9,17 +9,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from privlearn import losses
-from privlearn._loops.sgd import Model
-from privlearn._loops.sums import StoredRows
-from privlearn._loops.visits import ComputedRows, visit_rows
-from privlearn.data import BoundedData, Table
+from privlearn._core.problem import Bounds, Neighbors, Problem
+from privlearn._data.bounded import BoundedData, Table
+from privlearn._objective import losses
+from privlearn._objective.penalties import Penalty
 from privlearn.kernel_model.feature_map import FeatureMap
 from privlearn.kernel_model.mapped import MappedData
-from privlearn.penalties import Penalty
-from privlearn.problem import Bounds, Neighbors, Problem
-from privlearn.solvers import portions
-from privlearn.solvers.coordinates import Coordinates
+from privlearn.solvers._common import row_source as portions
+from privlearn.solvers._common.coordinates import Coordinates
+from privlearn.solvers._common.loops.row_products import StoredRows
+from privlearn.solvers._common.loops.sequential_sgd import ComputedRows, visit_rows
+from privlearn.solvers._common.loops.sgd import Model
 
 MEGABYTES = 200.0
 FIT = """

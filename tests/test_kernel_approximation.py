@@ -21,8 +21,8 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from privlearn import LogisticRegression
-from privlearn._loops import waves
 from privlearn.kernel_approximation import FourierMap, RandomFourierFeatures, RandomProjection
+from privlearn.solvers._common.loops import fourier_features as waves
 
 WIDTH = 1.7
 EXACT = {

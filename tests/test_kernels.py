@@ -11,16 +11,18 @@ from sklearn.linear_model import Ridge
 
 import privlearn
 from privlearn import KernelClassifier, KernelRegressor, audit
+from privlearn._core.problem import Bounds, Neighbors
+from privlearn._data.bounded import BoundedData, Table
 from privlearn.accounting import compose
 from privlearn.accounting.gaussian import equivalent_mu
-from privlearn.data import BoundedData, Table
 from privlearn.exceptions import UnsupportedCombination
 from privlearn.kernel_model import base, ranks
 from privlearn.kernel_model.feature_map import STRAIGHT, FeatureMap, KernelSpec
 from privlearn.kernel_model.mapped import MappedData
 from privlearn.kernel_model.on_features import LENGTH, RANKS
-from privlearn.problem import Bounds, Neighbors
-from privlearn.solvers import SGD, OnePassSGD, OutputPerturbation, portions, sgd
+from privlearn.solvers import SGD, OnePassSGD, OutputPerturbation
+from privlearn.solvers._common import row_source as portions
+from privlearn.solvers.sgd import solver as sgd
 from support import exact
 
 RELATIONS = [relation.value for relation in Neighbors]

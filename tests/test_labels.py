@@ -89,7 +89,7 @@ ODD = [None, float("nan"), "1", "text", b"1", 10**400, 0.5, [1, 0], {}, object()
 @pytest.mark.parametrize("library", ["list", "objects", "pandas"])
 def test_one_label_changes_how_no_other_is_read(library, kind, odd):
     """One None in a boolean series made every row an empty one."""
-    from privlearn.labels import encode_labels
+    from privlearn._data.labels import encode_labels
 
     cells = [kind(label) for label in LABELLED]
     wanted = np.array(LABELLED, dtype=float)
@@ -117,7 +117,7 @@ def held(library, cells):
 
 
 def test_labels_are_matched_by_value():
-    from privlearn.labels import encode_labels
+    from privlearn._data.labels import encode_labels
 
     same = [1, 1.0, True, np.int64(1), np.float32(1), np.uint8(1), 1 + 0j]
     for classes in ([0, 1], [False, True], [0.0, 1.0], np.array([0, 1], dtype=object)):
@@ -171,7 +171,7 @@ def test_classes_in_any_container(library):
 
 def test_labels_from_y_pass_over_invalid_cells():
     """Their type comes from the values, so that one None does not show in it."""
-    from privlearn.labels import declared_classes
+    from privlearn._data.labels import declared_classes
 
     for kind in (bool, int, float):
         clean = [kind(label) for label in LABELLED]
@@ -185,7 +185,7 @@ def test_labels_from_y_pass_over_invalid_cells():
 
 
 def test_many_classes_are_looked_up_once():
-    from privlearn.labels import read_labels
+    from privlearn._data.labels import read_labels
 
     names = [f"class {k}" for k in range(50_000)]
     read = read_labels(names, names[::-1], "raise")

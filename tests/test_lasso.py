@@ -10,10 +10,10 @@ from scipy.optimize import minimize
 from sklearn import linear_model as sk
 
 from privlearn import ElasticNet, Lasso, LinearRegression, Ridge
-from privlearn._loops.quadratic import minimise_quadratic
+from privlearn._objective.penalties import Penalty
 from privlearn.audit.tape import record, replay_on
-from privlearn.penalties import Penalty
 from privlearn.solvers import SGD, SufficientStatistics
+from privlearn.solvers._common.loops.quadratic import minimise_quadratic
 from support import without_noise
 
 RELATIONS = ["zero_out", "add_remove", "replace_one"]
@@ -355,16 +355,16 @@ import sys
 import numpy as np
 from privlearn import LinearRegression, Ridge
 from privlearn.solvers import moment_equations, sufficient_statistics
-from privlearn.solvers.frame import Frame
-from privlearn.penalties import Penalty
-from privlearn.problem import Bounds
+from privlearn.solvers._common.frame import Frame
+from privlearn._objective.penalties import Penalty
+from privlearn._core.problem import Bounds
 frame = Frame.of(Bounds.declared(1, bounds_X=(0, 1), bounds_y=(0, 1)), 1, True)
 for penalty in (Penalty(), Penalty(l2=1.0)):
     moment_equations.solve_moments(
         np.diag([9.0, 3.0, 3.0]), intercept=True, penalty=frame.penalty(penalty), noise=0.1,
         ridge="noise", count=None,
     )
-print("privlearn._loops.quadratic" in sys.modules, "numba" in sys.modules)
+print("privlearn.solvers._common.loops.quadratic" in sys.modules, "numba" in sys.modules)
 """
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "False False"

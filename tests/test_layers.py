@@ -7,85 +7,103 @@ import privlearn
 
 ROOT = Path(privlearn.__file__).parent
 
-# Lower rooms first. A module may import from its own room and from lower ones.
-FLOORS = [
-    {"_version", "exceptions", "cells"},
-    {"losses", "penalties", "numerics", "forecast", "accounting"},
-    {"_loops"},
-    {"noise", "sampling", "depth"},
-    {"mechanisms"},
-    {"budget"},
-    {"problem"},
-    {"plan"},
-    {"certificate_file"},
-    {"certificate", "certificate_check", "verification", "ledger"},
-    {"release"},
-    {"frames", "sparse_check", "reading"},
-    {"targets"},
-    {"clipping", "data", "sparse", "labels", "levels", "kernel_approximation"},
+# Lower rooms first. A module may import from its own layer and from lower ones, never in a circle.
+LAYERS = [
+    {"exceptions", "_core.version", "_core.jit", "_core.numerics", "_core.forecast", "_data.cells"},
+    {"accounting", "noise", "_objective", "_core.sampling"},
+    {"_core", "ledger"},
+    {"_data"},
     {"solvers"},
-    {"buying"},
-    {"linear_model"},
-    {"kernel_model"},
-    {"feature_selection"},
-    {"audit", "datasets", "_show_versions"},
-    {"cli"},
-    {"__main__"},
+    {"private_bounds"},
+    {"linear_model", "kernel_model", "kernel_approximation", "feature_selection"},
+    {"audit", "datasets"},
+    {"cli", "__main__"},
 ]
 
 
-def rooms():
+def modules():
+    """Every file with the name of its module, without "privlearn."."""
     for file in ROOT.rglob("*.py"):
-        room = file.relative_to(ROOT).with_suffix("").parts[0]
-        if room != "__init__":
-            yield file, room
+        parts = file.relative_to(ROOT).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        if name:
+            yield file, name
 
 
-def imported(file):
-    """Rooms that a file imports, at run time."""
+def rooms():
+    """Every file with the folder or file of the ground floor that it belongs to."""
+    for file, name in modules():
+        yield file, name.split(".")[0]
+
+
+def imported(file, *, late=True):
+    """Modules of ours that a file imports, at run time; without `late`, at its own import."""
     tree = ast.parse(file.read_text())
-    typing_only = {
+    ignored = {
         id(node)
         for block in ast.walk(tree)
-        if isinstance(block, ast.If) and "TYPE_CHECKING" in ast.dump(block.test)
+        if (isinstance(block, ast.If) and "TYPE_CHECKING" in ast.dump(block.test))
+        or (not late and isinstance(block, ast.FunctionDef))
         for node in ast.walk(block)
     }
     for node in ast.walk(tree):
-        if id(node) in typing_only or not isinstance(node, ast.ImportFrom | ast.Import):
+        if id(node) in ignored or not isinstance(node, ast.ImportFrom | ast.Import):
             continue
-        names = (
-            [node.module or ""]
-            if isinstance(node, ast.ImportFrom)
-            else [a.name for a in node.names]
-        )
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            assert not node.level, f"{file}: relative import"
+            names = [_module(node.module, alias.name) for alias in node.names]
         for name in names:
-            assert not (isinstance(node, ast.ImportFrom) and node.level), f"{file}: relative import"
-            parts = name.split(".")
-            if parts[0] == "privlearn" and len(parts) > 1:
-                yield parts[1]
+            if name.startswith("privlearn."):
+                yield name.removeprefix("privlearn.")
 
 
-def floor_of(room):
-    found = [level for level, names in enumerate(FLOORS) if room in names]
-    assert len(found) == 1, f"{room} has no floor; add it to FLOORS where it belongs"
-    return found[0]
+def _module(package, name):
+    """The module that `from package import name` needs."""
+    path = ROOT.joinpath(*package.split(".")[1:], name)
+    return f"{package}.{name}" if path.with_suffix(".py").exists() or path.is_dir() else package
+
+
+def layer_of(name):
+    """The layer of the longest entry that the module's name begins with."""
+    found = [
+        (len(entry), level)
+        for level, entries in enumerate(LAYERS)
+        for entry in entries
+        if name == entry or name.startswith(f"{entry}.")
+    ]
+    assert found, f"{name} has no layer; add it to LAYERS where it belongs"
+    return max(found)[1]
 
 
 def test_imports_go_downward():
-    for file, room in rooms():
+    for file, name in modules():
         for other in imported(file):
-            if (room, other) == ("certificate", "verification"):
-                continue
-            assert floor_of(other) <= floor_of(room), f"{file.name} ({room}) imports {other}"
+            assert layer_of(other) <= layer_of(name), f"{name} imports {other}"
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    needs = {name: set(imported(file, late=False)) for file, name in modules()}
+    left = dict(needs)
+    while left:
+        free = {name for name, others in left.items() if not (others - {name}) & left.keys()}
+        assert free, f"these import each other in a circle: {sorted(left)}"
+        left = {name: others for name, others in left.items() if name not in free}
 
 
 def test_randomness_has_one_door():
     # Random feature maps look at no data, so their seeds are no secret.
-    doors = {"noise", "sampling", "release", "audit", "kernel_approximation"}
+    doors = {"noise", "_core.sampling", "_core.releaser", "audit", "kernel_approximation"}
     # A ledger's key draws no noise: it makes the heads of its chains impossible to guess.
-    allowed = {("NoiseSource", "mechanisms"), ("NoiseSource", "depth"), ("urandom", "ledger")}
-    for file, room in rooms():
-        if room in doors:
+    mechanisms = "_core.mechanisms"
+    allowed = {
+        ("NoiseSource", mechanisms),
+        ("NoiseSource", f"{mechanisms}.tukey_boxes"),
+        ("urandom", "ledger.ledger"),
+    }
+    for file, name_of_file in modules():
+        if any(name_of_file == door or name_of_file.startswith(f"{door}.") for door in doors):
             continue
         for node in ast.walk(ast.parse(file.read_text())):
             name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
@@ -98,7 +116,7 @@ def test_randomness_has_one_door():
                     "urandom",
                     "NoiseSource",
                 }
-                or (name, room) in allowed
+                or (name, name_of_file) in allowed
             ), f"{file.name} reaches for randomness: {name}"
 
 

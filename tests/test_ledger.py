@@ -15,6 +15,10 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from privlearn import Ledger, LinearRegression
+from privlearn._core.mechanisms import GUMBEL, LAPLACE
+from privlearn._core.plan import L1, LINF, Plan, Release, calibrate
+from privlearn._core.problem import Budget, Neighbors
+from privlearn._core.sampling import Poisson
 from privlearn.exceptions import (
     BudgetExceeded,
     InvalidBudget,
@@ -22,12 +26,9 @@ from privlearn.exceptions import (
     MissingFact,
     UnsupportedCombination,
 )
-from privlearn.ledger import book, entries
-from privlearn.mechanisms import GUMBEL, LAPLACE
-from privlearn.plan import L1, LINF, Plan, Release, calibrate
-from privlearn.problem import Budget, Neighbors
-from privlearn.sampling import Poisson
-from privlearn.solvers.sufficient_statistics import SufficientStatistics
+from privlearn.ledger import entries
+from privlearn.ledger import ledger as book
+from privlearn.solvers.moments.solver import SufficientStatistics
 from support import regression
 
 DELTA = 1e-6

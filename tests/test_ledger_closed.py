@@ -13,6 +13,10 @@ import numpy as np
 import pytest
 
 from privlearn import Ledger, LinearRegression
+from privlearn._core.mechanisms import LAPLACE
+from privlearn._core.plan import L1, Plan, Release
+from privlearn._core.problem import Neighbors
+from privlearn._core.sampling import Poisson
 from privlearn.exceptions import (
     BudgetExceeded,
     LedgerError,
@@ -21,10 +25,6 @@ from privlearn.exceptions import (
     UnsupportedCombination,
 )
 from privlearn.ledger.names import normal_name, twin_key
-from privlearn.mechanisms import LAPLACE
-from privlearn.plan import L1, Plan, Release
-from privlearn.problem import Neighbors
-from privlearn.sampling import Poisson
 
 FIXTURES = Path(__file__).parent / "fixtures" / "ledgers"
 DELTA = 1e-6

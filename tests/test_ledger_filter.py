@@ -8,6 +8,9 @@ from scipy.special import log_ndtr
 from scipy.stats import norm
 
 from privlearn import Ledger
+from privlearn._core.mechanisms import LAPLACE
+from privlearn._core.plan import L1, Plan, Release
+from privlearn._core.problem import Budget, Neighbors
 from privlearn.accounting import (
     ApproximateLoss,
     BoundedRange,
@@ -23,9 +26,6 @@ from privlearn.exceptions import BudgetExceeded
 from privlearn.ledger import filter as rules
 from privlearn.ledger.dominate import dominating_mu, failure_mass
 from privlearn.ledger.filter import GAUSSIAN, NOTHING, OPEN, PURE, WHOLE, Cost, Filter, kind_of
-from privlearn.mechanisms import LAPLACE
-from privlearn.plan import L1, Plan, Release
-from privlearn.problem import Budget, Neighbors
 
 ISSUE = Budget(1.0, 1e-6)
 

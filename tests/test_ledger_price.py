@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from privlearn._core.problem import Budget
 from privlearn.accounting import (
     ApproximateLoss,
     BoundedRange,
@@ -16,9 +17,8 @@ from privlearn.accounting import (
     compose,
 )
 from privlearn.accounting.composition import evaluate
-from privlearn.ledger import price
+from privlearn.ledger import composition_cost as price
 from privlearn.ledger.serial import pair_from_text, pair_to_text, terms_from_text, terms_to_text
-from privlearn.problem import Budget
 
 PAIRS = [
     Gaussian(0.1 + 0.2),

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from privlearn import Ledger
+from privlearn._core.plan import Plan, Release
+from privlearn._core.problem import Neighbors
 from privlearn.exceptions import BudgetExceeded, LedgerError
-from privlearn.plan import Plan, Release
-from privlearn.problem import Neighbors
 
 pytestmark = pytest.mark.skipif(
     "fork" not in multiprocessing.get_all_start_methods(), reason="needs fork and kill -9"

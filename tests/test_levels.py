@@ -8,12 +8,12 @@ import pytest
 from scipy.stats import binomtest
 
 from privlearn import Ledger, LinearRegression, LogisticRegression
+from privlearn._core.plan import Plan, Release
+from privlearn._core.problem import Neighbors
+from privlearn._data.personal_budgets import MOST_LEVELS, read_levels
 from privlearn.accounting.gaussian import equivalent_mu
 from privlearn.audit.tape import record
 from privlearn.exceptions import InvalidBudget, UnsupportedCombination
-from privlearn.levels import MOST_LEVELS, read_levels
-from privlearn.plan import Plan, Release
-from privlearn.problem import Neighbors
 from privlearn.solvers import OnePassSGD
 from support import regression
 

@@ -10,9 +10,9 @@ from sklearn.svm import SVC
 from sklearn.svm import LinearSVC as PlainSVC
 
 from privlearn import LinearSVC, LogisticRegression
+from privlearn._core.problem import Budget
+from privlearn._objective.losses import LOSSES, Hinge, SquaredHinge, Target
 from privlearn.exceptions import UnsupportedCombination
-from privlearn.losses import LOSSES, Hinge, SquaredHinge, Target
-from privlearn.problem import Budget
 from privlearn.solvers import SGD, resolve
 from support import without_noise
 
@@ -146,8 +146,8 @@ def test_classes_share_one_release_and_its_clip(loss):
 @pytest.mark.parametrize("loss", [Hinge(3), SquaredHinge(3)], ids=["hinge", "squared hinge"])
 def test_clipped_sums_of_several_classes(loss, sparse):
     """Against gradients built row by row, over more rows than are worked on together."""
-    from privlearn._loops.sgd import Model, clipped_sum
-    from privlearn._loops.sums import StoredRows
+    from privlearn.solvers._common.loops.row_products import StoredRows
+    from privlearn.solvers._common.loops.sgd import Model, clipped_sum
 
     rng = np.random.default_rng(0)
     n, p, unit = 700, 3, 0.4
@@ -175,7 +175,7 @@ def test_clipped_sums_of_several_classes(loss, sparse):
 @pytest.mark.parametrize("loss", [one for one in LOSSES if "hinge" in one.name], ids=str)
 def test_slopes_of_scores_beyond_all_bounds(loss):
     """No exception and no NaN: what is not finite is left out when gradients are shortened."""
-    from privlearn._loops.slopes import write_slopes
+    from privlearn.solvers._common.loops.loss_gradients import write_slopes
 
     scores = np.repeat([[np.inf], [-np.inf], [np.nan]], loss.outputs, axis=1)
     targets = np.zeros(3) if loss.target is Target.CLASS else np.ones(3)

@@ -8,10 +8,10 @@ import scipy.sparse as sp
 from sklearn import linear_model as sk
 
 import privlearn
-from privlearn.problem import Bounds
+from privlearn._core.problem import Bounds
 from privlearn.solvers import SufficientStatistics
-from privlearn.solvers.frame import Frame
-from privlearn.solvers.moment_equations import inverse_eigenvalues, stack, unstack
+from privlearn.solvers._common.frame import Frame
+from privlearn.solvers._common.moment_equations import inverse_eigenvalues, stack, unstack
 from support import regression, without_noise
 
 RELATIONS = ["zero_out", "add_remove", "replace_one"]

@@ -13,13 +13,13 @@ import pytest
 from numba.core import caching
 
 import privlearn
-from privlearn._loops.jit import jit
+from privlearn._core.jit import jit
 from privlearn.solvers import SOLVERS
 
 SOURCE = Path(privlearn.__file__).parent
 TWICE = textwrap.dedent(
     """
-    from privlearn._loops.jit import jit
+    from privlearn._core.jit import jit
 
     @jit(error_model="numpy")
     def twice(x):
@@ -47,7 +47,7 @@ def compiled(function):
 
 def test_every_compiled_function_is_wrapped():
     """One door: whoever calls numba himself is bound to its cache."""
-    own = SOURCE / "_loops" / "jit.py"
+    own = SOURCE / "_core" / "jit.py"
     for file in SOURCE.rglob("*.py"):
         if file != own:
             text = file.read_text()

@@ -9,11 +9,11 @@ from scipy.optimize import minimize
 from sklearn import linear_model as sk
 
 from privlearn import HuberRegressor, LinearRegression, LinearSVC, LogisticRegression, Ridge
+from privlearn._core.mechanisms import GAUSSIAN, SPHERICAL
+from privlearn._core.sampling import Disjoint
+from privlearn._objective.losses import Hinge, Logistic, Squared, SquaredHinge
 from privlearn.audit.tape import record
 from privlearn.exceptions import InvalidBudget, MissingFact, UnsupportedCombination
-from privlearn.losses import Hinge, Logistic, Squared, SquaredHinge
-from privlearn.mechanisms import GAUSSIAN, SPHERICAL
-from privlearn.sampling import Disjoint
 from privlearn.solvers import OnePassSGD
 from support import NUMBERS, exact, facts, sloped, tilted
 

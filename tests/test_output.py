@@ -9,12 +9,13 @@ from scipy.stats import binom
 from sklearn import linear_model as sk
 
 from privlearn import ElasticNet, Lasso, LinearRegression, LinearSVC, LogisticRegression, Ridge
+from privlearn._core.sampling import Permuted, WithReplacement
 from privlearn.accounting.gaussian import gaussian_delta
 from privlearn.audit.replay import moved
 from privlearn.audit.tape import record, replay_on
 from privlearn.exceptions import MissingFact, UnsupportedCombination
-from privlearn.sampling import Permuted, WithReplacement
-from privlearn.solvers import OutputPerturbation, output_rule
+from privlearn.solvers import OutputPerturbation
+from privlearn.solvers.output_perturbation import rules as output_rule
 from support import exact, facts, sloped, tilted
 
 # Rows of length at most 1 and y in [-1, 1]: the solver's coordinates are then the data's own.
@@ -69,7 +70,7 @@ def test_squared_hinge_reaches_the_penalised_optimum():
 
 def _slopes_of_squared_hinge():
     """Its derivative at 0 for y = 1, whatever factor the loss has."""
-    from privlearn.losses import SquaredHinge
+    from privlearn._objective.losses import SquaredHinge
 
     return -float(SquaredHinge().derivative(np.ones(1), np.zeros(1))[0])
 

@@ -1,4 +1,4 @@
-"""Steps of "output" push no two models apart: its proof (output_perturbation.md) rests on that.
+"""Steps of "output" push no two models apart: its proof rests on that.
 
 Every loss that the solver supports is tried with every clip that it accepts, for few classes and
 many, on random pairs of weights: whatever is not refused must not expand.
@@ -10,14 +10,15 @@ from itertools import product
 import numpy as np
 import pytest
 
-from privlearn._loops.sums import StoredRows
-from privlearn._loops.visits import visit_rows
+from privlearn._core.problem import Bounds, Budget, Neighbors, Problem
+from privlearn._objective.losses import LOSSES, Hinge, Softmax, SquaredHinge, Target
+from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import UnsupportedCombination
-from privlearn.losses import LOSSES, Hinge, Softmax, SquaredHinge, Target
-from privlearn.penalties import Penalty
-from privlearn.problem import Bounds, Budget, Neighbors, Problem
-from privlearn.solvers import OutputPerturbation, descent
-from privlearn.solvers.coordinates import Coordinates
+from privlearn.solvers import OutputPerturbation
+from privlearn.solvers._common import descent
+from privlearn.solvers._common.coordinates import Coordinates
+from privlearn.solvers._common.loops.row_products import StoredRows
+from privlearn.solvers._common.loops.sequential_sgd import visit_rows
 
 CLIPS = (None, 0.01, 0.1, 0.5, 2.0, math.inf)
 CLASSES = (3, 50, 1000)

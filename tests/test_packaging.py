@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from privlearn._version import __version__
+from privlearn._core.version import __version__
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -43,7 +43,7 @@ def test_import_loads_little():
     """Counted in modules: times depend on what else the machine does (benchmarks/speed/start)."""
     loaded = loaded_by("import privlearn")
     ours = {name for name in loaded if name.startswith("privlearn")}
-    assert ours <= {"privlearn", "privlearn._version"}
+    assert ours <= {"privlearn", "privlearn._core", "privlearn._core.version"}
     assert len(loaded) <= 60
     assert "numpy" not in loaded
 

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from privlearn import LinearRegression
+from privlearn._core.mechanisms import GAUSSIAN, GUMBEL, LAPLACE, MECHANISMS, SPHERICAL
+from privlearn._core.numerics import BlockSum, summation_error
+from privlearn._core.plan import L1, L2, LINF, OUTER, UNIT_BOX, Plan, Release, calibrate
+from privlearn._core.problem import Budget, Neighbors
+from privlearn._core.releaser import Releaser, spend
+from privlearn._core.sampling import Disjoint, Permuted, Poisson, WithReplacement
 from privlearn.audit.contract import off_grid
 from privlearn.audit.law import noise_agrees
 from privlearn.exceptions import DeltaWarning, InvalidBudget, PlanViolation
-from privlearn.mechanisms import GAUSSIAN, GUMBEL, LAPLACE, MECHANISMS, SPHERICAL
-from privlearn.numerics import BlockSum, summation_error
-from privlearn.plan import L1, L2, LINF, OUTER, UNIT_BOX, Plan, Release, calibrate
-from privlearn.problem import Budget, Neighbors
-from privlearn.release import Releaser, spend
-from privlearn.sampling import Disjoint, Permuted, Poisson, WithReplacement
 from support import regression
 
 NORMS = {"Gaussian": L2, "Laplace": L1, "spherical": L2, "Gumbel": LINF}

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from privlearn import LinearRegression, LogisticRegression, audit
+from privlearn._data.cells import as_numbers, number, numbers
+from privlearn._data.sparse_check import checked_csr
 from privlearn.audit.containers import Row, containers, malformed
-from privlearn.cells import as_numbers, number, numbers
-from privlearn.sparse_check import checked_csr
 
 BOX = {"bounds_X": (0.0, 1.0), "bounds_y": (0.0, 1.0)}
 

@@ -10,10 +10,12 @@ from sklearn import linear_model as sk
 from sklearn.svm import SVC
 
 from privlearn import HuberRegressor, LinearRegression, LinearSVC, LogisticRegression, Ridge
-from privlearn.losses import Hinge, Huber, Logistic, Squared, SquaredHinge
-from privlearn.penalties import PENALTIES
-from privlearn.release import Releaser, releasing_with
-from privlearn.solvers import DualCoordinateDescent, descent, scd_rule
+from privlearn._core.releaser import Releaser, releasing_with
+from privlearn._objective.losses import Hinge, Huber, Logistic, Squared, SquaredHinge
+from privlearn._objective.penalties import PENALTIES
+from privlearn.solvers import DualCoordinateDescent
+from privlearn.solvers._common import descent
+from privlearn.solvers.dual_coordinate_descent import rules as scd_rule
 from support import NUMBERS, NoNoise, exact, facts, sloped, tilted, with_penalty
 
 # All rows in every step, no row shortened, and weights that resist no more than curvature asks for:

@@ -8,13 +8,13 @@ import scipy.sparse as sp
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, xlogy
 
-from privlearn._loops.dual import Dual, descend_dual
-from privlearn._loops.moves import write_moves
-from privlearn._loops.sgd import Descent, Model, batch_sum
-from privlearn._loops.sums import StoredRows
-from privlearn.losses import Hinge, Huber, Logistic, Squared, SquaredHinge
-from privlearn.release import Steps
-from privlearn.sampling import Batches
+from privlearn._core.releaser import Steps
+from privlearn._core.sampling import Batches
+from privlearn._objective.losses import Hinge, Huber, Logistic, Squared, SquaredHinge
+from privlearn.solvers._common.loops.dual_updates import write_moves
+from privlearn.solvers._common.loops.row_products import StoredRows
+from privlearn.solvers._common.loops.sgd import Descent, Model, batch_sum
+from privlearn.solvers.dual_coordinate_descent.loops import Dual, descend_dual
 
 THRESHOLD, SCALE, UNIT, SCALE_UNIT = 1.35, 0.7, 0.4, 0.3
 ONE_OUTPUT = {

@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 
 from privlearn import HuberRegressor, LinearSVC, LogisticRegression, Ridge
+from privlearn._core.problem import Budget
+from privlearn._core.releaser import watching
+from privlearn._core.sampling import FULL, Poisson
 from privlearn.audit.law import noise_agrees, standard_noise
 from privlearn.audit.tape import record
 from privlearn.exceptions import MissingFact, UnsupportedCombination
-from privlearn.problem import Budget
-from privlearn.release import watching
-from privlearn.sampling import FULL, Poisson
-from privlearn.solvers import DualCoordinateDescent, scd_lengths, scd_rule
+from privlearn.solvers import DualCoordinateDescent
+from privlearn.solvers.dual_coordinate_descent import lengths as scd_lengths
+from privlearn.solvers.dual_coordinate_descent import rules as scd_rule
 from support import SHORT, regression
 
 RELATIONS = ["zero_out", "add_remove", "replace_one"]

@@ -12,15 +12,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from privlearn import LinearRegression, audit, feature_selection
+from privlearn._core.problem import Neighbors
+from privlearn._core.sampling import Batches
 from privlearn.audit.tape import record
 from privlearn.exceptions import BudgetExceeded, DeltaWarning, InvalidBudget
 from privlearn.feature_selection import KendallSelector, SubLassoSelector
 from privlearn.feature_selection.sub_lasso_selector import _among_present, _portions
 from privlearn.ledger import Ledger
-from privlearn.problem import Neighbors
-from privlearn.sampling import Batches
-from privlearn.solvers.counting import COUNT
-from privlearn.solvers.peeling import VOTES
+from privlearn.solvers._common.noisy_top_k import VOTES
+from privlearn.solvers._common.row_count import COUNT
 from support import without_noise
 
 EVERY = tuple(getattr(feature_selection, name) for name in feature_selection.__all__)
@@ -270,7 +270,7 @@ def test_groups_lose_their_empty_rows_and_come_in_portions(monkeypatch):
 def test_lasso_of_a_group_is_scikit_learns():
     from sklearn.linear_model import Lasso
 
-    from privlearn._loops.ballots import _lasso, _standardise
+    from privlearn.feature_selection.lasso_votes import _lasso, _standardise
 
     X, y = linear(40)
     columns, target = X.T.copy(), y.copy()
@@ -285,7 +285,7 @@ def test_lasso_of_a_group_is_scikit_learns():
 
 
 def test_ballots_are_zeros_and_ones_for_any_rows():
-    from privlearn._loops.ballots import cast_ballots
+    from privlearn.feature_selection.lasso_votes import cast_ballots
 
     rng = np.random.default_rng(0)
     odd = [1e308, -1e308, 5e-324, 0.0, 1.0]

@@ -9,8 +9,8 @@ from sklearn.linear_model import LogisticRegression as PlainLogistic
 from sklearn.linear_model import Ridge as PlainRidge
 
 from privlearn import HuberRegressor, LinearRegression, LogisticRegression, Ridge
+from privlearn._objective.losses import LOSSES, Target
 from privlearn.exceptions import UnsupportedCombination
-from privlearn.losses import LOSSES, Target
 from privlearn.solvers import SGD
 from support import without_noise
 
@@ -155,7 +155,7 @@ def test_sparse_matrix_without_a_single_entry():
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 def test_compiled_slopes_are_the_losses_derivatives(loss):
-    from privlearn._loops.slopes import write_slopes
+    from privlearn.solvers._common.loops.loss_gradients import write_slopes
 
     rng = np.random.default_rng(0)
     scores = rng.normal(size=(80, loss.outputs)) * np.repeat([3.0, 300.0], 40)[:, None]
@@ -174,8 +174,8 @@ def test_compiled_slopes_are_the_losses_derivatives(loss):
 @pytest.mark.parametrize("sparse", [False, True])
 def test_clipped_sums_are_sums_of_clipped_gradients(sparse):
     """Against gradients built row by row, over more rows than are worked on together."""
-    from privlearn._loops.sgd import Model, clipped_sum
-    from privlearn._loops.sums import StoredRows
+    from privlearn.solvers._common.loops.row_products import StoredRows
+    from privlearn.solvers._common.loops.sgd import Model, clipped_sum
 
     rng = np.random.default_rng(0)
     n, p, unit, clip = 2_500, 3, 0.4, 0.3
@@ -200,8 +200,8 @@ def test_clipped_sums_are_sums_of_clipped_gradients(sparse):
 
 
 def test_weights_beyond_all_bounds_contribute_nothing():
-    from privlearn._loops.sgd import Model, clipped_sum
-    from privlearn._loops.sums import StoredRows
+    from privlearn.solvers._common.loops.row_products import StoredRows
+    from privlearn.solvers._common.loops.sgd import Model, clipped_sum
 
     none = np.empty(0, np.int64)
     rows = StoredRows(np.ones((3, 2), np.float32), none, none, np.zeros(3), np.full(3, 1.5))
@@ -294,7 +294,7 @@ def test_certificate_names_steps_sampling_and_labels():
 
 
 def test_progress_counts_planned_steps_only():
-    from privlearn.release import watching
+    from privlearn._core.releaser import watching
 
     X, y = binary()
     seen = []

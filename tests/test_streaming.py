@@ -12,10 +12,10 @@ from sklearn import linear_model as sk
 from sklearn.base import clone
 
 from privlearn import HuberRegressor, Ledger, LinearSVC, LogisticRegression
+from privlearn._core.releaser import Releaser, releasing_with
 from privlearn.exceptions import BudgetExceeded, MissingFact, UnsupportedCombination
-from privlearn.release import Releaser, releasing_with
 from privlearn.solvers import SGD, OnePassSGD
-from privlearn.solvers.one_pass_walk import Walk
+from privlearn.solvers.one_pass.state import Walk
 from support import without_noise
 
 KNOWN = {"bounds_X": (-1, 1), "delta": 0.0}

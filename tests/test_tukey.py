@@ -9,10 +9,14 @@ from scipy import stats
 from scipy.sparse import csr_array
 
 from privlearn import Ledger, LinearRegression
+from privlearn._core.mechanisms.tukey_boxes import LIMIT, STEP, Boxes, in_order
+from privlearn._core.plan import Plan, Release
+from privlearn._core.problem import Bounds, Budget, Neighbors, Problem
+from privlearn._core.releaser import Releaser
+from privlearn._core.sampling import Batches
 from privlearn.audit.draws import depth_of, divergences, places
 from privlearn.audit.replay import ranks_moved
 from privlearn.audit.tape import record
-from privlearn.depth import LIMIT, STEP, Boxes, in_order
 from privlearn.exceptions import (
     InvalidBudget,
     PlanViolation,
@@ -20,13 +24,11 @@ from privlearn.exceptions import (
     UnsupportedCombination,
 )
 from privlearn.noise import NoiseSource
-from privlearn.plan import Plan, Release
-from privlearn.problem import Bounds, Budget, Neighbors, Problem
-from privlearn.release import Releaser
-from privlearn.sampling import Batches
-from privlearn.solvers import Tukey, tukey, tukey_rule
-from privlearn.solvers.dealing import deal, fewest_rows, fewest_rows_release
-from privlearn.solvers.group_models import group_models
+from privlearn.solvers import Tukey
+from privlearn.solvers._common.partition import deal, fewest_rows, fewest_rows_release
+from privlearn.solvers.tukey import rules as tukey_rule
+from privlearn.solvers.tukey import solver as tukey
+from privlearn.solvers.tukey.group_models import group_models
 
 RELATIONS = [relation.value for relation in Neighbors]
 
@@ -175,7 +177,7 @@ def test_distance_does_not_overflow_in_many_dimensions():
 
 
 def groups_of(X, y, starts, intercept, finite=True):
-    from privlearn.data import BoundedData, Table
+    from privlearn._data.bounded import BoundedData, Table
 
     none = Bounds(None, None, None, None)
     data = BoundedData(Table(X, y, finite), none, intercept)

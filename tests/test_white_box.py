@@ -7,16 +7,23 @@ import pytest
 from scipy import stats
 
 from privlearn import Lasso, LinearRegression, LogisticRegression, Ridge, audit
+from privlearn._core.mechanisms import (
+    GAUSSIAN,
+    GUMBEL,
+    LAPLACE,
+    MECHANISMS,
+    SPHERICAL,
+    GaussianNoise,
+)
+from privlearn._core.plan import LINF, Plan, Release, _smallest_scale
+from privlearn._core.problem import Neighbors
+from privlearn._core.sampling import FULL, Disjoint, Poisson, WithReplacement
 from privlearn.accounting.shares import squared_mu
 from privlearn.audit.adversary import audited
 from privlearn.audit.canaries import Design, Row, loudest, worlds
 from privlearn.audit.likelihood import Moved, charged, tell
 from privlearn.audit.tape import record
 from privlearn.audit.white_box import promised_mu
-from privlearn.mechanisms import GAUSSIAN, GUMBEL, LAPLACE, MECHANISMS, SPHERICAL, GaussianNoise
-from privlearn.plan import LINF, Plan, Release, _smallest_scale
-from privlearn.problem import Neighbors
-from privlearn.sampling import FULL, Disjoint, Poisson, WithReplacement
 from privlearn.solvers import SOLVERS, CoordinateDescent, Tukey
 from support import FACTS, SHORT, accepted, every_estimator, modes_for
 

@@ -18,7 +18,8 @@ from _tables import table
 from sklearn.linear_model import LinearRegression as LeastSquares
 
 from privlearn import LinearRegression
-from privlearn.solvers import BoostedStatistics, boosted_rule
+from privlearn.solvers import BoostedStatistics
+from privlearn.solvers.boosted import rules as boosted_rule
 
 EPSILONS = (np.log(3.0), 0.3)
 CONSTANTS = {

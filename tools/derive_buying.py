@@ -22,7 +22,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from privlearn import LinearRegression
-from privlearn.buying import purchase, ranges, selection
+from privlearn.private_bounds import ranges, selection
+from privlearn.private_bounds import with_private_bounds as purchase
 
 FEWEST_TABLES = 10  # of which a tenth is one
 

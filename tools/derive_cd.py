@@ -19,7 +19,9 @@ import numpy as np
 from scipy.optimize import minimize
 
 from privlearn import Lasso, LogisticRegression, Ridge
-from privlearn.solvers import CoordinateDescent, cd_rule, octaves
+from privlearn.solvers import CoordinateDescent
+from privlearn.solvers._common import log_histogram as octaves
+from privlearn.solvers.coordinate_descent import rules as cd_rule
 
 # kind, loss, rows, features, epsilon, bounds over the largest entry
 PROBLEMS = [

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.random import Generator
 
 from privlearn.accounting import Gaussian, smallest_scale
-from privlearn.solvers.moment_equations import centred, inverse_eigenvalues
+from privlearn.solvers._common.moment_equations import centred, inverse_eigenvalues
 
 REPEATS = 3
 Rule = Callable[[np.ndarray, np.ndarray, float], np.ndarray]

@@ -19,9 +19,12 @@ import numpy as np
 from scipy.optimize import minimize
 
 from privlearn import HuberRegressor, LinearSVC, LogisticRegression, Ridge
+from privlearn._objective.losses import Hinge, Logistic, Squared, SquaredHinge
 from privlearn.exceptions import UnsupportedCombination
-from privlearn.losses import Hinge, Logistic, Squared, SquaredHinge
-from privlearn.solvers import one_pass_rule, output_rule, scd_rule, sgd_rule
+from privlearn.solvers.dual_coordinate_descent import rules as scd_rule
+from privlearn.solvers.one_pass import rules as one_pass_rule
+from privlearn.solvers.output_perturbation import rules as output_rule
+from privlearn.solvers.sgd import rules as sgd_rule
 
 # features, loss, rows, features' number, penalty per row, epsilon, bounds over the largest entry
 PROBLEMS = [

@@ -1,8 +1,8 @@
-"""Compare settings of SGD's rule on generated problems only (sgd.md, "The rule").
+"""Compare settings of SGD's rule on generated problems only (sgd/proof.md, "The rule").
 
     python tools/derive_sgd.py [NAME=VALUE ...]
 
-Each NAME is a constant of `privlearn.solvers.sgd_rule`, for example REACH=5. Prints, for the rule
+Each NAME is a constant of `privlearn.solvers.sgd.rules`, for example REACH=5. Prints, for the rule
 as it is and with each change alone, what privacy costs against scikit-learn without privacy on
 20,000 fresh rows: excess log-loss and lost accuracy, averaged over problems and seeds.
 """
@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression as NonPrivate
 from sklearn.metrics import log_loss
 
 from privlearn import LogisticRegression
-from privlearn.solvers import sgd_rule
+from privlearn.solvers.sgd import rules as sgd_rule
 
 SIZES = [(3_000, 10), (10_000, 40), (40_000, 100)]
 EPSILONS = [0.1, 1.0, 3.0]

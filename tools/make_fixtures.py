@@ -21,8 +21,8 @@ from privlearn import (
     LinearRegression,
     LinearSVC,
     LogisticRegression,
-    _version,
 )
+from privlearn._core import version as _version
 from privlearn.cli import main as command
 from privlearn.feature_selection import KendallSelector, SubLassoSelector
 from privlearn.solvers import SGD, CoordinateDescent, OnePassSGD, OutputPerturbation, Tukey

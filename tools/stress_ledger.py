@@ -25,15 +25,15 @@ from time import monotonic, perf_counter, sleep
 import numpy as np
 
 from privlearn import Ledger
+from privlearn._core.mechanisms import LAPLACE
+from privlearn._core.plan import L1, OUTER, Plan, Release
+from privlearn._core.problem import Neighbors
+from privlearn._core.sampling import FULL, Poisson
 from privlearn.accounting import Gaussian, compose
 from privlearn.accounting.composition import evaluate, size
 from privlearn.exceptions import BudgetExceeded, LedgerError
+from privlearn.ledger.composition_cost import balanced
 from privlearn.ledger.dominate import dominating_mu
-from privlearn.ledger.price import balanced
-from privlearn.mechanisms import LAPLACE
-from privlearn.plan import L1, OUTER, Plan, Release
-from privlearn.problem import Neighbors
-from privlearn.sampling import FULL, Poisson
 
 DATASETS = ("busy", "busy", "busy", "quiet")
 

@@ -11,7 +11,7 @@ __all__ = ["less_noise"]
 @contextmanager
 def less_noise(share: float) -> Iterator[None]:
     """Let every mechanism draw noise of `share` times the scale that it was asked for."""
-    from privlearn.mechanisms import MECHANISMS
+    from privlearn._core.mechanisms import MECHANISMS
 
     drawn = {type(mechanism): type(mechanism).draw for mechanism in MECHANISMS}
     try:

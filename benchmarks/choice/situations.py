@@ -20,7 +20,7 @@ good as without privacy, 1 no better than a constant. Tables on which that fit s
 tenth of the constant's loss are passed over. "tukey" counts where its privacy test passed on every
 table. Where nothing is declared and there are many columns, "auto" alone selects features first.
 
-The rule for norms (`src/privlearn/solvers/choice.py`) was chosen on problems such as those of the
+The rule for norms (`src/privlearn/solvers/auto.py`) was chosen on problems such as those of the
 last situation, so they are no fresh test of it.
 """
 

@@ -14,7 +14,7 @@ facts. Problems come in three kinds:
 fit without privacy on the same rows, by squared error or log-loss on 10,000 fresh rows: 0 is as
 good as without privacy, 1 no better than a constant. Medians over data sets and noise.
 
-**The rule** (`src/privlearn/solvers/choice.py`) sees public facts only:
+**The rule** (`src/privlearn/solvers/auto.py`) sees public facts only:
 
 1. The budget is brought to one number, mu, that of a single Gaussian release; n mu says how much
    can be seen at all.

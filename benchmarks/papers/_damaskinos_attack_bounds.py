@@ -68,9 +68,9 @@ def exact_multiplier(epsilon: float, rate: float, steps: int, delta: float) -> f
 
 def planned_multiplier(epsilon: float, setting) -> float:
     """What a fit would use: the plan of the hidden-alpha mechanism, calibrated as fits do it."""
-    from privlearn.plan import Plan, Release, calibrate
-    from privlearn.problem import Budget, Neighbors
-    from privlearn.sampling import Poisson
+    from privlearn._core.plan import Plan, Release, calibrate
+    from privlearn._core.problem import Budget, Neighbors
+    from privlearn._core.sampling import Poisson
 
     release = Release(
         "dual step", (2,), setting.clip, sampling=Poisson(setting.rate), count=setting.steps

@@ -100,7 +100,6 @@ def _facts(name: str, rows: tuple[np.ndarray, np.ndarray]) -> dict:
 
 def _source() -> str:
     """A hash of privlearn's source, which is then imported, before the long part begins."""
-    from privlearn import buying, feature_selection, linear_model, solvers  # noqa: F401
 
     return report.source_hash()
 

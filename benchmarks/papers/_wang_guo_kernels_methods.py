@@ -75,7 +75,7 @@ def kernel_without_privacy(
 def _features(facts: Facts, rows: Rows, epsilon: float, size: int | None):
     """The map that KernelRegressor would have if its histograms were exact."""
     from privlearn import KernelRegressor
-    from privlearn.data import Table, bound
+    from privlearn._data.bounded import Table, bound
     from privlearn.kernel_model.feature_map import FeatureMap
     from privlearn.kernel_model.ranks import edges_of, histograms, ranks_from
 

@@ -113,7 +113,7 @@ class Bound:
         np.sin(phases, out=out[:, self._half :])
 
     def _by_own(self, X, lengths, out):
-        from privlearn._loops.waves import write_waves
+        from privlearn.solvers._common.loops.fourier_features import write_waves
 
         size = np.float32(1.0 / np.sqrt(self._half))
         write_waves(X, lengths, self._double, self._order, self._none, size, out)

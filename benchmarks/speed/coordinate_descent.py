@@ -87,7 +87,7 @@ def _data(loss, n, p):
 @contextmanager
 def _clocked_sweeps(clock):
     """Times of the descents inside of fits."""
-    from privlearn.solvers import cd_sweeps
+    from privlearn.solvers.coordinate_descent import cyclic as cd_sweeps
 
     seconds, take = [], cd_sweeps.take_sweeps
 
@@ -128,10 +128,10 @@ def _growth(n, passes, rounds, options):
     """Seconds of passes over n rows, of streams over the same arrays, and how many passes."""
     from numba import njit
 
-    from privlearn.problem import Budget
-    from privlearn.release import Releaser
-    from privlearn.solvers.cd_columns import refresh
-    from privlearn.solvers.cd_sweeps import take_sweeps
+    from privlearn._core.problem import Budget
+    from privlearn._core.releaser import Releaser
+    from privlearn.solvers.coordinate_descent.columns import refresh
+    from privlearn.solvers.coordinate_descent.cyclic import take_sweeps
 
     columns, state = _columns(n)
     plan = _private("squared", WIDTH, passes).plan(n=n, n_features=WIDTH)
@@ -169,8 +169,8 @@ def _in_two_threads(stream, scores, values, passes):
 
 def _columns(n):
     """Columns and weights as a fit makes them, without the rows that they are made from."""
-    from privlearn._loops.columns import StoredColumns, Sweep
-    from privlearn.losses import Squared
+    from privlearn._objective.losses import Squared
+    from privlearn.solvers.coordinate_descent.loops import StoredColumns, Sweep
 
     generator, one = np.random.default_rng(0), np.ones(WIDTH)
     values = generator.random((WIDTH, n), dtype=np.float32)

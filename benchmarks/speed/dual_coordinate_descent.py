@@ -72,7 +72,7 @@ def _private(name, batch):
 @contextmanager
 def _kept_loops():
     """Arguments of the compiled loops inside of a fit, and what changes as it was before."""
-    from privlearn._loops import dual
+    from privlearn.solvers.dual_coordinate_descent import loops as dual
 
     kept, descend = [], dual.descend_dual
 
@@ -113,7 +113,7 @@ def _race(name, X, y, batch, rounds, options):
 
 
 def _loop(kept):
-    from privlearn._loops.dual import descend_dual
+    from privlearn.solvers.dual_coordinate_descent.loops import descend_dual
 
     _, before = kept[0]
     for array, value in zip(_changing(kept[0][0]), before, strict=True):

@@ -42,7 +42,11 @@ def _columns(n):
 def _race(x, y, rounds, clock):
     from scipy.stats import kendalltau
 
-    from privlearn._loops.kendall import concordance, rank_column, starts_without_ties
+    from privlearn.solvers._common.loops.kendall import (
+        concordance,
+        rank_column,
+        starts_without_ties,
+    )
 
     whole, room = starts_without_ties(len(x)), np.empty((2, len(x)), dtype=np.uint32)
     ranked = [rank_column(column, whole) for column in (x, y)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from privlearn._version import __version__
+from privlearn._core.version import __version__
 
 __all__ = [
     "ElasticNet",
@@ -41,7 +41,7 @@ _HOMES = {
     "LinearSVC": "privlearn.linear_model",
     "LogisticRegression": "privlearn.linear_model",
     "Ridge": "privlearn.linear_model",
-    "show_versions": "privlearn._show_versions",
+    "show_versions": "privlearn._core.show_versions",
 }
 _MODULES = {
     "audit",

@@ -19,15 +19,15 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
-from privlearn.cells import as_numbers
-from privlearn.data import read_features, refuse_not_finite
+from privlearn._data.bounded import read_features, refuse_not_finite
+from privlearn._data.cells import as_numbers
 
 __all__ = ["KERNELS", "FourierMap", "RandomFourierFeatures", "RandomProjection", "Room"]
 
 Array = NDArray[np.float64]
 SingleArray = NDArray[np.float32]
 AT_ONCE = 256  # rows that are mapped together
-BELOW_ONE = 1.0 - 2.0**-18  # _loops/waves.py: far more than rounding can add to a length
+BELOW_ONE = 1.0 - 2.0**-18  # fourier_features.py: far more than rounding can add to a length
 
 # Degrees of freedom of the multivariate t law that is the spectral law of a Matern kernel, twice
 # its smoothness (Rasmussen and Williams 2006, eq. 4.15); a Gaussian kernel has infinitely many.
@@ -279,7 +279,7 @@ class FourierMap:
     """Random Fourier features in single precision, block by block, for solvers.
 
     A row's features have a length of at most 1, whatever the row holds: NaN, infinity and 1e308
-    included (proof in _loops/waves.py). A feature times sqrt(M / 2) is off by 2^-21, and by the
+    included (proof in fourier_features.py). A feature times sqrt(M / 2) is off by 2^-21, and by the
     error of its phase: with L the row's length times the frequency's, in turns, that is at most
     16 (n_features + 3) 2^-24 turns in the worst case for L <= 16, and (n_features + 3) 2^-53 L
     beyond, where the phase is computed in double precision.
@@ -346,17 +346,19 @@ class FourierMap:
         room : Room
             From `room(rows)` with rows >= n_rows.
         """
-        from privlearn._loops.waves import multiply_rows, narrow_rows, write_waves
+        from privlearn.solvers._common.loops import fourier_features as loops
 
         half = self.order.size
         single, lengths = room.single[: len(X)], room.lengths[: len(X)]
-        narrow_rows(X, single, lengths)
+        loops.narrow_rows(X, single, lengths)
         if self.by_row:
-            multiply_rows(single, self.turns, out)
+            loops.multiply_rows(single, self.turns, out)
         else:
             np.matmul(single, self.turns, out=out[:, :half])
         amplitude = np.float32(BELOW_ONE / math.sqrt(half))
-        write_waves(X, lengths, self.turns_by_wave, self.order, self.longest_first, amplitude, out)
+        loops.write_waves(
+            X, lengths, self.turns_by_wave, self.order, self.longest_first, amplitude, out
+        )
 
 
 def _single_features(to_features: FourierMap, X: Any) -> SingleArray:  # noqa: ANN401

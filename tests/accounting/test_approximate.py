@@ -6,6 +6,10 @@ import numpy as np
 import pytest
 
 from privlearn import Ledger
+from privlearn._core.mechanisms import LAPLACE, DepthDraw
+from privlearn._core.plan import ONE_MODEL, Plan, Release
+from privlearn._core.problem import Budget, Neighbors
+from privlearn._core.verification import verify
 from privlearn.accounting import (
     ApproximateLoss,
     Gaussian,
@@ -15,12 +19,8 @@ from privlearn.accounting import (
     smallest_scale,
 )
 from privlearn.exceptions import BudgetExceeded
-from privlearn.ledger import price
+from privlearn.ledger import composition_cost as price
 from privlearn.ledger.serial import pair_from_text, pair_to_text
-from privlearn.mechanisms import LAPLACE, DepthDraw
-from privlearn.plan import ONE_MODEL, Plan, Release
-from privlearn.problem import Budget, Neighbors
-from privlearn.verification import verify
 
 
 def composed_exactly(epsilon, delta, times, level):

@@ -13,9 +13,9 @@ from functools import cache, lru_cache
 import numpy as np
 import pytest
 
-from privlearn.plan import Plan, Release
-from privlearn.problem import Neighbors
-from privlearn.sampling import Poisson
+from privlearn._core.plan import Plan, Release
+from privlearn._core.problem import Neighbors
+from privlearn._core.sampling import Poisson
 
 EPSILONS = (0.0, 0.2, 0.7, 1.5)
 NODES = {2: 160, 3: 56, 4: 24}  # per axis

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from privlearn.losses import LOSSES, Hinge, SquaredHinge, Target
+from privlearn._objective.losses import LOSSES, Hinge, SquaredHinge, Target
 
 NUMBERS = np.array([-1.0, 1.0, 0.3, 2.0])
 SIGNS = np.array([-1.0, 1.0])

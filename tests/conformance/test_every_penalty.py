@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from privlearn.penalties import PENALTIES
+from privlearn._objective.penalties import PENALTIES
 
 
 @pytest.fixture(params=PENALTIES, ids=lambda penalty: penalty.name)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom, kstest
 
+from privlearn._core.sampling import SAMPLERS, Disjoint, Permuted, Poisson, WithReplacement
 from privlearn.audit.sampling import drawn_as_declared
 from privlearn.noise import NoiseSource
-from privlearn.sampling import SAMPLERS, Disjoint, Permuted, Poisson, WithReplacement
 
 N, DRAWS = 40, 3_000
 

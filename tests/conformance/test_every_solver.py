@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 import privlearn.solvers
+from privlearn._core.problem import Bounds, Budget, Neighbors, Problem
+from privlearn._objective.losses import LOSSES
+from privlearn._objective.penalties import PENALTIES
 from privlearn.exceptions import UnsupportedCombination
-from privlearn.losses import LOSSES
-from privlearn.penalties import PENALTIES
-from privlearn.problem import Bounds, Budget, Neighbors, Problem
 from privlearn.solvers import SOLVERS, check_supported, resolve
 
 EVERY = sorted(SOLVERS.items())

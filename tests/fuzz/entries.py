@@ -15,8 +15,8 @@ from fuzz.containers import column, contained
 from fuzz.oracle import Witness, judge, observe, snapshot
 from fuzz.planted import Pick, Secrets
 from privlearn import Ledger
-from privlearn.plan import Plan, Release
-from privlearn.problem import Neighbors
+from privlearn._core.plan import Plan, Release
+from privlearn._core.problem import Neighbors
 from support import N_FEATURES
 
 ENTRIES = {"fit": 46, "partial_fit": 8, "after": 22, "plan": 6, "map": 4, "ledger": 5, "command": 9}

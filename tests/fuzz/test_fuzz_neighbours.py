@@ -6,8 +6,8 @@ import pytest
 from fuzz.neighbours import trial
 from fuzz.replaying import compare, remapped, without_row
 from privlearn import LinearRegression
+from privlearn._core.sampling import Batches
 from privlearn.audit.tape import record, replay_on
-from privlearn.sampling import Batches
 
 FEW, MANY = 10, 250
 

@@ -7,9 +7,10 @@ import pytest
 
 from planting import Bugs, demand_caught, models_in
 from privlearn import audit
-from privlearn.solvers import boosted_rows, boosted_statistics
-from privlearn.solvers.boosted_rows import BoostedRows
-from privlearn.solvers.boosted_rule import Settings
+from privlearn.solvers.boosted import rows as boosted_rows
+from privlearn.solvers.boosted import solver as boosted_statistics
+from privlearn.solvers.boosted.rows import BoostedRows
+from privlearn.solvers.boosted.rules import Settings
 from support import is_kernel
 
 BUGS = Bugs()

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-import privlearn._loops.ranges as range_loops
+import privlearn.private_bounds.loops as range_loops
 from planting import Bugs, demand_caught, models_in
-from privlearn.buying import purchase, selection
-from privlearn.buying.ranges import OuterHull
+from privlearn.private_bounds import selection
+from privlearn.private_bounds import with_private_bounds as purchase
+from privlearn.private_bounds.ranges import OuterHull
 from support import N_FEATURES
 
 BUGS = Bugs()

@@ -16,12 +16,13 @@ import test_atomic_fit
 import test_output_steps
 import test_streaming
 from privlearn import LinearRegression, LogisticRegression, Ridge, audit
+from privlearn._objective.losses import Softmax
 from privlearn.linear_model import atomic, base, bond
 from privlearn.linear_model.streaming import StreamingMixin
-from privlearn.losses import Softmax
-from privlearn.solvers import OutputPerturbation, memory, rehearsal
-from privlearn.solvers.coordinates import Coordinates
-from privlearn.solvers.frame import Frame
+from privlearn.solvers import OutputPerturbation
+from privlearn.solvers._common import memory, rehearsal
+from privlearn.solvers._common.coordinates import Coordinates
+from privlearn.solvers._common.frame import Frame
 
 KNOWN = {"bounds_X": (0, 1), "bounds_y": (0, 1)}
 AFTER, LEFT, STREAM = [], [], []
@@ -93,8 +94,8 @@ def numbers_that_are_none_are_published(patch):
 @after_the_charge
 def a_plan_for_a_box_that_stood_in(patch):
     """The weight of a penalty in coordinates of [-1, 1], and not of what will be bought."""
-    from privlearn.buying.purchase import Purchase
-    from privlearn.solvers import output_perturbation
+    from privlearn.private_bounds.with_private_bounds import Purchase
+    from privlearn.solvers.output_perturbation import solver as output_perturbation
 
     def least(problem):
         if problem.n is None or problem.fit_intercept:

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from planting import Bugs, demand_caught, models_in
-from privlearn import clipping
-from privlearn.data import BoundedData
+from privlearn._data import clipping
+from privlearn._data.bounded import BoundedData
 
 BUGS = Bugs()
 

@@ -6,11 +6,11 @@ import pytest
 from fuzz.entries import seeded_example
 from fuzz.neighbours import trial
 from fuzz.test_fuzz_inputs import FEW
-from privlearn import data
-from privlearn.data import BoundedData, Rows
+from privlearn._core.plan import _smallest_scale
+from privlearn._core.releaser import Releaser
+from privlearn._data import bounded as data
+from privlearn._data.bounded import BoundedData, Rows
 from privlearn.linear_model.base import PrivateEstimator
-from privlearn.plan import _smallest_scale
-from privlearn.release import Releaser
 
 CONFIGURATIONS = 400  # drawn; those of one solver are tried
 

@@ -4,16 +4,8 @@ import numpy as np
 import pytest
 
 from planting import Bugs
-from privlearn import (
-    LinearRegression,
-    LogisticRegression,
-    audit,
-    cells,
-    labels,
-    reading,
-    sparse_check,
-    targets,
-)
+from privlearn import LinearRegression, LogisticRegression, audit
+from privlearn._data import cells, labels, reading, sparse_check, targets
 
 BUGS = Bugs()
 MODELS = {

@@ -8,8 +8,10 @@ import test_ledger_closed as closed
 import test_ledger_filter as filtered
 from privlearn import Ledger
 from privlearn.exceptions import LedgerError
-from privlearn.ledger import book, entries, price, records, store, verify
+from privlearn.ledger import composition_cost as price
+from privlearn.ledger import entries, records, store, verify
 from privlearn.ledger import filter as rules
+from privlearn.ledger import ledger as book
 from privlearn.ledger.filter import Cost, Filter
 from privlearn.ledger.records import Book
 from privlearn.ledger.serial import terms_from_text

@@ -11,37 +11,35 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-import privlearn._loops.columns as column_loops
-import privlearn._loops.dual as dual_loops
-import privlearn._loops.octaves as octave_loops
-import privlearn._loops.sgd as loops
-import privlearn._loops.visits as visit_loops
+import privlearn.solvers._common.loops.log_histogram as octave_loops
+import privlearn.solvers._common.loops.sequential_sgd as visit_loops
+import privlearn.solvers._common.loops.sgd as loops
+import privlearn.solvers.coordinate_descent.loops as column_loops
+import privlearn.solvers.dual_coordinate_descent.loops as dual_loops
 from planting import demand_caught
-from privlearn import sampling
-from privlearn.data import BoundedData, Rows
-from privlearn.levels import MOST_LEVELS, Levels
+from privlearn._core import sampling
+from privlearn._core.mechanisms import GaussianNoise, SphericalNoise
+from privlearn._core.problem import Bounds, Neighbors
+from privlearn._core.releaser import Releaser, Steps
+from privlearn._core.sampling import Batches, Disjoint, Permuted, Poisson
+from privlearn._data.bounded import BoundedData, Rows
+from privlearn._data.personal_budgets import MOST_LEVELS, Levels
+from privlearn._objective.losses import HUBER, LOGISTIC
 from privlearn.linear_model import base, streaming
-from privlearn.losses import HUBER, LOGISTIC
-from privlearn.mechanisms import GaussianNoise, SphericalNoise
 from privlearn.noise import NoiseSource
 from privlearn.noise.stream import WordStream, system_keys
-from privlearn.problem import Bounds, Neighbors
-from privlearn.release import Releaser, Steps
-from privlearn.sampling import Batches, Disjoint, Permuted, Poisson
-from privlearn.solvers import (
-    cd_columns,
-    cd_facts,
-    cd_whole,
-    frame,
-    one_pass,
-    output_perturbation,
-    scd_lengths,
-    sufficient_statistics,
-)
-from privlearn.solvers.coordinate_descent import CoordinateDescent
-from privlearn.solvers.frame import Frame
-from privlearn.solvers.output_perturbation import OutputPerturbation
-from privlearn.solvers.sufficient_statistics import SufficientStatistics
+from privlearn.solvers._common import frame
+from privlearn.solvers._common.frame import Frame
+from privlearn.solvers.coordinate_descent import all_coordinates as cd_whole
+from privlearn.solvers.coordinate_descent import columns as cd_columns
+from privlearn.solvers.coordinate_descent import private_scales as cd_facts
+from privlearn.solvers.coordinate_descent.solver import CoordinateDescent
+from privlearn.solvers.dual_coordinate_descent import lengths as scd_lengths
+from privlearn.solvers.moments import solver as sufficient_statistics
+from privlearn.solvers.moments.solver import SufficientStatistics
+from privlearn.solvers.one_pass import solver as one_pass
+from privlearn.solvers.output_perturbation import solver as output_perturbation
+from privlearn.solvers.output_perturbation.solver import OutputPerturbation
 from support import every_configuration
 
 MUTANTS = []
@@ -76,7 +74,7 @@ def clip_forgotten(patch):
 
 @mutant_of("moments")
 def norm_clip_forgotten(patch):
-    patch.setattr("privlearn.data.clip_rows", lambda X, row_norm, fit_intercept: None)
+    patch.setattr("privlearn._data.bounded.clip_rows", lambda X, row_norm, fit_intercept: None)
 
 
 @mutant

@@ -7,13 +7,13 @@ import pytest
 from scipy.stats import kendalltau
 
 from planting import demand_caught
-from privlearn._loops import ballots
+from privlearn._core.mechanisms import GumbelNoise
+from privlearn._core.problem import Neighbors
+from privlearn._core.releaser import Releaser
+from privlearn._core.sampling import Batches, Disjoint
 from privlearn.feature_selection import KendallSelector, SubLassoSelector, sub_lasso_selector
-from privlearn.mechanisms import GumbelNoise
-from privlearn.problem import Neighbors
-from privlearn.release import Releaser
-from privlearn.sampling import Batches, Disjoint
-from privlearn.solvers import peeling
+from privlearn.feature_selection import lasso_votes as ballots
+from privlearn.solvers._common import noisy_top_k as peeling
 
 N_FEATURES = 5
 PRIVATE = (Neighbors.ADD_REMOVE,)  # where the number of rows is

@@ -5,10 +5,10 @@ import pytest
 
 from planting import Bugs, demand_caught, models_in
 from privlearn import audit
-from privlearn.depth import Boxes
-from privlearn.release import Releaser
-from privlearn.sampling import Batches, Disjoint
-from privlearn.solvers import tukey
+from privlearn._core.mechanisms.tukey_boxes import Boxes
+from privlearn._core.releaser import Releaser
+from privlearn._core.sampling import Batches, Disjoint
+from privlearn.solvers.tukey import solver as tukey
 from support import is_kernel
 
 BUGS = Bugs()

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
+from privlearn._core.mechanisms import GUMBEL, GumbelNoise
+from privlearn._core.plan import LINF, Plan, Release
+from privlearn._core.problem import Bounds, Budget, Neighbors
+from privlearn._core.releaser import spend
+from privlearn._data.bounded import BoundedData, Table
 from privlearn.audit.tape import record
-from privlearn.data import BoundedData, Table
 from privlearn.feature_selection import KendallSelector, SubLassoSelector
-from privlearn.mechanisms import GUMBEL, GumbelNoise
-from privlearn.plan import LINF, Plan, Release
-from privlearn.problem import Bounds, Budget, Neighbors
-from privlearn.release import spend
-from privlearn.solvers.peeling import FIRST, FURTHER, Correlations, select_by_kendall
+from privlearn.solvers._common.noisy_top_k import FIRST, FURTHER, Correlations, select_by_kendall
 from support import without_noise
 
 NOTHING = Bounds(None, None, None, None)
@@ -122,7 +122,7 @@ def noisy_maximum(scores, step):
 
 @pytest.mark.parametrize("step", [0.1, 1.0, 2.0])
 def test_on_the_grid_ties_cost_one_step(step):
-    """peeling.md, 5: log P(i)/P(k) is within one step of the exponential mechanism's, i < k."""
+    """noisy_top_k.md, 5: log P(i)/P(k) is within one step of the exponential mechanism's, i < k."""
     rng = np.random.default_rng(3)
     excess = []
     for _ in range(100):

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from privlearn import LinearRegression
+from privlearn._core.mechanisms.tukey_boxes import STEP, Boxes, in_order
 from privlearn.audit.draws import divergences
-from privlearn.depth import STEP, Boxes, in_order
 from privlearn.solvers import Tukey
 
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import beta
 
 from privlearn import LinearRegression
-from privlearn.mechanisms import GaussianNoise
+from privlearn._core.mechanisms import GaussianNoise
 
 RUNS, CONFIDENCE, DELTA = 500, 0.995, 0.01
 FAR = 6  # people of 60 whose target is a million: about what stands out half of the time

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from privlearn.problem import Bounds, Neighbors
+from privlearn._core.problem import Bounds, Neighbors
 
 __all__ = ["Data", "audited", "base_data", "neighbourhoods", "rows"]
 

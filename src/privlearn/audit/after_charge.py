@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from privlearn._core.plan import Plan
 from privlearn.audit.adversary import Data, audited, base_data
 from privlearn.audit.failure import AuditFailure
 from privlearn.exceptions import PrivacyError, PrivacyTestFailed
-from privlearn.plan import Plan
 
 __all__ = ["Observed", "check_nothing_after_charge", "observed_fit"]
 

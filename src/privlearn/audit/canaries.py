@@ -15,10 +15,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from privlearn._core.problem import Neighbors
 from privlearn.audit.adversary import Data
 from privlearn.audit.adversary import _declared as box_of
 from privlearn.audit.adversary import _label as labelled
-from privlearn.problem import Neighbors
 
 __all__ = ["SIZES", "Design", "Row", "loudest", "worlds"]
 

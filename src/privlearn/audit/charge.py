@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from privlearn._core.plan import Plan, Release
+from privlearn._core.problem import Budget
+from privlearn._core.releaser import Releaser, releasing_with
 from privlearn.audit.adversary import audited, base_data
 from privlearn.audit.failure import AuditFailure
-from privlearn.plan import Plan, Release
-from privlearn.problem import Budget
-from privlearn.release import Releaser, releasing_with
 
 __all__ = ["check_ledger"]
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
+from privlearn._core.mechanisms import GAUSSIAN
+from privlearn._core.plan import Plan
+from privlearn._core.sampling import FULL
 from privlearn.audit.adversary import audited, base_data
 from privlearn.audit.failure import AuditFailure
 from privlearn.audit.tape import Tape, record
-from privlearn.mechanisms import GAUSSIAN
-from privlearn.plan import Plan
-from privlearn.sampling import FULL
 
 __all__ = ["check_empty_rows", "check_grid", "check_plan", "check_price", "off_grid"]
 

@@ -16,13 +16,13 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import stats
 
+from privlearn._core.mechanisms import DepthDraw
+from privlearn._core.mechanisms.tukey_boxes import STEP
 from privlearn.accounting import ApproximateLoss
 from privlearn.audit.adversary import audited, base_data, neighbourhoods
 from privlearn.audit.failure import AuditFailure
 from privlearn.audit.tape import Entry, Tape, record, replay_on
-from privlearn.depth import STEP
 from privlearn.exceptions import PrivacyTestFailed
-from privlearn.mechanisms import DepthDraw
 
 __all__ = ["check_draws", "depth_of", "divergences", "places"]
 

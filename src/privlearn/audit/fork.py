@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._core.problem import Budget
+from privlearn._core.releaser import Releaser
 from privlearn.audit.adversary import audited
 from privlearn.audit.failure import AuditFailure
-from privlearn.problem import Budget
-from privlearn.release import Releaser
 
 __all__ = ["check_fork"]
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from privlearn._core.mechanisms import DepthDraw
 from privlearn.audit.adversary import audited, base_data
 from privlearn.audit.failure import AuditFailure
 from privlearn.audit.tape import record
-from privlearn.mechanisms import DepthDraw
 
 __all__ = ["check_noise_law", "noise_agrees", "standard_noise"]
 

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._core.mechanisms import GAUSSIAN
 from privlearn.accounting.gaussian import equivalent_mu
 from privlearn.audit.adversary import Data, audited, neighbourhoods
 from privlearn.audit.failure import AuditFailure
 from privlearn.audit.replay import moved
 from privlearn.audit.tape import Tape, record, replay_on
 from privlearn.exceptions import MissingFact, UnsupportedCombination
-from privlearn.mechanisms import GAUSSIAN
 
 __all__ = ["check_levels", "paid"]
 

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from privlearn._core.plan import Plan, Release
+from privlearn._core.sampling import Batches
 from privlearn.accounting import (
     BoundedRange,
     Gaussian,
@@ -25,8 +27,6 @@ from privlearn.accounting import (
 )
 from privlearn.audit.adversary import Data
 from privlearn.audit.tape import Entry, Series, Tape, replay_on
-from privlearn.plan import Plan, Release
-from privlearn.sampling import Batches
 
 __all__ = ["COVERED", "Moved", "Story", "by_chance", "charged", "tell"]
 

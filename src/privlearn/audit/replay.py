@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._core.mechanisms import DepthDraw
+from privlearn._core.plan import Plan
+from privlearn._core.releaser import round_to_grid
 from privlearn.audit.adversary import CONTAINERS, audited, neighbourhoods
 from privlearn.audit.failure import AuditFailure
 from privlearn.audit.tape import Entry, Tape, record, replay_on
-from privlearn.mechanisms import DepthDraw
-from privlearn.plan import Plan
-from privlearn.release import round_to_grid
 
 __all__ = ["check_replay", "moved", "ranks_moved"]
 

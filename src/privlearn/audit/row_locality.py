@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from privlearn._data.bounded import BoundedData, watching
+from privlearn._data.sparse import bounded_csr
 from privlearn.audit.adversary import audited, base_data
 from privlearn.audit.containers import Container, Row, containers, malformed
 from privlearn.audit.failure import AuditFailure
-from privlearn.data import BoundedData, watching
-from privlearn.sparse import bounded_csr
 
 __all__ = ["check_row_locality"]
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from privlearn._core.sampling import Arriving, Disjoint, Permuted, Sampling, WithReplacement
 from privlearn.audit.adversary import audited, base_data
 from privlearn.audit.failure import AuditFailure
 from privlearn.audit.tape import Deal, Series, Tape, record
-from privlearn.sampling import Arriving, Disjoint, Permuted, Sampling, WithReplacement
 
 __all__ = ["check_sampling", "coins_agree", "drawn_as_declared"]
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._core.plan import Plan, Release
+from privlearn._core.problem import Budget
+from privlearn._core.releaser import Releaser, Steps, releasing_with
+from privlearn._core.sampling import Batches, Disjoint
 from privlearn.audit.failure import AuditFailure
-from privlearn.plan import Plan, Release
-from privlearn.problem import Budget
-from privlearn.release import Releaser, Steps, releasing_with
-from privlearn.sampling import Batches, Disjoint
 
 __all__ = ["Deal", "Entry", "Tape", "record", "remapped", "replay_on"]
 

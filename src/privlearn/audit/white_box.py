@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._core.plan import Plan, Release
 from privlearn.accounting import Gaussian, Pair, compose
 from privlearn.accounting.gaussian import equivalent_mu
 from privlearn.accounting.shares import squared_mu
@@ -25,7 +26,6 @@ from privlearn.audit.failure import AuditFailure
 from privlearn.audit.likelihood import COVERED, Story, by_chance, charged, tell
 from privlearn.audit.noise_scales import SURE, largest_scale
 from privlearn.audit.tape import Tape, record
-from privlearn.plan import Plan, Release
 
 __all__ = ["WhiteBox", "all_gaussian", "promised_mu", "white_box"]
 

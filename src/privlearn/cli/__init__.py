@@ -7,7 +7,7 @@ import io
 import sys
 from collections.abc import Sequence
 
-from privlearn._version import __version__
+from privlearn._core.version import __version__
 from privlearn.cli.guard import OK, guarded, traced
 from privlearn.cli.help import Help
 from privlearn.cli.options import join_negative_values

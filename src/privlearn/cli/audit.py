@@ -110,8 +110,8 @@ def _tell_black(found: Any) -> None:  # noqa: ANN401
 def _model(args: argparse.Namespace) -> Any:  # noqa: ANN401
     """The estimator that `fit` would build, for columns in [0, 1]."""
     from privlearn.cli.design import design
-    from privlearn.cli.facts import Facts
     from privlearn.cli.models import MODELS, build_from
+    from privlearn.cli.schema import Facts
 
     names = [f"column {place}" for place in range(1, args.features + 1)]
     classifies = MODELS[args.model].classifies

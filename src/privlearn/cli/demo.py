@@ -113,7 +113,7 @@ def _load() -> Wages:
 
 
 def _all(wages: Wages, path: Path) -> None:
-    from privlearn.cli.books import create_ledger, existing_ledger
+    from privlearn.cli.open_ledger import create_ledger, existing_ledger
 
     ledger = existing_ledger(str(path)) if path.exists() else create_ledger(str(path), TOTAL, DELTA)
     _regression(wages, ledger)
@@ -156,8 +156,8 @@ def _nothing_declared(wages: Wages, ledger: object) -> None:
     import numpy as np
 
     from privlearn import LinearRegression
+    from privlearn.cli.private_bounds_summary import purchase
     from privlearn.cli.progress import progress
-    from privlearn.cli.purchases import purchase
 
     _title("2. The same without a word about ranges")
     model = LinearRegression(**_common(ledger))

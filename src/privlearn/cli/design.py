@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from privlearn.cli.encoding import AsIs, Categories, Column, Scaled
 from privlearn.cli.errors import CommandError, closest, option, shortened, similar
-from privlearn.cli.facts import Facts, Range
+from privlearn.cli.schema import Facts, Range
 
 __all__ = ["Design", "design"]
 

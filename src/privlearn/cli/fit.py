@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from privlearn.certificate import Certificate
+    from privlearn._core.certificate import Certificate
     from privlearn.cli.design import Design
     from privlearn.cli.model_file import SavedModel
     from privlearn.cli.outputs import Output
@@ -209,8 +209,8 @@ def _fit(
     rows: tuple[NDArray[np.float64], NDArray[Any]],
 ) -> SavedModel:
     """Charge and fit. From here on, an error costs privacy."""
-    from privlearn.cli.books import charged_ledger
     from privlearn.cli.model_file import SavedModel
+    from privlearn.cli.open_ledger import charged_ledger
     from privlearn.cli.progress import progress
 
     ledger = charged_ledger(args.ledger, args.dataset, args.ledger_epsilon, args.ledger_delta)
@@ -267,7 +267,7 @@ def _report(args: argparse.Namespace, model: SavedModel, certificate: Certificat
 
 def _report_purchase(model: SavedModel, certificate: Certificate) -> None:
     """What was bought, what it cost, and where values are clipped from now on."""
-    from privlearn.cli.purchases import purchase
+    from privlearn.cli.private_bounds_summary import purchase
 
     sentence = purchase(certificate.plan)
     if sentence is None:

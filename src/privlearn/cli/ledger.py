@@ -72,7 +72,7 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401
 
 def run(args: argparse.Namespace) -> int:
     """Create the ledger, check it, declare in it, or show it."""
-    from privlearn.cli.books import create_ledger, existing_ledger
+    from privlearn.cli.open_ledger import create_ledger, existing_ledger
 
     if args.create:
         if args.epsilon is None:

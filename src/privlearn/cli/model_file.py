@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._version import __version__
+from privlearn._core.version import __version__
+from privlearn.cli.clip_ranges import Limits
 from privlearn.cli.design import Design
 from privlearn.cli.encoding import AsIs, Categories, Column, Scaled
 from privlearn.cli.errors import CommandError
-from privlearn.cli.limits import Limits
 from privlearn.cli.outputs import Output
 
 __all__ = ["CLIPPING", "FORMAT", "SavedModel", "read_model"]

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from privlearn.cli.errors import CommandError
-from privlearn.cli.facts import (
+from privlearn.cli.schema import (
     Facts,
     checked_norm,
     parse_bounds,

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from privlearn._core.plan import Plan
     from privlearn.cli.design import Design
-    from privlearn.cli.facts import Facts
-    from privlearn.plan import Plan
+    from privlearn.cli.schema import Facts
 
 __all__ = ["add_parser", "run"]
 
@@ -145,7 +145,7 @@ def _design(args: argparse.Namespace, facts: Facts, classifies: bool) -> Design:
 
 def _explain(args: argparse.Namespace, chosen: Design, plan: Plan) -> None:
     """Say what the numbers mean, with the noise per column where ranges are known."""
-    from privlearn.cli.purchases import purchase
+    from privlearn.cli.private_bounds_summary import purchase
 
     bought = purchase(plan)
     if bought is not None:

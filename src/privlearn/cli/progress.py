@@ -27,7 +27,7 @@ def render(done: int, total: int) -> str:
 @contextmanager
 def progress(stream: TextIO | None = None) -> Iterator[None]:
     """Show fits inside the block on `stream` (default: stderr) if that is a terminal."""
-    from privlearn.release import watching
+    from privlearn._core.releaser import watching
 
     terminal = sys.stderr if stream is None else stream
     if not terminal.isatty():

@@ -10,7 +10,7 @@ from privlearn.cli.errors import CommandError
 from privlearn.cli.help import Help
 
 if TYPE_CHECKING:
-    from privlearn.certificate_check import Checked
+    from privlearn._core.certificate_check import Checked
 
 __all__ = ["add_parser", "run"]
 
@@ -45,8 +45,8 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401
 
 def run(args: argparse.Namespace) -> int:
     """Check the file and say what was checked; 1 if it does not hold."""
-    from privlearn.certificate_check import check_certificate
-    from privlearn.certificate_file import load
+    from privlearn._core.certificate_check import check_certificate
+    from privlearn._core.certificate_file import load
 
     try:
         checked = check_certificate(load(_text(args.file)))

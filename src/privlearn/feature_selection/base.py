@@ -16,16 +16,16 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from privlearn.certificate import Certificate
-from privlearn.data import BoundedData, Table, validate
+from privlearn._core.certificate import Certificate
+from privlearn._core.plan import Plan, Release, calibrate, check_size
+from privlearn._core.problem import Bounds, Budget, Neighbors
+from privlearn._core.releaser import Releaser, spend
+from privlearn._data.bounded import BoundedData, Table, validate
+from privlearn._data.reading import is_frame, rows_and_columns
 from privlearn.linear_model.atomic import blank, publish
 from privlearn.linear_model.base import budget_of, warn_of_delta
-from privlearn.plan import Plan, Release, calibrate, check_size
-from privlearn.problem import Bounds, Budget, Neighbors
-from privlearn.reading import is_frame, rows_and_columns
-from privlearn.release import Releaser, spend
-from privlearn.solvers.peeling import refuse_k
-from privlearn.solvers.rehearsal import made_up_table, once, run_through
+from privlearn.solvers._common.noisy_top_k import refuse_k
+from privlearn.solvers._common.rehearsal import made_up_table, once, run_through
 
 __all__ = ["PrivateSelector"]
 

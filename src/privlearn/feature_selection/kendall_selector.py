@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from privlearn.data import BoundedData
+from privlearn._core.plan import Release
+from privlearn._core.problem import Neighbors
+from privlearn._core.releaser import Releaser
+from privlearn._data.bounded import BoundedData
 from privlearn.feature_selection.base import PrivateSelector
-from privlearn.plan import Release
-from privlearn.problem import Neighbors
-from privlearn.release import Releaser
-from privlearn.solvers.peeling import kendall_releases, select_by_kendall
+from privlearn.solvers._common.noisy_top_k import kendall_releases, select_by_kendall
 
 __all__ = ["KendallSelector"]
 

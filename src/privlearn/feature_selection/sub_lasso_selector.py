@@ -11,19 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from privlearn.data import BoundedData
+from privlearn._core.plan import Release
+from privlearn._core.problem import Neighbors
+from privlearn._core.releaser import Releaser
+from privlearn._core.sampling import Batches
+from privlearn._data.bounded import BoundedData
 from privlearn.feature_selection.base import PrivateSelector
-from privlearn.plan import Release
-from privlearn.problem import Neighbors
-from privlearn.release import Releaser
-from privlearn.sampling import Batches
-from privlearn.solvers.dealing import deal, fewest_rows, fewest_rows_release
-from privlearn.solvers.peeling import select_by_votes, votes_release
+from privlearn.solvers._common.noisy_top_k import select_by_votes, votes_release
+from privlearn.solvers._common.partition import deal, fewest_rows, fewest_rows_release
 
 __all__ = ["SubLassoSelector"]
 
 Array = NDArray[np.float64]
-# Chosen on generated data by tools/derive_sub_lasso.py (peeling.md, "The rule").
+# Chosen on generated data by tools/derive_sub_lasso.py (noisy_top_k.md, "The rule").
 ROWS_PER_FEATURE = 4  # rows of a group, for each feature that it votes for
 PENALTY = 0.1  # of the least that leaves no feature
 COUNT_SHARE = 0.05  # of epsilon, where the number of rows is private (Dick et al. 2023, 4.2)
@@ -110,7 +110,7 @@ class SubLassoSelector(PrivateSelector):
         self, data: BoundedData, present: NDArray[np.bool_], groups: Batches, votes: Array
     ) -> None:
         """Add every group's ballot, some groups at a time."""
-        from privlearn._loops.ballots import cast_ballots
+        from privlearn.feature_selection.lasso_votes import cast_ballots
 
         for rows, starts in _portions(_among_present(groups, present), votes.size):
             X = data.table.X[rows]

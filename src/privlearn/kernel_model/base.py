@@ -12,18 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from privlearn.buying import completed
+from privlearn._core.problem import Budget, Problem
+from privlearn._data.personal_budgets import Levels
+from privlearn._objective.losses import Target
+from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import UnsupportedCombination
 from privlearn.kernel_approximation import KERNELS
 from privlearn.kernel_model.feature_map import FeatureMap, KernelSpec
 from privlearn.kernel_model.on_features import KernelSolution, OnFeatures, inner_problem
-from privlearn.levels import Levels
 from privlearn.linear_model.base import PrivateEstimator
-from privlearn.losses import Target
-from privlearn.penalties import Penalty
-from privlearn.problem import Budget, Problem
+from privlearn.private_bounds import completed
 from privlearn.solvers import SOLVERS, Solution, Solver, resolve
-from privlearn.solvers.signal import budget_mu, rows_of
+from privlearn.solvers._common.snr import budget_mu, rows_of
 
 __all__ = ["KernelMixin"]
 
@@ -114,6 +114,6 @@ class KernelMixin(PrivateEstimator):
 
 
 def _penalty_by_rule(problem: Problem, budget: Budget, size: int) -> Penalty:
-    """As much as the noise of the budget asks for (kernel_model.md, "The rule")."""
+    """As much as the noise of the budget asks for (kernel_model/proof.md, "The rule")."""
     factor = OF_NUMBERS if problem.loss.target is Target.NUMBER else OF_CLASSES
     return Penalty(l2=factor * math.sqrt(size) / budget_mu(problem, budget))

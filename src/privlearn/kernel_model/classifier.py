@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval
 
+from privlearn._objective.losses import Logistic, Loss, Softmax
 from privlearn.kernel_model.base import KernelMixin
 from privlearn.linear_model.classifier import PrivateLinearClassifier
 from privlearn.linear_model.probabilities import ProbabilityMixin
 from privlearn.linear_model.weights import inverse_weight
-from privlearn.losses import Logistic, Loss, Softmax
 
 __all__ = ["KernelClassifier"]
 

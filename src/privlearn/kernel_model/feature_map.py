@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._core.numerics import BLOCK_ROWS
 from privlearn.kernel_approximation import FourierMap, RandomFourierFeatures, Room
-from privlearn.numerics import BLOCK_ROWS
 
 if TYPE_CHECKING:
-    from privlearn._loops.visits import Recipe
+    from privlearn.solvers._common.loops.sequential_sgd import Recipe
 
 __all__ = ["FeatureMap", "KernelSpec"]
 
@@ -111,10 +111,10 @@ class FeatureMap:
     def recipe(self, scale: float) -> Recipe | None:
         """For loops that compute features times `scale` themselves; None for those of ranks.
 
-        With (1 - 2^-18) scale in the place of 1 - 2^-18, the proof in _loops/waves.py bounds the
+        With (1 - 2^-18) scale in the place of 1 - 2^-18, the proof of fourier_features bounds the
         length of a row by `scale`.
         """
-        from privlearn._loops.visits import Recipe
+        from privlearn.solvers._common.loops.sequential_sgd import Recipe
 
         if self.ranks is not None:
             return None

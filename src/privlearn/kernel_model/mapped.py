@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn.data import BoundedData, Rows
+from privlearn._core.problem import Bounds
+from privlearn._data.bounded import BoundedData, Rows
 from privlearn.kernel_model.feature_map import FeatureMap
-from privlearn.problem import Bounds
 
 if TYPE_CHECKING:
-    from privlearn._loops.visits import Recipe
+    from privlearn.solvers._common.loops.sequential_sgd import Recipe
 
 __all__ = ["MappedData"]
 

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn.data import BoundedData
+from privlearn._core.forecast import Forecast
+from privlearn._core.plan import ONE_BIN, Plan, Release
+from privlearn._core.problem import Bounds, Budget, Problem
+from privlearn._core.releaser import Releaser
+from privlearn._data.bounded import BoundedData
 from privlearn.exceptions import InvalidBudget, UnsupportedCombination
-from privlearn.forecast import Forecast
 from privlearn.kernel_model.feature_map import FeatureMap, KernelSpec
 from privlearn.kernel_model.mapped import MappedData
 from privlearn.kernel_model.ranks import BINS, edges_of, histograms, ranks_from
-from privlearn.plan import ONE_BIN, Plan, Release
-from privlearn.problem import Bounds, Budget, Problem
-from privlearn.release import Releaser
 from privlearn.solvers import Solution, Solver, Support
 from privlearn.solvers.base import SolverDefaults
 

@@ -12,9 +12,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn.data import BoundedData
-from privlearn.numerics import BlockSum
-from privlearn.problem import Bounds
+from privlearn._core.numerics import BlockSum
+from privlearn._core.problem import Bounds
+from privlearn._data.bounded import BoundedData
 
 __all__ = ["BINS", "edges_of", "histograms", "ranks_from"]
 

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval
 
+from privlearn._objective.losses import Loss, Squared
 from privlearn.kernel_model.base import KernelMixin
 from privlearn.linear_model.regressor import PrivateLinearRegressor
 from privlearn.linear_model.weights import weight
-from privlearn.losses import Loss, Squared
 
 __all__ = ["KernelRegressor"]
 

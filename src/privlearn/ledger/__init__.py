@@ -4,7 +4,7 @@ Every charge is written down before anything is released. A ledger is a privacy 
 charge may be chosen after seeing what the last one released. Why it is right: `ledger.md`.
 """
 
-from privlearn.ledger.book import Ledger
 from privlearn.ledger.history import Charge
+from privlearn.ledger.ledger import Ledger
 
 __all__ = ["Charge", "Ledger"]

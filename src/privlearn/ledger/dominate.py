@@ -18,7 +18,7 @@ from privlearn.accounting import Gaussian, GaussianMixture, compose, failing
 from privlearn.accounting.composition import Terms, evaluate, size
 from privlearn.accounting.gaussian import equivalent_mu
 from privlearn.accounting.profiles import Array, gaussian_profile, gaussian_rounding
-from privlearn.ledger.price import balanced, composed
+from privlearn.ledger.composition_cost import balanced, composed
 
 __all__ = ["dominating_mu", "failure_mass"]
 

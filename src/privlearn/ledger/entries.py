@@ -8,17 +8,17 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from privlearn._version import __version__
+from privlearn._core.version import __version__
 from privlearn.accounting.composition import Terms
 from privlearn.exceptions import LedgerError, UnsupportedCombination
-from privlearn.ledger import price
+from privlearn.ledger import composition_cost as price
 from privlearn.ledger.filter import GAUSSIAN, OPEN, PURE, Filter, kind_of
 from privlearn.ledger.records import FIRST, LATER, RESERVED, Book, Row, State
 from privlearn.ledger.refusals import Room
 from privlearn.ledger.serial import terms_to_text
 
 if TYPE_CHECKING:
-    from privlearn.plan import Plan
+    from privlearn._core.plan import Plan
 
 __all__ = ["Asked", "booked", "decide"]
 

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
+from privlearn._core.problem import Budget
 from privlearn.accounting import ApproximateLoss, Gaussian, compose, failing
 from privlearn.accounting.composition import Terms, evaluate
 from privlearn.accounting.gaussian import equivalent_mu, gaussian_delta
-from privlearn.ledger import price
+from privlearn.ledger import composition_cost as price
 from privlearn.ledger.dominate import dominating_mu, failure_mass
-from privlearn.problem import Budget
 
 __all__ = ["GAUSSIAN", "NOTHING", "OPEN", "PURE", "WHOLE", "Cost", "Filter", "kind_of"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 
+from privlearn._core.problem import Budget
 from privlearn.accounting.composition import Terms
 from privlearn.ledger.filter import epsilon_of
 from privlearn.ledger.records import RESERVED, Row
 from privlearn.ledger.serial import terms_from_text
-from privlearn.problem import Budget
 
 __all__ = ["Charge"]
 

@@ -10,14 +10,14 @@ import sqlite3
 from collections import Counter
 from dataclasses import replace
 
+from privlearn._core.problem import Budget
 from privlearn.exceptions import LedgerError, MissingFact
-from privlearn.ledger import price
+from privlearn.ledger import composition_cost as price
 from privlearn.ledger.filter import PURE, Filter, kind_of
 from privlearn.ledger.names import normal_name, twin_key
 from privlearn.ledger.records import FIRST, Book, Row, State
 from privlearn.ledger.serial import FORMAT, terms_from_text, terms_to_text
 from privlearn.ledger.store import SCHEMA, Store
-from privlearn.problem import Budget
 
 __all__ = ["migrate"]
 

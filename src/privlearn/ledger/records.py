@@ -13,10 +13,10 @@ import json
 import sqlite3
 from dataclasses import astuple, dataclass, replace
 
+from privlearn._core.problem import Budget
 from privlearn.exceptions import LedgerError
 from privlearn.ledger.filter import NOTHING, Cost
 from privlearn.ledger.names import twin_key
-from privlearn.problem import Budget
 
 __all__ = ["FIRST", "LATER", "RESERVED", "Book", "Row", "State"]
 

@@ -8,17 +8,17 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from privlearn._core.problem import Budget
 from privlearn.accounting import Gaussian, compose
 from privlearn.accounting.composition import Terms
 from privlearn.exceptions import BudgetExceeded
-from privlearn.ledger import price
+from privlearn.ledger import composition_cost as price
 from privlearn.ledger.filter import GAUSSIAN, OPEN, PURE, WHOLE, Cost, Filter, epsilon_of
 from privlearn.ledger.records import State
 from privlearn.ledger.serial import terms_from_text
-from privlearn.problem import Budget
 
 if TYPE_CHECKING:
-    from privlearn.plan import Plan
+    from privlearn._core.plan import Plan
 
 __all__ = ["Room"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from privlearn.accounting import Gaussian, compose
 from privlearn.accounting.composition import evaluate
 from privlearn.exceptions import LedgerError
-from privlearn.ledger import price
+from privlearn.ledger import composition_cost as price
 from privlearn.ledger.filter import GAUSSIAN, Filter
 from privlearn.ledger.records import FIRST, Book, State
 from privlearn.ledger.serial import terms_from_text, terms_to_text

@@ -17,21 +17,21 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
-from privlearn.buying import completed
-from privlearn.certificate import Certificate
-from privlearn.clipping import within
-from privlearn.data import Table, bound, read_features, refuse_not_finite
+from privlearn._core.certificate import Certificate
+from privlearn._core.plan import Plan, calibrate, check_size
+from privlearn._core.problem import Bounds, Budget, Neighbors, Problem, budget_of
+from privlearn._core.releaser import spend
+from privlearn._data.bounded import Table, bound, read_features, refuse_not_finite
+from privlearn._data.clipping import within
+from privlearn._data.personal_budgets import Levels, read_levels
+from privlearn._objective.losses import Loss
+from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import DeltaWarning, UnsupportedCombination
-from privlearn.levels import Levels, read_levels
 from privlearn.linear_model.atomic import blank, demand_finite, publish
-from privlearn.losses import Loss
-from privlearn.penalties import Penalty
-from privlearn.plan import Plan, calibrate, check_size
-from privlearn.problem import Bounds, Budget, Neighbors, Problem, budget_of
-from privlearn.release import spend
+from privlearn.private_bounds import completed
 from privlearn.solvers import Solution, Solver, resolve
-from privlearn.solvers.memory import refuse_too_large
-from privlearn.solvers.rehearsal import rehearse
+from privlearn.solvers._common.memory import refuse_too_large
+from privlearn.solvers._common.rehearsal import rehearse
 
 __all__ = ["PrivateEstimator", "budget_of", "warn_of_delta"]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from privlearn.plan import Plan
+from privlearn._core.plan import Plan
 
 __all__ = ["Bond"]
 

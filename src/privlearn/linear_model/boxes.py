@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from privlearn._core.problem import numbers_in
+from privlearn._objective.penalties import Penalty
 from privlearn.linear_model.weights import LARGEST
-from privlearn.penalties import Penalty
-from privlearn.problem import numbers_in
 
 __all__ = ["in_a_box"]
 

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from privlearn.data import Table, validate
-from privlearn.labels import declared_classes, encode_labels
+from privlearn._core.plan import Plan
+from privlearn._core.problem import Neighbors
+from privlearn._data.bounded import Table, validate
+from privlearn._data.labels import declared_classes, encode_labels
 from privlearn.linear_model.base import PrivateEstimator
 from privlearn.linear_model.scoring import accuracy
-from privlearn.plan import Plan
-from privlearn.problem import Neighbors
 from privlearn.solvers import Solution
 
 __all__ = ["PrivateLinearClassifier"]

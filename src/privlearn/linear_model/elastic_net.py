@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval
 
+from privlearn._objective.losses import Loss, Squared
+from privlearn._objective.penalties import Penalty
 from privlearn.linear_model.boxes import in_a_box
 from privlearn.linear_model.regressor import PrivateLinearRegressor
 from privlearn.linear_model.weights import weight
-from privlearn.losses import Loss, Squared
-from privlearn.penalties import Penalty
 
 __all__ = ["ElasticNet"]
 

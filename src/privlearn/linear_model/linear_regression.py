@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from privlearn._objective.losses import Loss, Squared
+from privlearn._objective.penalties import Penalty
 from privlearn.linear_model.boxes import in_a_box
 from privlearn.linear_model.regressor import PrivateLinearRegressor
-from privlearn.losses import Loss, Squared
-from privlearn.penalties import Penalty
 
 __all__ = ["LinearRegression"]
 

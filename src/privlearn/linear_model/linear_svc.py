@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from privlearn._objective.losses import Hinge, Loss, SquaredHinge
+from privlearn._objective.penalties import Penalty
 from privlearn.linear_model.boxes import in_a_box
 from privlearn.linear_model.classifier import PrivateLinearClassifier
 from privlearn.linear_model.streaming import StreamingMixin
 from privlearn.linear_model.weights import inverse_weight
-from privlearn.losses import Hinge, Loss, SquaredHinge
-from privlearn.penalties import Penalty
 
 __all__ = ["LinearSVC"]
 

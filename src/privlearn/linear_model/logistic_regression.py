@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval
 
+from privlearn._objective.losses import Logistic, Loss, Softmax
+from privlearn._objective.penalties import Penalty
 from privlearn.linear_model.boxes import in_a_box
 from privlearn.linear_model.classifier import PrivateLinearClassifier
 from privlearn.linear_model.probabilities import ProbabilityMixin
 from privlearn.linear_model.streaming import StreamingMixin
 from privlearn.linear_model.weights import inverse_weight, weight
-from privlearn.losses import Logistic, Loss, Softmax
-from privlearn.penalties import Penalty
 
 __all__ = ["LogisticRegression"]
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from privlearn.data import Table, validate
+from privlearn._core.problem import Neighbors
+from privlearn._data.bounded import Table, validate
 from privlearn.linear_model.base import PrivateEstimator
 from privlearn.linear_model.scoring import r_squared
-from privlearn.problem import Neighbors
 from privlearn.solvers import Solution
 
 __all__ = ["PrivateLinearRegressor"]

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn.data import refuse_not_finite
-from privlearn.labels import codes_to_score
-from privlearn.targets import target_numbers
+from privlearn._data.bounded import refuse_not_finite
+from privlearn._data.labels import codes_to_score
+from privlearn._data.targets import target_numbers
 
 __all__ = ["accuracy", "r_squared"]
 

@@ -10,17 +10,17 @@ from typing import Any, Self
 
 import numpy as np
 
-from privlearn.data import Table, bound, read_features
+from privlearn._core.plan import calibrate
+from privlearn._core.problem import Budget
+from privlearn._core.releaser import spend
+from privlearn._data.bounded import Table, bound, read_features
 from privlearn.exceptions import MissingFact, UnsupportedCombination
 from privlearn.linear_model.atomic import blank, demand_finite, publish
 from privlearn.linear_model.base import PrivateEstimator, budget_of
 from privlearn.linear_model.bond import Bond
-from privlearn.plan import calibrate
-from privlearn.problem import Budget
-from privlearn.release import spend
 from privlearn.solvers import OnePassSGD, check_supported
-from privlearn.solvers.coordinates import Coordinates
-from privlearn.solvers.one_pass_stream import Stream
+from privlearn.solvers._common.coordinates import Coordinates
+from privlearn.solvers.one_pass.stream import Stream
 
 __all__ = ["StreamingMixin"]
 

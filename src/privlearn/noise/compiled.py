@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from privlearn._loops.jit import jit
+from privlearn._core.jit import jit
 from privlearn.noise.layout import BINADES, DEGREE, ERROR_COLUMN, SEGMENT_BITS, SEGMENTS
 
 __all__ = ["write_rounded", "write_skips"]

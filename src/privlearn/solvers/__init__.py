@@ -6,17 +6,17 @@ its name, as ``solver=``.
 
 from __future__ import annotations
 
-from privlearn.problem import Budget, Problem
+from privlearn._core.problem import Budget, Problem
+from privlearn.solvers.auto import choose
 from privlearn.solvers.base import Solution, Solver, Support, check_supported
-from privlearn.solvers.boosted_statistics import BoostedStatistics
-from privlearn.solvers.choice import choose
-from privlearn.solvers.coordinate_descent import CoordinateDescent
-from privlearn.solvers.dual_coordinate_descent import DualCoordinateDescent
-from privlearn.solvers.one_pass import OnePassSGD
-from privlearn.solvers.output_perturbation import OutputPerturbation
-from privlearn.solvers.sgd import SGD
-from privlearn.solvers.sufficient_statistics import SufficientStatistics
-from privlearn.solvers.tukey import Tukey
+from privlearn.solvers.boosted.solver import BoostedStatistics
+from privlearn.solvers.coordinate_descent.solver import CoordinateDescent
+from privlearn.solvers.dual_coordinate_descent.solver import DualCoordinateDescent
+from privlearn.solvers.moments.solver import SufficientStatistics
+from privlearn.solvers.one_pass.solver import OnePassSGD
+from privlearn.solvers.output_perturbation.solver import OutputPerturbation
+from privlearn.solvers.sgd.solver import SGD
+from privlearn.solvers.tukey.solver import Tukey
 
 __all__ = [
     "SGD",

@@ -11,14 +11,14 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn.data import BoundedData
+from privlearn._core.forecast import Forecast
+from privlearn._core.numerics import MAX_ROWS
+from privlearn._core.plan import Plan
+from privlearn._core.problem import Bounds, Budget, Neighbors, Problem
+from privlearn._core.releaser import Releaser
+from privlearn._data.bounded import BoundedData
+from privlearn._data.sparse import zero_is_allowed
 from privlearn.exceptions import UnsupportedCombination
-from privlearn.forecast import Forecast
-from privlearn.numerics import MAX_ROWS
-from privlearn.plan import Plan
-from privlearn.problem import Bounds, Budget, Neighbors, Problem
-from privlearn.release import Releaser
-from privlearn.sparse import zero_is_allowed
 
 __all__ = [
     "Solution",

@@ -1,0 +1,1 @@
+"""What is released is declared here, and noise and accounting come from that."""

@@ -1,0 +1,231 @@
+"""What was promised, spent and assumed, as text, JSON and HTML."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from privlearn._core import certificate_file
+from privlearn._core.plan import Plan
+from privlearn._core.problem import Budget
+from privlearn._core.version import __version__
+
+__all__ = ["Certificate"]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The privacy guarantee of one fitted model (`model.privacy_`).
+
+    It is made from the plan alone, so it holds nothing that depends on the data. `ledger_head`,
+    where a ledger was charged, is a keyed hash by which `Ledger.check` finds the charge again.
+    """
+
+    plan: Plan
+    budget: Budget
+    private: bool
+    made: dict[str, int]
+    version: str = __version__
+    unit: str = "row"
+    ledger_head: str | None = None
+
+    @property
+    def epsilon(self) -> float:
+        """Promised epsilon."""
+        return self.budget.epsilon
+
+    @property
+    def delta(self) -> float:
+        """Promised delta."""
+        return self.budget.delta
+
+    @property
+    def neighbors(self) -> str:
+        """The neighbouring relation."""
+        return self.plan.neighbors.value
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the guarantee takes for granted."""
+        return (*self.plan.assumptions, *self._seeded())
+
+    def _seeded(self) -> tuple[str, ...]:
+        return () if self.private else (certificate_file.SEEDED,)
+
+    @property
+    def paper(self) -> str:
+        """Where the method comes from."""
+        return self.plan.paper
+
+    @property
+    def releases(self) -> tuple[dict[str, Any], ...]:
+        """Each planned release: name, mechanism, clip, noise, sampling, count, share of the budget.
+
+        `declared` holds what the plan says of it in full; the rest follows from that. Shares are of
+        squared noise-to-signal ratios, which add up for many small releases.
+        """
+        return tuple(
+            {
+                "name": release.name,
+                "mechanism": release.mechanism.name,
+                "shape": list(release.shape),
+                "clip": release.clip,
+                "norm": release.norm.name,
+                "noise_multiplier": self.plan.noise_multiplier(release),
+                "noise_scale": self.plan.noise_scale(release),
+                "sensitivity": self.plan.sensitivity(release),
+                "grid": self.plan.grid(release),
+                "sampling": release.sampling.name,
+                "count": release.count,
+                "share": self.plan.share(release),
+                "released": self.made.get(release.name, 0),
+                "declared": certificate_file.declared(release),
+            }
+            for release in self.plan.releases
+        )
+
+    @property
+    def levels(self) -> dict[float, float]:
+        """What people of each level were promised, with the epsilon that holds for them at `delta`.
+
+        Empty when everybody was promised the same; `epsilon` is the largest level.
+        """
+        return {a: self.plan.epsilon_at_level(a, self.delta) for a in self.plan.levels}
+
+    def spent(self, delta: float | None = None) -> float:
+        """What the plan really costs at `delta` (default: the promised one)."""
+        delta = self.delta if delta is None else delta
+        found = self.epsilon_at(delta)
+        # Searched for, and rounded up; that the promise itself holds was evaluated.
+        kept = found > self.epsilon and self.delta_at(self.epsilon) <= delta
+        return self.epsilon if kept else found
+
+    def epsilon_at(self, delta: float) -> float:
+        """Smallest epsilon that holds at `delta`."""
+        return self.plan.epsilon(delta)
+
+    def delta_at(self, epsilon: float) -> float:
+        """Smallest delta that holds at `epsilon`."""
+        return self.plan.delta(epsilon)
+
+    def verify(self) -> Any:  # noqa: ANN401 (a named tuple of verification.py, imported lazily)
+        """Recompute the price with `dp_accounting`, an accountant written by others.
+
+        Needs the extra: ``pip install 'privlearn[verify]'``.
+        """
+        from privlearn._core.verification import verify
+
+        return verify(self.plan, self.budget)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values: enough to compute the price again from them alone.
+
+        The fields are explained in docs/certificate.md; their JSON Schema is
+        ``privlearn/_core/schemas/certificate.json``.
+        """
+        charged = {} if self.ledger_head is None else {"ledger_head": self.ledger_head}
+        return {
+            "format": certificate_file.FORMAT,
+            "version": self.version,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "spent_epsilon": self.spent(),
+            "spent_delta": self.delta_at(self.epsilon),
+            "levels": [{"promised": a, "spent_epsilon": b} for a, b in self.levels.items()],
+            "neighbors": self.neighbors,
+            "unit": self.unit,
+            "private": self.private,
+            "rows": self.plan.rows,
+            "scale": self.plan.scale,
+            "releases": list(self.releases),
+            "assumptions": list(self.assumptions),
+            "paper": self.paper,
+            **charged,
+        }
+
+    def to_json(self) -> str:
+        """Everything, as JSON."""
+        return json.dumps(self.to_dict(), indent=2)
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Certificate:
+        """The certificate that `to_dict` wrote, or that of a saved model.
+
+        Only what was declared is read; prices are computed anew. Whether they are those that the
+        file tells is another question: `privlearn verify` asks it.
+
+        Raises
+        ------
+        ValueError
+            If a field is missing, of another kind or unknown, or the format is newer.
+
+        Examples
+        --------
+        >>> from privlearn._core.plan import Release
+        >>> from privlearn._core.problem import Neighbors
+        >>> plan = Plan((Release("sum", (3,), clip=1.0),), Neighbors.ZERO_OUT, scale=4.3)
+        >>> written = Certificate(plan, Budget(1.0, 1e-6), private=True, made={"sum": 1})
+        >>> Certificate.from_dict(written.to_dict()) == written
+        True
+        """
+        content = certificate_file.certificate_of(content)
+        plan = certificate_file.plan_from_dict(content)
+        known = {field.name for field in fields(cls)}
+        return cls(
+            plan=plan,
+            budget=certificate_file.budget_from_dict(content),
+            private=content["private"],
+            made=certificate_file.made_from_dict(content),
+            version=content["version"],
+            unit=content["unit"],
+            **{key: content.get(key) for key in certificate_file.OPTIONAL_KEYS if key in known},
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Certificate:
+        """The certificate that `to_json` wrote, or that of a saved model's file.
+
+        Examples
+        --------
+        >>> from privlearn._core.plan import Release
+        >>> from privlearn._core.problem import Neighbors
+        >>> plan = Plan((Release("sum", (3,), clip=1.0),), Neighbors.ZERO_OUT, scale=4.3)
+        >>> written = Certificate(plan, Budget(1.0, 1e-6), private=True, made={"sum": 1})
+        >>> Certificate.from_json(written.to_json()).spent() == written.spent()
+        True
+        """
+        return cls.from_dict(certificate_file.load(text))
+
+    def _rows(self) -> list[tuple[str, str]]:
+        private = "yes, the noise is keyed from the operating system"
+        return [
+            ("promised", f"epsilon = {self.epsilon:g}, delta = {self.delta:g}"),
+            ("spent", f"epsilon = {self.spent():.6g} at delta = {self.delta:g}"),
+            *(
+                ("level", f"people promised {a:g}: epsilon = {b:.6g} at delta = {self.delta:g}")
+                for a, b in self.levels.items()
+            ),
+            ("neighbours", f"{self.neighbors}: {self.plan.neighbors.sentence}"),
+            ("unit", f"one {self.unit} is one person"),
+            *(("release", line) for line in self.plan.describe()),
+            *(("assumes", line) for line in self.assumptions),
+            ("private", private if self.private else "NO: random_state makes the run reproducible"),
+            ("method", self.paper),
+        ]
+
+    def __str__(self) -> str:
+        title = f"Privacy certificate (privlearn {self.version})"
+        return "\n".join([title, *(f"  {key:<11} {text}" for key, text in self._rows())])
+
+    def _repr_html_(self) -> str:
+        cells = "".join(
+            f"<tr><th style='text-align:left;padding-right:1em'>{html.escape(key)}</th>"
+            f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
+            for key, text in self._rows()
+        )
+        title = html.escape(f"Privacy certificate (privlearn {self.version})")
+        caption = f"<caption style='text-align:left'><b>{title}</b></caption>"
+        return f"<table>{caption}{cells}</table>"

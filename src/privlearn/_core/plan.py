@@ -1,0 +1,375 @@
+"""What will be released, declared before any data is touched.
+
+A `Release` carries the clip, a `Plan` the relation; sensitivities, noise, grids and the price all
+follow from the two here, once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+from privlearn._core.forecast import Forecast
+from privlearn._core.mechanisms import GAUSSIAN, DepthDraw, Mechanism, Shift
+from privlearn._core.mechanisms.tukey_boxes import STEP
+from privlearn._core.numerics import MAX_ROWS, power_of_two_below, summation_error
+from privlearn._core.problem import Budget, Neighbors
+from privlearn._core.sampling import FULL, ONE_VISIT, Sampling
+from privlearn.exceptions import InvalidBudget
+
+if TYPE_CHECKING:
+    from privlearn.accounting import Composition, Pair
+
+__all__ = [
+    "GRID_BITS",
+    "L1",
+    "L2",
+    "LINF",
+    "ONE_BIN",
+    "ONE_MODEL",
+    "OUTER",
+    "UNIT_BOX",
+    "Norm",
+    "Plan",
+    "Release",
+    "calibrate",
+    "check_size",
+]
+
+GRID_BITS = 26  # the grid is about this many bits below the noise
+MAX_COLUMNS = 2**31 - 1
+HEADROOM_BITS = 50  # and so coarse that the largest sum still fits a float64 integer
+
+
+@dataclass(frozen=True)
+class Norm:
+    """The set that one row's contribution lies in.
+
+    Attributes
+    ----------
+    name : str
+        For certificates.
+    diameter : float
+        Largest distance between two contributions of a set with clip 1: what `replace_one` pays.
+    exponent : float
+        1, 2 or infinity: the norm in which distances are measured.
+    """
+
+    name: str
+    diameter: float
+    exponent: float
+
+    def of_ones(self, dimension: int) -> float:
+        """Norm of the vector of ones: how far rounding every coordinate by one step moves it."""
+        return 1.0 if math.isinf(self.exponent) else dimension ** (1.0 / self.exponent)
+
+
+L2 = Norm("l2", 2.0, 2.0)
+L1 = Norm("l1", 2.0, 1.0)
+LINF = Norm("linf", 2.0, math.inf)
+# |xx' - yy'|_F^2 = |x|^4 + |y|^4 - 2 (x'y)^2 <= 2 R^4: rank-one positive matrices never oppose.
+OUTER = Norm("Frobenius norm of x x'", math.sqrt(2.0), 2.0)
+# Contributions in [0, 1]^d, scaled to norm 1: no two differ by more than the corner's norm.
+UNIT_BOX = Norm("l2 of a vector in the unit box", 1.0, 2.0)
+# One entry of 1 in each of p histograms has norm sqrt(p); two such differ by at most sqrt(2 p).
+ONE_BIN = Norm("l2 of one bin per histogram", math.sqrt(2.0), 2.0)
+# Rows dealt to models: whatever happens to one row exchanges one model, under every relation.
+ONE_MODEL = Norm("one of many models", 1.0, math.inf)
+
+
+@dataclass(frozen=True)
+class Release:
+    """One planned release: the source of both its noise and its accounting.
+
+    Attributes
+    ----------
+    name : str
+        What is released, in words.
+    shape : tuple of int
+        Shape of the released array.
+    clip : float
+        Largest norm of one row's contribution to the sum.
+    norm : Norm
+        In which set contributions lie.
+    mechanism, sampling : Mechanism, Sampling
+        How noise and rows are drawn.
+    count : int
+        How often it is released.
+    weight : float
+        Its noise multiplier, relative to the plan's scale.
+    level : float or None
+        None: everybody may contribute. Otherwise only people whose own promise is this epsilon do.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    clip: float
+    norm: Norm = L2
+    mechanism: Mechanism = GAUSSIAN
+    sampling: Sampling = FULL
+    count: int = 1
+    weight: float = 1.0
+    level: float | None = None
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.clip) and self.clip > 0):
+            raise ValueError(f"clip={self.clip} of release {self.name!r} must be finite and > 0")
+        if self.count < 1:
+            raise ValueError(f"count={self.count} of release {self.name!r} must be at least 1")
+        if self.count > 1 and self.sampling.at_once and self.sampling.visits != ONE_VISIT:
+            raise ValueError(
+                f"release {self.name!r} lets rows come often and is released {self.count} times, "
+                "but such releases are charged once; release it once"
+            )
+        if not (math.isfinite(self.weight) and self.weight > 0):
+            raise ValueError(f"weight={self.weight} of release {self.name!r} must be > 0")
+
+    @property
+    def size(self) -> int:
+        """How many numbers one release has."""
+        return math.prod(self.shape)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All releases of a fit, with one noise scale for them all.
+
+    Examples
+    --------
+    >>> plan = Plan((Release("sum", (3,), clip=1.0),), Neighbors.ZERO_OUT, scale=5.0)
+    >>> round(plan.epsilon(1e-6), 2)
+    0.83
+    """
+
+    releases: tuple[Release, ...]
+    neighbors: Neighbors
+    scale: float
+    rows: int | None = None
+    assumptions: tuple[str, ...] = ()
+    paper: str = ""
+    outlook: Forecast | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        names = [release.name for release in self.releases]
+        if len(set(names)) != len(names):
+            raise ValueError("two releases of a plan have one name; use count, or other names")
+        if self.rows is not None and not 0 < self.rows <= MAX_ROWS:
+            raise ValueError(f"rows={self.rows}, but between 1 and {MAX_ROWS} are supported")
+        self._check_levels()
+
+    def _check_levels(self) -> None:
+        """Levels may differ in noise alone, and more epsilon must mean less of it everywhere."""
+        kinds: dict[object, dict[float, float]] = {}
+        for r in self.releases:
+            if r.level is not None:
+                kind = (r.mechanism, r.norm, r.shape, r.clip, r.count, r.sampling)
+                kinds.setdefault(kind, {})[r.level] = r.weight
+        for weights in kinds.values():
+            ordered = [weights.get(level, math.inf) for level in self.levels]
+            if ordered != sorted(ordered, reverse=True) or math.inf in ordered:
+                raise ValueError("levels of a plan must differ in noise alone, less for more")
+
+    def noise_multiplier(self, release: Release) -> float:
+        """Noise scale over clip."""
+        return self.scale * release.weight
+
+    def noise_scale(self, release: Release) -> float:
+        """Standard deviation (Gaussian) or scale (others) of the noise, in the sum's units."""
+        return self.noise_multiplier(release) * release.clip
+
+    def _finest_grid(self, release: Release) -> float:
+        rows = MAX_ROWS if self.rows is None else self.rows
+        below_noise = self.noise_scale(release) * 2.0**-GRID_BITS
+        return max(below_noise, rows * release.clip * 2.0**-HEADROOM_BITS)
+
+    def grid(self, release: Release) -> float:
+        """Step of the grid, a power of two, on which the release is rounded and noised."""
+        if isinstance(release.mechanism, DepthDraw):
+            return STEP
+        return power_of_two_below(self._finest_grid(release))
+
+    def _rounding(self, release: Release) -> float:
+        """What floating point adds to the distance between neighbours."""
+        rows = MAX_ROWS if self.rows is None else self.rows
+        steps = 2.0 if release.mechanism.selects else release.norm.of_ones(release.size)
+        return steps * self._finest_grid(release) + 2.0 * summation_error(rows) * release.clip
+
+    def sensitivity(self, release: Release, visits: int = 1) -> float:
+        """Largest distance between the statistics of two neighbours, as computed.
+
+        Parameters
+        ----------
+        release : Release
+            Of this plan.
+        visits : int, default=1
+            How often the row comes, where a sampler lets it come several times.
+        """
+        diameter = release.norm.diameter if self.neighbors.replaces else 1.0
+        return visits * (diameter * release.clip + self._rounding(release))
+
+    def pair(self, release: Release) -> Pair:
+        """The dominating pair of one draw of `release`."""
+        shift = Shift(
+            sensitivity=self.sensitivity(release),
+            contribution=release.clip + self._rounding(release),
+            replaces=self.neighbors.replaces,
+            dimension=release.size,
+        )
+        return release.mechanism.pair(shift, self.noise_scale(release), release.sampling)
+
+    def cost(self, release: Release) -> float:
+        """Its part of the price, as the square of a mu; parts of a plan add up, roughly."""
+        from privlearn.accounting.shares import squared_mu
+
+        return squared_mu(self.pair(release)) * (1 if release.sampling.at_once else release.count)
+
+    def share(self, release: Release) -> float:
+        """Part of the budget that it takes, of all that a person of its level enters."""
+        level = release.level or max(self.levels, default=None)
+        met = [other for other in self.releases if other.level in (None, level)]
+        return self.cost(release) / sum(self.cost(other) for other in met)
+
+    def after(self, bought: Sequence[tuple[Release, float]]) -> Plan:
+        """This plan after releases that take the given shares of the budget.
+
+        Parameters
+        ----------
+        bought : sequence of pairs (Release, float)
+            Their weights do not count: they are set so that the shares come out.
+        """
+        at_one = replace(self, scale=1.0)
+        own = sum(at_one.cost(release) for release in self.releases)
+        rest = 1.0 - sum(share for _, share in bought)
+        before = []
+        for release, share in bought:
+            alone = at_one.cost(replace(release, weight=1.0))
+            weight = math.sqrt(alone / (own * share / rest))
+            before.append(replace(release, weight=weight))
+        return replace(self, releases=(*before, *self.releases))
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """Promises that only some people were given, increasing; empty when all have the same."""
+        return tuple(sorted({r.level for r in self.releases if r.level is not None}))
+
+    def pairs(self, level: float | None = None) -> list[tuple[Pair, int]]:
+        """What the accountant composes: all that one person's row can enter.
+
+        Parameters
+        ----------
+        level : float or None, default=None
+            One of `levels`. None stands for the largest, whose people are protected least: levels
+            differ in noise alone, so it dominates the others.
+        """
+        level = max(self.levels, default=None) if level is None else level
+        return [
+            (self.pair(release), 1 if release.sampling.at_once else release.count)
+            for release in self.releases
+            if release.level in (None, level)
+        ]
+
+    @cached_property
+    def _composition(self) -> Composition:
+        from privlearn.accounting import compose
+
+        return compose(self.pairs())
+
+    def epsilon_at_level(self, level: float, delta: float) -> float:
+        """Smallest epsilon that holds at `delta` for people of one of the `levels`."""
+        from privlearn.accounting import compose
+
+        return compose(self.pairs(level)).epsilon(delta)
+
+    def epsilon(self, delta: float) -> float:
+        """Smallest epsilon that this plan guarantees at `delta`."""
+        return self._composition.epsilon(delta)
+
+    def delta(self, epsilon: float) -> float:
+        """Smallest delta that this plan guarantees at `epsilon`."""
+        return self._composition.delta(epsilon)
+
+    def forecast(self) -> Forecast:
+        """Expected noise on a coefficient and on a prediction."""
+        if self.outlook is None:
+            raise ValueError(
+                "no forecast without a number of rows; call estimator.plan(n=..., n_features=...)"
+            )
+        return self.outlook
+
+    def describe(self) -> list[str]:
+        """One line per release, the same in plans and certificates."""
+        return [self._line(release) for release in self.releases]
+
+    def _line(self, release: Release) -> str:
+        return (
+            f"{release.name}: {release.count} x {release.mechanism.name}, "
+            f"{release.size} number{'s' if release.size > 1 else ''}, "
+            f"clip {release.clip:.6g} ({release.norm.name}), "
+            f"noise multiplier {self.noise_multiplier(release):.6g}, {release.sampling.name}, "
+            f"{self.share(release):.1%} of the budget"
+        )
+
+    def __str__(self) -> str:
+        lines = ["Privacy plan: nothing has been released", f"  neighbours  {self.neighbors.value}"]
+        lines += [f"  release     {line}" for line in self.describe()]
+        lines += [f"  assumes     {line}" for line in self.assumptions]
+        if self.outlook is not None:
+            lines += [f"  forecast    {line}" for line in str(self.outlook).splitlines()]
+        return "\n".join(lines)
+
+
+def check_size(n: Any, n_features: Any) -> tuple[int | None, int]:  # noqa: ANN401
+    """Numbers of rows and columns as plain integers; those that no table has are refused."""
+    rows = None if n is None else _whole("n", n, MAX_ROWS)
+    return rows, _whole("n_features", n_features, MAX_COLUMNS)
+
+
+def _whole(name: str, value: Any, most: int) -> int:  # noqa: ANN401
+    if isinstance(value, Integral) and not isinstance(value, bool) and 1 <= int(value) <= most:
+        return int(value)
+    given = str(value)[:20] if isinstance(value, Integral | float) else type(value).__name__
+    raise ValueError(f"{name} is {given}, but a whole number from 1 to {most} is needed")
+
+
+def calibrate(plan_at: Callable[[float], Plan], budget: Budget) -> Plan:
+    """The plan with the least noise whose guarantee fits the budget.
+
+    Parameters
+    ----------
+    plan_at : callable
+        Maps a noise scale to a plan; more scale is more noise.
+    budget : Budget
+        What may be spent in all.
+
+    Returns
+    -------
+    Plan
+        With `plan.delta(budget.epsilon) <= budget.delta`, checked by evaluation.
+    """
+    plan = plan_at(1.0)
+    if budget.delta == 0:
+        _refuse_gaussian_without_delta(plan)
+    return plan_at(_smallest_scale(plan, budget))
+
+
+@lru_cache(maxsize=256)
+def _smallest_scale(plan: Plan, budget: Budget) -> float:
+    """The search, remembered: plans hold public facts only, and grids of fits repeat them."""
+    from privlearn.accounting import smallest_scale
+
+    return smallest_scale(
+        lambda scale: replace(plan, scale=scale).pairs(), budget.epsilon, budget.delta
+    )
+
+
+def _refuse_gaussian_without_delta(plan: Plan) -> None:
+    for release in plan.releases:
+        if release.mechanism == GAUSSIAN:
+            raise InvalidBudget(
+                "delta=0, but Gaussian noise needs delta > 0; set delta, for example delta=1e-6, "
+                "or use solver='one-pass', which needs none"
+            )

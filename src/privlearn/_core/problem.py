@@ -1,0 +1,372 @@
+"""Public facts: what is known before any data is touched.
+
+Nothing here ever sees a row. `Problem` is all that a solver's `configure` and `plan` get, so a plan
+cannot look at data.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from privlearn._core.budget import Budget, budget_of
+from privlearn._data.cells import numbers
+from privlearn._objective.losses import Loss
+from privlearn._objective.penalties import Penalty
+from privlearn.exceptions import MissingFact
+
+__all__ = [
+    "Bounds",
+    "Budget",
+    "Level",
+    "Neighbors",
+    "Problem",
+    "budget_of",
+    "declared_numbers",
+    "feature_norm",
+    "nearest_to_zero",
+    "numbers_in",
+    "refuse_disjoint",
+    "shape_of",
+]
+
+
+class Neighbors(StrEnum):
+    """Which pairs of data sets the guarantee makes hard to tell apart."""
+
+    ZERO_OUT = "zero_out"
+    ADD_REMOVE = "add_remove"
+    REPLACE_ONE = "replace_one"
+
+    @property
+    def n_is_public(self) -> bool:
+        """Whether both data sets of a neighbouring pair have the same number of rows."""
+        return self is not Neighbors.ADD_REMOVE
+
+    @property
+    def replaces(self) -> bool:
+        """Whether one contribution is exchanged for another, not for nothing."""
+        return self is Neighbors.REPLACE_ONE
+
+    @property
+    def sentence(self) -> str:
+        """The relation in words, for certificates."""
+        return {
+            Neighbors.ZERO_OUT: "one person's row is replaced by the empty row; n is public",
+            Neighbors.ADD_REMOVE: "one person's row is there or not; n is private",
+            Neighbors.REPLACE_ONE: "one person's row is replaced by any other row; n is public",
+        }[self]
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """Declared facts: limits that are *enforced* on every row, a box, then a norm; and scales.
+
+    Attributes
+    ----------
+    low, high : arrays of shape (n_features,) or None
+        The box of the features.
+    target : pair of floats or None
+        The range of y.
+    row_norm : float or None
+        Largest L2 norm of a row, the intercept's 1 included where there is one.
+    scale : array of shape (n_features,) or None
+        Root mean square of each feature. Nothing enforces it: a wrong one costs accuracy only.
+    """
+
+    low: NDArray[np.float64] | None
+    high: NDArray[np.float64] | None
+    target: tuple[float, float] | None
+    row_norm: float | None
+    scale: NDArray[np.float64] | None = None
+    bought: bool = False  # whether the box is bought: a plan must hold wherever it will lie
+
+    @classmethod
+    def declared(
+        cls,
+        n_features: int,
+        *,
+        bounds_X: object = None,
+        bounds_y: object = None,
+        data_norm: float | None = None,
+        scale_X: object = None,
+        fit_intercept: bool = True,
+    ) -> Bounds:
+        """Check what the user declared and bring it to one shape."""
+        low, high = (None, None) if bounds_X is None else _box(bounds_X, n_features)
+        target = None if bounds_y is None else _interval(bounds_y)
+        norm = None if data_norm is None else _norm(data_norm, fit_intercept)
+        bounds = cls(low, high, target, norm, _scale(scale_X, n_features))
+        refuse_disjoint(bounds, fit_intercept, f"data_norm={data_norm}")
+        return bounds
+
+    def same_as(self, other: Bounds) -> bool:
+        """Whether the same was declared."""
+        pairs: list[tuple[Any, Any]] = [
+            (self.low, other.low),
+            (self.high, other.high),
+            (self.target, other.target),
+            (self.row_norm, other.row_norm),
+            (self.scale, other.scale),
+        ]
+        return all(
+            (a is None) == (b is None) and (a is None or np.array_equal(a, b)) for a, b in pairs
+        )
+
+    def named(self) -> str:
+        """The parameters that declared something, as the subject of a sentence; empty without."""
+        given = [
+            ("bounds_X", self.low is not None),
+            ("data_norm", self.row_norm is not None),
+            ("bounds_y", self.target is not None),
+            ("scale_X", self.scale is not None),
+        ]
+        names = [name for name, there in given if there]
+        if not names:
+            return ""
+        listed = ", ".join(names[:-1])
+        return f"{listed} and {names[-1]} were" if listed else f"{names[0]} was"
+
+    def need_features(self, solver: str) -> None:
+        """Refuse when neither a box nor a norm of the features is known."""
+        if self.low is None and self.row_norm is None:
+            raise MissingFact(
+                f"bounds_X and data_norm are both missing, but solver={solver!r} needs to know how "
+                "large a row can be; pass bounds_X=(low, high) or data_norm from public knowledge, "
+                "never from the data itself. They are bought only by fit with delta > 0, and "
+                "without sample_epsilon"
+            )
+
+    def need_target(self, solver: str) -> tuple[float, float]:
+        """Return the range of y, or refuse when it is missing."""
+        if self.target is None:
+            raise MissingFact(
+                f"bounds_y is missing, but solver={solver!r} needs the range of the target; pass "
+                "bounds_y=(low, high) from public knowledge, never from the data itself. It is "
+                "bought only by fit with delta > 0, and without sample_epsilon"
+            )
+        return self.target
+
+
+def feature_norm(row_norm: float, fit_intercept: bool) -> float:
+    """What a row's norm leaves to its features; the intercept's 1 is part of the row."""
+    return math.sqrt(row_norm**2 - 1.0) if fit_intercept else row_norm
+
+
+def nearest_to_zero(bounds: Bounds) -> NDArray[np.float64] | None:
+    """The point of the box that is nearest to zero; None where that is zero itself."""
+    if bounds.low is None or bounds.high is None:
+        return None
+    nearest = np.clip(0.0, bounds.low, bounds.high)
+    return nearest if nearest.any() else None
+
+
+def refuse_disjoint(bounds: Bounds, fit_intercept: bool, given: str) -> None:
+    """Refuse a norm that no row within the box has, or hardly any."""
+    nearest = nearest_to_zero(bounds)
+    if bounds.row_norm is None or nearest is None:
+        return
+    shortest = float(np.linalg.norm(nearest))
+    if shortest > _ROOM * feature_norm(bounds.row_norm, fit_intercept):
+        least = math.hypot(shortest / _ROOM, 1.0) if fit_intercept else shortest / _ROOM
+        raise ValueError(
+            f"{given}, but bounds_X excludes zero so far that no row within it is that short; "
+            f"give at least {least:.4g}, or leave one of the two out (subtract a public constant "
+            "from columns that are far from zero)"
+        )
+
+
+_ROOM = 0.999  # of the norm that the shortest row of a box may have, or rounding would matter
+
+
+SMALLEST, LARGEST = 1e-100, 1e100  # sizes of declared numbers: squares and cubes stay finite
+NARROWEST = 2.0**-40  # of a width, relative to the larger end: rounding keeps it apart
+
+
+UNORDERED = (set, frozenset, dict, str, bytes)  # two of something, but no low and high end
+
+
+def _pair(value: Any, name: str) -> tuple[ArrayLike, ArrayLike]:  # noqa: ANN401
+    low: ArrayLike
+    high: ArrayLike
+    try:
+        if isinstance(value, UNORDERED):
+            raise TypeError
+        low, high = value
+    except (TypeError, ValueError):
+        pass
+    else:
+        return low, high
+    if len(shape_of(value)) == 2 and shape_of(value)[1] == 2:
+        raise ValueError(
+            f"{name} is a list of {len(value)} pairs, but one pair of arrays is needed, the low "
+            f"ends and the high ends; write {name}=([low of every feature], [high of every "
+            f"feature]), for example {name}=tuple(zip(*pairs))"
+        )
+    raise ValueError(
+        f"{name} must be a pair (low, high), not {type(value).__name__}; for example {name}=(0, 1)"
+    )
+
+
+def shape_of(value: Any) -> tuple[int, ...]:  # noqa: ANN401
+    """The shape of nested lists or of an array; empty where it has none."""
+    try:
+        return tuple(np.shape(value))
+    except ValueError:
+        return ()
+
+
+def numbers_in(value: Any) -> NDArray[np.float64]:  # noqa: ANN401
+    """A number, or an array of them, with NaN for all that is none."""
+    try:
+        cells = np.asarray(value, dtype=object)
+    except ValueError:  # lists in each other without end
+        cells = np.array(None, dtype=object)
+    if isinstance(value, np.ma.MaskedArray):
+        return np.full(cells.shape, np.nan)
+    return np.asarray(numbers(cells.ravel().tolist()), dtype=np.float64).reshape(cells.shape)
+
+
+def declared_numbers(value: Any, name: str) -> NDArray[np.float64]:  # noqa: ANN401
+    """Numbers that somebody declared, each 0 or of a size that can be computed with."""
+    found = numbers_in(value)
+    if not np.isfinite(found).all():
+        raise ValueError(
+            f"{name} must be finite numbers, but it holds something else; leave it out where it is "
+            "not public knowledge"
+        )
+    size = np.abs(found)
+    wrong = found[(size > LARGEST) | ((size > 0) & (size < SMALLEST))]
+    if len(wrong):
+        raise ValueError(
+            f"{name} holds {wrong[0]:g}, but numbers that are 0 or between {SMALLEST:g} and "
+            f"{LARGEST:g} in size are needed; give the data in other units"
+        )
+    return found
+
+
+def _check_width(
+    name: str, low: NDArray[np.float64], high: NDArray[np.float64], zero: bool
+) -> None:
+    """Ends must be the same, where that makes sense, or clearly apart."""
+    width, size = high - low, np.maximum(np.abs(low), np.abs(high))
+    lost = (width < SMALLEST) | (width < NARROWEST * size)
+    wrong = np.flatnonzero(lost & (width != 0) if zero else lost)
+    if len(wrong):
+        k = wrong[0]
+        raise ValueError(
+            f"{name} has the ends {float(low[k])!r} and {float(high[k])!r}, too near to each other "
+            f"to compute with; give ends at least {SMALLEST:g}, and 1e-12 of their size, apart"
+        )
+
+
+def _box(value: object, n_features: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    sides = []
+    for side in _pair(value, "bounds_X"):
+        array = declared_numbers(side, "bounds_X")
+        if array.ndim > 1 or (array.ndim == 1 and array.shape != (n_features,)):
+            raise ValueError(
+                f"bounds_X holds a side of shape {array.shape}, but X has {n_features} features; "
+                f"give scalars or arrays of shape ({n_features},)"
+            )
+        sides.append(np.array(np.broadcast_to(array, (n_features,))))
+    low, high = sides
+    if not (low <= high).all():
+        raise ValueError(
+            "bounds_X must be finite with low <= high for every feature; check the order of the two"
+        )
+    if shape_of(value) == (2, 2) and n_features == 2 and (low == high).all() and low[0] < low[1]:
+        raise ValueError(
+            "bounds_X holds the same two numbers twice, so that no feature could vary; it is a "
+            "pair of arrays, the low ends and the high ends: write bounds_X=([low, low], [high, "
+            "high])"
+        )
+    _check_width("bounds_X", low, high, zero=True)
+    low.flags.writeable = high.flags.writeable = False
+    return low, high
+
+
+def _scale(value: Any, n_features: int) -> NDArray[np.float64] | None:  # noqa: ANN401
+    if value is None:
+        return None
+    array = declared_numbers(value, "scale_X")
+    if array.ndim > 1 or (array.ndim == 1 and array.shape != (n_features,)):
+        raise ValueError(
+            f"scale_X has shape {array.shape}, but X has {n_features} features; give a number or "
+            f"an array of shape ({n_features},)"
+        )
+    if not (array > 0).all():
+        raise ValueError(
+            "scale_X must be finite and above 0: it is the root mean square of each feature; leave "
+            "it out where it is not public knowledge"
+        )
+    return np.array(np.broadcast_to(array, (n_features,)))
+
+
+def _interval(value: object) -> tuple[float, float]:
+    sides = [declared_numbers(side, "bounds_y") for side in _pair(value, "bounds_y")]
+    if any(side.ndim for side in sides):
+        raise ValueError("bounds_y must be a pair of two numbers; y has one column")
+    low, high = (float(side) for side in sides)
+    if not low < high:
+        raise ValueError(
+            f"bounds_y=({low}, {high}), but two finite numbers with low < high are needed"
+        )
+    _check_width("bounds_y", np.array([low]), np.array([high]), zero=False)
+    return low, high
+
+
+def _norm(data_norm: Any, fit_intercept: bool) -> float:  # noqa: ANN401
+    array = declared_numbers(data_norm, "data_norm")
+    floor = 1.0 if fit_intercept else 0.0
+    if array.ndim or not array > floor:
+        reason = "the intercept's 1 is part of the row" if fit_intercept else "it is a length"
+        raise ValueError(
+            f"data_norm={data_norm}, but it must be finite and above {floor:g}: {reason}; "
+            "give a larger data_norm or scale the features"
+        )
+    return float(array)
+
+
+@dataclass(frozen=True)
+class Level:
+    """People who were promised the same epsilon, and how many they are where that is public."""
+
+    epsilon: float
+    people: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Everything public about a fit. It holds no data, and `n` is None when n is private."""
+
+    n: int | None
+    n_features: int
+    bounds: Bounds
+    loss: Loss
+    penalty: Penalty
+    neighbors: Neighbors
+    fit_intercept: bool = True
+    rows_may_be_empty: bool = False
+    assumed: tuple[str, ...] = ()
+    levels: tuple[Level, ...] = ()  # increasing; empty when everybody is promised the same
+
+    def same_as(self, other: Problem) -> bool:
+        """Whether all public facts are the same."""
+        names = [field.name for field in fields(self) if field.name != "bounds"]
+        equal = all(getattr(self, name) == getattr(other, name) for name in names)
+        return equal and self.bounds.same_as(other.bounds)
+
+    def assumptions(self) -> tuple[str, ...]:
+        """What the guarantee takes for granted, for plans and certificates."""
+        given = self.bounds.named()
+        declared = (f"{given} chosen without looking at the data",) if given else ()
+        counted = () if self.n is None else ("the number of rows is public",)
+        chosen = "every person's sample_epsilon was chosen without looking at the data"
+        own = (f"{chosen}, and the list of levels is public",) if self.levels else ()
+        return (*declared, *counted, *own, *self.assumed)

@@ -1,0 +1,348 @@
+"""The Releaser: the only holder of randomness, and the only way out for anything about the data.
+
+It hands out what the plan holds and refuses the rest. A statistic is rounded to the plan's grid,
+the plan's integer noise is added, and the sum of the two integers is what leaves: no bit below the
+grid ever does, so the rounding of floating-point numbers tells nothing (see docs/privacy.md).
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from privlearn._core.certificate import Certificate
+from privlearn._core.mechanisms import DepthDraw
+from privlearn._core.plan import Plan, Release
+from privlearn._core.problem import Budget
+from privlearn._core.sampling import FULL, Batches, Disjoint
+from privlearn.exceptions import PlanViolation
+
+if TYPE_CHECKING:
+    from privlearn.noise import NoiseSource
+
+__all__ = ["Releaser", "Steps", "releasing_with", "spend", "watching"]
+
+Array = NDArray[np.float64]
+
+
+class Steps(NamedTuple):
+    """Everything that a compiled loop needs for some releases of one name, charged beforehand.
+
+    The loop calls `release_step.emit` for each release: it rounds the statistic to the grid and
+    adds `noise`. Audits make `statistics` and `released` as long as there are steps, to record, and
+    `answers`, to replay; for everyone else they are empty.
+    """
+
+    batches: Batches
+    noise: NDArray[np.int64]  # (steps, size), in units of the grid
+    grid: float
+    statistics: Array
+    released: Array
+    answers: Array
+
+    @property
+    def taken(self) -> int:
+        """Number of releases."""
+        return len(self.noise)
+
+    def rows(self, k: int) -> NDArray[np.int64]:
+        """Rows of batch `k`."""
+        return self.batches.rows[self.batches.starts[k] : self.batches.starts[k + 1]]
+
+    def emit(self, k: int, statistic: Array) -> Array:
+        """Release number `k`, for loops that are not compiled."""
+        from privlearn._core.release_step import emit
+
+        out = np.empty(statistic.size)
+        record = (self.statistics, self.released, self.answers)
+        if not emit(statistic, k, self.noise, self.grid, *record, out):
+            raise PlanViolation("a statistic does not fit its grid: a solver bug")
+        return out
+
+
+class Releaser:
+    """Adds the planned noise to what a solver releases.
+
+    Parameters
+    ----------
+    plan : Plan
+        Everything that may leave.
+    budget : Budget
+        What was promised, for the certificate.
+    seed : int or None
+        None keys the noise from the operating system. A number makes the run reproducible, and
+        therefore not private.
+    """
+
+    def __init__(self, plan: Plan, budget: Budget, seed: int | None = None) -> None:
+        self.plan = plan
+        self._budget = budget
+        self._seed = seed
+        self._planned = {release.name: release for release in plan.releases}
+        self._made: Counter[str] = Counter()
+        self._source: NoiseSource | None = None
+        self.ledger_head: str | None = None  # `spend` knows it, where a ledger was charged
+
+    def __call__(self, name: str, statistic: ArrayLike, *, clip: float) -> Array:
+        """Release `statistic`, a sum of contributions of norm at most `clip`, with noise."""
+        release = self._take(name, np.shape(statistic), clip)
+        if release.mechanism.selects:
+            raise PlanViolation(f"release {name!r} is a selection; use select, not a plain release")
+        if isinstance(release.mechanism, DepthDraw):
+            raise PlanViolation(f"release {name!r} is a draw; use draw, not a plain release")
+        if release.sampling != FULL:
+            raise PlanViolation(f"release {name!r} is of drawn rows; call steps({name!r}, n, ...)")
+        return self._emit(release, np.asarray(statistic, dtype=np.float64))
+
+    def select(self, name: str, scores: ArrayLike, *, clip: float) -> int:
+        """Release the index of the largest score after noise, and nothing else."""
+        release = self._take(name, np.shape(scores), clip)
+        if not release.mechanism.selects:
+            raise PlanViolation(f"release {name!r} is planned with {release.mechanism.name} noise")
+        return int(np.argmax(self._emit(release, np.asarray(scores, dtype=np.float64))))
+
+    def draw(self, name: str, ordered: Array, *, clip: float) -> Array:
+        """Release a point drawn by its depth among models, and nothing else.
+
+        Parameters
+        ----------
+        name : str
+            Which planned release; its shape is the point's.
+        ordered : array of shape (models, coordinates)
+            Every coordinate of the models in order (`tukey_boxes.in_order`).
+        clip : float
+            How many models one row can change.
+        """
+        release = self._take(name, ordered.shape[1:], clip)
+        return self._draw(release, ordered)
+
+    def steps(self, name: str, n: int, *, clip: float, at_most: int) -> Steps:
+        """Batches and noise for the next releases of `name`, for a compiled loop.
+
+        Parameters
+        ----------
+        name : str
+            Which planned release.
+        n : int
+            Number of rows.
+        clip : float
+            What every row's contribution was clipped to.
+        at_most : int
+            How many steps to hand out; fewer when the plan has fewer left, all of them where they
+            share one draw of rows.
+        """
+        release = self._find(name)
+        wanted = release.count if release.sampling.at_once else at_most
+        count = max(1, min(wanted, release.count - self._made[name]))
+        self._take(name, release.shape, clip, count)
+        return self._hand_out(release, n, count)
+
+    def deal(self, n: int, groups: int) -> Batches:
+        """Deal `n` rows to groups, each row to one of them; this tells nothing and costs nothing.
+
+        Groups are equal where the number of rows is public; otherwise each row draws its own, so
+        that one row more or less leaves the others where they are.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows, which stays a secret where the plan's relation makes it one.
+        groups : int
+            Public, or computed from what was released.
+        """
+        dealt = not self.plan.neighbors.n_is_public
+        return self._deal(Disjoint(groups, dealt=dealt), n)
+
+    def noise_scale(self, name: str) -> float:
+        """Public scale of the noise of `name`, in the units of its statistic."""
+        return self.plan.noise_scale(self._find(name))
+
+    def certificate(self) -> Certificate:
+        """What was promised and spent. The whole plan is spent, whatever was released."""
+        return Certificate(
+            plan=self.plan,
+            budget=self._budget,
+            private=self._seed is None,
+            made=dict(self._made),
+            ledger_head=self.ledger_head,
+        )
+
+    def _find(self, name: str) -> Release:
+        if name not in self._planned:
+            raise PlanViolation(
+                f"release {name!r} is not in the plan, which holds {sorted(self._planned)}"
+            )
+        return self._planned[name]
+
+    def _take(self, name: str, shape: tuple[int, ...], clip: float, count: int = 1) -> Release:
+        """Check some releases against the plan and count them, before anything is drawn."""
+        release = self._find(name)
+        if shape != release.shape:
+            raise PlanViolation(f"release {name!r} has shape {shape}, planned was {release.shape}")
+        if clip != release.clip:
+            raise PlanViolation(f"release {name!r} was clipped to {clip}, planned {release.clip}")
+        if self._made[name] + count > release.count:
+            raise PlanViolation(
+                f"release {name!r} was planned {release.count} times, not once more"
+            )
+        self._made[name] += count
+        self._report()
+        return release
+
+    def _noise(self) -> NoiseSource:
+        if self._source is None:
+            from privlearn.noise import NoiseSource
+
+            self._source = NoiseSource(self._seed)
+        return self._source
+
+    def _draw_noise(self, release: Release, count: int) -> NDArray[np.int64]:
+        """Noise of `count` releases, in units of the grid."""
+        scale = self.plan.noise_scale(release) / self.plan.grid(release)
+        source, mechanism = self._noise(), release.mechanism
+        if mechanism.independent:
+            return mechanism.draw(source, scale, (count, *release.shape))
+        return np.stack([mechanism.draw(source, scale, release.shape) for _ in range(count)])
+
+    def _emit(self, release: Release, statistic: Array) -> Array:
+        grid = self.plan.grid(release)
+        units = round_to_grid(statistic, grid)
+        noise = self._draw_noise(release, 1)[0]
+        return np.asarray((units + noise) * grid, dtype=np.float64)
+
+    def _draw(self, release: Release, ordered: Array) -> Array:
+        if not isinstance(release.mechanism, DepthDraw):
+            raise PlanViolation(f"release {release.name!r} is planned as {release.mechanism.name}")
+        scale = self.plan.noise_scale(release)
+        return release.mechanism.draw_point(self._noise(), ordered, scale)
+
+    def _hand_out(self, release: Release, n: int, count: int) -> Steps:
+        batches = release.sampling.draw_many(self._noise(), n, count)
+        noise = self._draw_noise(release, count).reshape(count, release.size)
+        nothing = np.empty((0, release.size))
+        return Steps(batches, noise, self.plan.grid(release), nothing, nothing, nothing)
+
+    def _deal(self, sampling: Disjoint, n: int) -> Batches:
+        return sampling.draw_many(self._noise(), n, sampling.batches)
+
+    def _report(self) -> None:
+        """Tell whoever watches how many of the planned releases were made; both are public."""
+        watcher = _watcher.get()
+        if watcher is not None:
+            watcher(self._made.total(), sum(release.count for release in self.plan.releases))
+
+    def __reduce__(self) -> str | tuple[object, ...]:
+        raise TypeError("a Releaser cannot be copied or pickled: a copy would repeat its noise")
+
+
+def round_to_grid(statistic: Array, grid: float) -> NDArray[np.int64]:
+    """Nearest grid points, as integers.
+
+    A sum of bounded rows is always finite and fits: anything else is a bug in a solver, and
+    stopping is safer than releasing it.
+    """
+    units = np.rint(statistic / grid)
+    if not (np.abs(units) < 2.0**52).all():
+        raise PlanViolation(
+            "a statistic is not finite or larger than its plan allows: a solver bug"
+        )
+    return units.astype(np.int64)
+
+
+Watcher = Callable[[int, int], None]
+_watcher: ContextVar[Watcher | None] = ContextVar("privlearn_watcher", default=None)
+
+
+@contextmanager
+def watching(watcher: Watcher) -> Iterator[None]:
+    """Call `watcher(done, total)` as planned releases are made: for progress bars.
+
+    Examples
+    --------
+    >>> with watching(lambda done, total: print(f"{done} of {total}")):
+    ...     pass
+    """
+    token = _watcher.set(watcher)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
+
+
+Opener = Callable[[Plan, Budget, int | None], Releaser]
+_opener: ContextVar[Opener] = ContextVar("privlearn_releaser", default=Releaser)
+
+
+@contextmanager
+def releasing_with(opener: Opener) -> Iterator[None]:
+    """Let audits and tests put their own Releaser in the place of the real one."""
+    token = _opener.set(opener)
+    try:
+        yield
+    finally:
+        _opener.reset(token)
+
+
+@contextmanager
+def spend(
+    plan: Plan,
+    budget: Budget,
+    *,
+    ledger: object = None,
+    dataset: str | None = None,
+    random_state: object = None,
+    stream: str | None = None,
+) -> Iterator[Releaser]:
+    """Charge the plan, then lend a Releaser for it. A crash inside refunds nothing.
+
+    `stream` is the id of a stream whose first batch this is; only ledgers that count batches need
+    to know the word.
+    """
+    seed = _seed(random_state)
+    head: object = None
+    if ledger is not None:
+        known = {} if stream is None else {"stream": stream}
+        head = _charge_of(ledger)(plan, dataset, **known)
+    releaser = _opener.get()(plan, budget, seed)
+    releaser.ledger_head = head if isinstance(head, str) else None
+    yield releaser
+
+
+def _charge_of(ledger: object) -> Callable[..., object]:
+    """The `charge` of a ledger, or of the ledger at a path."""
+    if isinstance(ledger, str | os.PathLike):
+        from privlearn.ledger import Ledger
+
+        ledger = Ledger(ledger)
+    charge: Callable[..., object] | None = getattr(ledger, "charge", None)
+    if charge is None or not callable(charge):
+        raise TypeError(
+            f"ledger is a {type(ledger).__name__}, but a Ledger, its path, or an object with "
+            "charge(plan, dataset) is needed; it is called before anything is released"
+        )
+    return charge
+
+
+def _seed(random_state: object) -> int | None:
+    """A seed from what scikit-learn accepts as random_state; None stays None."""
+    if random_state is None:
+        return None
+    if isinstance(random_state, int | np.integer):
+        if random_state < 0:
+            raise ValueError(f"random_state={random_state}, but a seed is 0 or more")
+        return int(random_state)
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63 - 1))
+    raise TypeError(
+        f"random_state is a {type(random_state).__name__}; give None (private), or, for a "
+        "reproducible and so not private run, an int, a RandomState or a Generator"
+    )

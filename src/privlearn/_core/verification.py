@@ -1,0 +1,119 @@
+"""A second opinion on a plan's price, by `dp_accounting`, an accountant written by others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from privlearn._core.plan import Plan
+from privlearn._core.problem import Budget
+from privlearn.accounting import (
+    ApproximateLoss,
+    Gaussian,
+    Laplace,
+    Pair,
+    PureLoss,
+    SampledGaussian,
+)
+from privlearn.exceptions import UnsupportedCombination
+
+__all__ = ["Verification", "verify"]
+
+TOLERANCE = 1e-3  # both accountants round up, each on its own grid
+
+
+class Verification(NamedTuple):
+    """What two accountants say of one plan.
+
+    Attributes
+    ----------
+    holds : bool
+        Whether the recomputed epsilon is within the promise, up to one part in a thousand.
+    promised, ours, recomputed : float
+        Epsilons at the promised delta.
+    """
+
+    holds: bool
+    promised: float
+    ours: float
+    recomputed: float
+
+
+def verify(plan: Plan, budget: Budget) -> Verification:
+    """Compose the plan's pairs with `dp_accounting` and compare.
+
+    Examples
+    --------
+    >>> from privlearn._core.problem import Budget, Neighbors
+    >>> from privlearn._core.plan import Plan, Release
+    >>> plan = Plan((Release("sum", (1,), clip=1.0),), Neighbors.ZERO_OUT, scale=4.3)
+    >>> verify(plan, Budget(1.0, 1e-6)).holds
+    True
+    """
+    library = _library()
+    step = min(1e-4, budget.epsilon * 1e-3)
+    total = library.identity(value_discretization_interval=step)
+    for pair, count in plan.pairs():
+        total = total.compose(_translate(pair, library, step).self_compose(count))
+    recomputed = float(total.get_epsilon_for_delta(budget.delta))
+    return Verification(
+        holds=recomputed <= budget.epsilon * (1 + TOLERANCE),
+        promised=budget.epsilon,
+        ours=plan.epsilon(budget.delta),
+        recomputed=recomputed,
+    )
+
+
+def _library() -> Any:  # noqa: ANN401
+    try:
+        from dp_accounting.pld import privacy_loss_distribution
+    except ImportError:
+        raise ImportError(
+            "dp_accounting is not installed; pip install 'privlearn[verify]' brings it"
+        ) from None
+    return privacy_loss_distribution
+
+
+def _sampled(pair: SampledGaussian, library: Any, step: float) -> Any:  # noqa: ANN401
+    from dp_accounting import NeighboringRelation
+
+    relation = (
+        NeighboringRelation.REPLACE_ONE if pair.replace else NeighboringRelation.ADD_OR_REMOVE_ONE
+    )
+    return library.from_gaussian_mechanism(
+        pair.noise_multiplier,
+        sampling_prob=pair.rate,
+        neighboring_relation=relation,
+        value_discretization_interval=step,
+    )
+
+
+def _pure(pair: PureLoss | ApproximateLoss, library: Any, step: float) -> Any:  # noqa: ANN401
+    from dp_accounting.pld.common import DifferentialPrivacyParameters
+
+    return library.from_privacy_parameters(
+        DifferentialPrivacyParameters(pair.epsilon, getattr(pair, "delta", 0.0)),
+        value_discretization_interval=step,
+    )
+
+
+_TRANSLATIONS: dict[type, Callable[[Any, Any, float], Any]] = {
+    Gaussian: lambda pair, library, step: library.from_gaussian_mechanism(
+        1.0 / pair.mu, value_discretization_interval=step
+    ),
+    Laplace: lambda pair, library, step: library.from_laplace_mechanism(
+        1.0 / pair.epsilon, value_discretization_interval=step
+    ),
+    SampledGaussian: _sampled,
+    PureLoss: _pure,
+    ApproximateLoss: _pure,
+}
+
+
+def _translate(pair: Pair, library: Any, step: float) -> Any:  # noqa: ANN401
+    if type(pair) not in _TRANSLATIONS:
+        raise UnsupportedCombination(
+            f"dp_accounting has no counterpart of {type(pair).__name__}; this plan cannot be "
+            "verified with it"
+        )
+    return _TRANSLATIONS[type(pair)](pair, library, step)

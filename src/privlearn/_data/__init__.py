@@ -1,0 +1,1 @@
+"""Tables of any container as bounded rows, each read and bounded by itself."""

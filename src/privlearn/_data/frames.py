@@ -1,0 +1,173 @@
+"""Data frames as arrays of numbers, and single columns as cells.
+
+pandas chooses the type of a column by its cells, so that type decides nothing here. The schema of
+polars and Arrow is declared: a column of text or dates is refused by it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._data.cells import as_numbers, numbers, objects, refuse_no_number
+
+__all__ = ["cells_of_pandas", "from_arrow", "from_pandas", "from_typed", "typed_cells"]
+
+_AS_ARRAY = frozenset(
+    ["Boolean", "Float32", "Float64"]
+    + [f"{sign}{bits}" for sign in ("Int", "UInt") for bits in (8, 16, 32, 64)]
+)
+ENCODE = (
+    "encode it with a fixed, public list of categories (never one read off the data), or a date as "
+    "days since a fixed one, or leave it out"
+)
+
+
+def from_pandas(frame: Any, strict: bool) -> NDArray[np.floating]:  # noqa: ANN401
+    """A pandas frame; each cell of columns that are no plain numbers is read on its own."""
+    _refuse_same_names(frame.columns)
+    kinds = set(frame.dtypes)
+    if len(kinds) == 1 and _is_plain(next(iter(kinds))):
+        return as_numbers(frame.to_numpy())
+    columns = [
+        _column_of_pandas(column, f"column {name!r} of X", strict) for name, column in frame.items()
+    ]
+    return _together(columns, len(frame))
+
+
+def _refuse_same_names(names: Any) -> None:  # noqa: ANN401
+    if len(set(names)) < len(names):
+        raise ValueError(
+            "X has columns with the same name, so that nobody could tell them apart later; give "
+            "every column a name of its own"
+        )
+
+
+def _is_plain(kind: Any) -> bool:  # noqa: ANN401
+    return isinstance(kind, np.dtype) and kind.kind in "biuf"
+
+
+def _column_of_pandas(column: Any, what: str, strict: bool) -> NDArray[np.floating]:  # noqa: ANN401
+    cells = cells_of_pandas(column)
+    found = as_numbers(cells)
+    if strict and cells.dtype == object:
+        _refuse_in_column(cells, np.asarray(found), what, column.dtype)
+    return found
+
+
+def _refuse_in_column(cells: NDArray[Any], found: NDArray[Any], what: str, kind: object) -> None:
+    """As cell by cell, with the column's type and the remedy for columns."""
+    reason: type[Exception] | None = None
+    try:
+        refuse_no_number(cells.tolist(), found, what)
+    except (TypeError, ValueError) as error:
+        reason = type(error)
+    if reason is not None:
+        raise reason(
+            f"{what} is {kind} and holds something that is no number, but numbers are needed (an "
+            f"argument must be numeric, no string, so give a real number in each cell); {ENCODE}"
+        )
+
+
+def cells_of_pandas(column: Any) -> NDArray[Any]:  # noqa: ANN401
+    """A series as plain numbers, or as the objects that it holds."""
+    if _is_plain(column.dtype):
+        return np.asarray(column.to_numpy())
+    kind = getattr(column.dtype, "numpy_dtype", None)
+    if _is_plain(kind) and type(column.dtype).__name__ != "ArrowDtype":
+        return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+    return objects(column.astype(object).to_numpy(dtype=object))
+
+
+def _together(columns: list[NDArray[Any]], n: int) -> NDArray[np.floating]:
+    single = bool(columns) and all(column.dtype == np.float32 for column in columns)
+    out = np.empty((n, len(columns)), dtype=np.float32 if single else np.float64)
+    for place, column in enumerate(columns):
+        out[:, place] = column
+    return out
+
+
+def from_arrow(table: Any, strict: bool) -> NDArray[np.floating]:  # noqa: ANN401
+    """A table or a batch of Arrow, by its schema."""
+    _refuse_same_names(table.schema.names)
+    columns = [
+        as_numbers(_arrow_column(table.column(place), f"column {field.name!r} of X", strict))
+        for place, field in enumerate(table.schema)
+    ]
+    return _together(columns, table.num_rows)
+
+
+def _arrow_column(column: Any, what: str, strict: bool) -> NDArray[Any]:  # noqa: ANN401
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind):
+        column = column.cast(pa.float64(), safe=False)
+    elif pa.types.is_decimal(kind) or pa.types.is_float16(kind):
+        return numbers(column.to_pylist())
+    elif not pa.types.is_floating(kind):
+        raise _wrong_type(what, kind)
+    return np.asarray(column.to_numpy(zero_copy_only=False) if _is_chunk(column) else column)
+
+
+def _is_chunk(column: Any) -> bool:  # noqa: ANN401
+    return not hasattr(column, "chunks")
+
+
+def _wrong_type(what: str, kind: object) -> ValueError:
+    return ValueError(f"{what} is {kind}, but numbers are needed; {ENCODE}")
+
+
+def from_typed(X: Any, strict: bool) -> NDArray[np.floating]:  # noqa: ANN401
+    """Any other data frame, by its schema."""
+    import narwhals.stable.v1 as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    if frame.implementation.is_pandas_like():
+        return from_pandas(frame.to_pandas(), strict)
+    columns = [
+        _typed_column(frame.get_column(name), f"column {name!r} of X", strict)
+        for name in frame.columns
+    ]
+    return _together(columns, len(frame))
+
+
+def _typed_column(series: Any, what: str, strict: bool) -> NDArray[np.floating]:  # noqa: ANN401
+    import narwhals.stable.v1 as nw
+
+    kind = series.dtype
+    if kind == nw.Object or kind == nw.Unknown:  # Unknown: a column of nothing but missing cells
+        cells = series.to_list()
+        found = numbers(cells)
+        if strict:
+            refuse_no_number(cells, found, what)
+        return found
+    if not (kind.is_numeric() or kind == nw.Boolean):
+        raise _wrong_type(what, kind)
+    if kind == nw.Float32:
+        return np.asarray(series.to_numpy(), dtype=np.float32)
+    return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+
+
+def typed_cells(y: Any, what: str) -> NDArray[Any] | None:  # noqa: ANN401
+    """A series of polars or Arrow as numbers or as objects; None where it is none."""
+    import narwhals.stable.v1 as nw
+
+    series = nw.from_native(y, pass_through=True, eager_only=True, allow_series=True)
+    if isinstance(series, nw.DataFrame) and len(series.columns) == 1:
+        series = series.get_column(series.columns[0])
+    if not isinstance(series, nw.Series):
+        return None
+    kind = series.dtype
+    names = ("Date", "Datetime", "Duration", "Time")  # narwhals 1.20 has no Time
+    if isinstance(kind, tuple(getattr(nw, name) for name in names if hasattr(nw, name))):
+        raise ValueError(
+            f"{what} is {kind}, but numbers or labels are needed; give dates as numbers of days "
+            "since a fixed, public date"
+        )
+    # By the declared type alone: wider types than numpy's are objects, with nulls or without.
+    if str(kind) in _AS_ARRAY and not series.null_count():
+        return np.asarray(series.to_numpy())
+    return objects(series.to_list())

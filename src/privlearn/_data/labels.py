@@ -1,0 +1,258 @@
+"""Class labels: the declared set, and y as numbers for a loss.
+
+The set of labels is the one fact that may come from the data, as an assumption that the certificate
+names; with ``classes=[...]`` nothing does. Labels are matched by value, cell by cell: 1, 1.0 and
+True are one label, "1" is another one. The type of a container says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._data.cells import DATES, objects
+from privlearn._data.targets import one_column
+
+__all__ = [
+    "Labels",
+    "codes_to_score",
+    "declared_classes",
+    "encode_labels",
+    "read_labels",
+    "refuse_continuous",
+]
+
+NUMBERS, TEXT, BYTES = "numbers", "text", "bytes"
+EXACT = 2.0**53  # below it whole numbers and floats compare exactly
+LARGEST = 2**1023  # of labels: what no float can hold is none
+KINDS: dict[type, str] = dict.fromkeys((bool, int, float), NUMBERS) | {str: TEXT, bytes: BYTES}
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Sorted labels, and the place of every row's among them, NaN where it has none."""
+
+    classes: NDArray[Any]
+    codes: NDArray[np.float64]
+
+
+def read_labels(classes: object, y: Any, on_invalid: str) -> Labels:  # noqa: ANN401
+    """The labels that are declared, or those of y, and y in terms of them; nothing is set."""
+    found = declared_classes(classes, y, on_invalid)
+    return Labels(found, encode_labels(y, found, on_invalid))
+
+
+def declared_classes(classes: object, y: Any, on_invalid: str = "raise") -> NDArray[Any]:  # noqa: ANN401
+    """The sorted labels that ``classes`` declares, or those of y for ``"from_y"``."""
+    if isinstance(classes, str):
+        if classes != "from_y":
+            raise ValueError(
+                f"classes={classes!r}, but an array of labels or 'from_y' is needed; for two "
+                "labels write classes=['no', 'yes']"
+            )
+        cells = one_column(y, strict=on_invalid == "raise")
+        found = _found_in(cells, on_invalid, by_value=not hasattr(y, "dtype"))
+    else:
+        found = _declared(classes)
+    if len(found) < 2:
+        raise ValueError(
+            f"a classifier needs at least two classes, but the number of classes is {len(found)} "
+            "class; declare all labels that could occur with classes=[...]"
+        )
+    return found
+
+
+def _declared(classes: Any) -> NDArray[Any]:  # noqa: ANN401
+    """Public labels, which may be quoted; but there is no need to."""
+    if isinstance(classes, Mapping) or not isinstance(classes, Iterable):
+        raise ValueError(
+            f"classes is a {type(classes).__name__}, but a list of labels or 'from_y' is needed"
+        )
+    held = list(classes) if isinstance(classes, Set | Iterator) else classes
+    given = one_column(held, strict=False)
+    kinds = set(_kinds(given))
+    if None in kinds:
+        raise ValueError(
+            "classes holds something that is no label: a label is text, True, False or a number "
+            "below 2^53 in size; give larger ones as text, and leave out None and NaN, for rows "
+            "without a label are invalid rows"
+        )
+    if len(kinds) > 1:
+        raise ValueError(
+            f"classes holds {' and '.join(sorted(map(str, kinds)))}, but labels of one kind are "
+            "needed: 1 and '1' are different labels; spell all of them alike"
+        )
+    if hasattr(classes, "dtype"):
+        return np.unique(given)
+    return _by_value(given)
+
+
+def _by_value(cells: NDArray[Any]) -> NDArray[Any]:
+    """Distinct labels of one kind, sorted, in the type that numpy gives to them alone."""
+    if cells.dtype != object:
+        return np.unique(cells)
+    distinct = sorted(set(map(_key, cells.tolist())))
+    found = np.array(distinct)
+    return found if found.dtype.kind in "biufUS" else objects(distinct)
+
+
+def _found_in(cells: NDArray[Any], on_invalid: str, by_value: bool) -> NDArray[Any]:
+    """Labels of y. Under "drop" invalid cells are passed over, and the type comes from values."""
+    drop = on_invalid == "drop"
+    if not drop:
+        refuse_continuous(cells)
+    if cells.dtype.kind in "biuf":
+        found = np.unique(cells[np.abs(cells.astype(np.float64)) < EXACT])
+        return _whole(found) if drop else found
+    known = _of_one_kind(cells, drop)
+    if not (drop or by_value):
+        return np.unique(known)
+    found = _by_value(known)
+    return _whole(found) if drop and found.dtype.kind in "biuf" else found
+
+
+def _of_one_kind(cells: NDArray[Any], drop: bool) -> NDArray[Any]:
+    """The labels among the cells; of several kinds the most frequent, or a refusal."""
+    kinds = _kinds(cells)
+    there = sorted({kind for kind in kinds if kind is not None}, key=kinds.count, reverse=True)
+    if len(there) > 1 and not drop:
+        raise ValueError(
+            f"y holds {' and '.join(sorted(there))}, but labels of one kind are needed: 1 and '1' "
+            "are different labels; spell all of them alike"
+        )
+    return cells[np.array([bool(there) and kind == there[0] for kind in kinds], dtype=bool)]
+
+
+def _whole(found: NDArray[Any]) -> NDArray[Any]:
+    """Numbers that can be labels: whole ones, as integers where they fit, truth values as well.
+
+    Any other type of them could be what one row brought about.
+    """
+    whole = found[found == np.rint(found)] if found.dtype.kind == "f" else found
+    fits = not len(whole) or bool(np.abs(whole.astype(np.float64)).max() < EXACT)
+    return whole.astype(np.int64) if fits else whole
+
+
+def refuse_continuous(labels: NDArray[Any]) -> None:
+    """Refuse numbers that are no labels; the message names the kind, never a value."""
+    if labels.dtype == object:
+        labels = np.array([value for value in map(_key, labels) if type(value) is float])
+    if labels.dtype.kind != "f":
+        return
+    finite = labels[np.isfinite(labels)]
+    if np.any(finite != np.rint(finite)):
+        raise ValueError(
+            "Unknown label type: continuous. y holds fractions, but labels are needed; use a "
+            "regressor, or turn y into labels with a fixed threshold"
+        )
+
+
+def encode_labels(y: Any, classes: NDArray[Any], on_invalid: str) -> NDArray[np.float64]:  # noqa: ANN401
+    """The position of each label in `classes`, NaN for what is not in it.
+
+    Examples
+    --------
+    >>> encode_labels([True, 0.0, None, "1"], np.array([0, 1]), "drop")
+    array([ 1.,  0., nan, nan])
+    """
+    cells = one_column(y, strict=on_invalid == "raise")
+    codes = _codes(cells, classes)
+    if on_invalid == "raise" and np.isnan(codes).any():
+        _refuse_unknown(cells, classes)
+    return codes
+
+
+def codes_to_score(y: Any, classes: NDArray[Any]) -> NDArray[np.float64]:  # noqa: ANN401
+    """The position of each label in `classes`, -1 for another label; a missing one is refused."""
+    cells = one_column(y)
+    if cells.dtype.kind not in "biuUS" and None in _kinds(cells):
+        raise ValueError("y holds NaN or something that is no label; a score needs every label")
+    return np.nan_to_num(_codes(cells, classes), nan=-1.0)
+
+
+def _codes(cells: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.float64]:
+    if cells.dtype.kind in "biuf" and classes.dtype.kind in "biuf" and _small(classes):
+        return _codes_of_numbers(cells, classes)
+    places = {_key(label): float(place) for place, label in enumerate(classes.tolist())}
+    held = cells.tolist()
+    if not set(map(type, held)) <= KINDS.keys():
+        held = [_key(cell) for cell in held]
+    nan = float("nan")
+    return np.fromiter((places.get(cell, nan) for cell in held), np.float64, len(held))
+
+
+def _small(classes: NDArray[Any]) -> bool:
+    return bool(np.all(np.abs(classes.astype(np.float64)) < EXACT))
+
+
+def _codes_of_numbers(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.float64]:
+    """The same for arrays of numbers: classes are small, so that comparing floats is exact."""
+    common = np.result_type(labels.dtype, np.float64)
+    known = classes.astype(common)
+    order = np.argsort(known, kind="stable")
+    values = labels.astype(common)
+    place = np.clip(np.searchsorted(known[order], values), 0, len(known) - 1)
+    index = order[place]
+    return np.where(known[index] == values, index.astype(np.float64), np.nan)
+
+
+def _refuse_unknown(cells: NDArray[Any], classes: NDArray[Any]) -> None:
+    of_y, own = set(_kinds(cells)) - {None}, set(_kinds(classes))
+    if of_y and not of_y & own:
+        raise ValueError(
+            f"the labels of y are {' and '.join(sorted(map(str, of_y)))}, but classes are "
+            f"{' and '.join(sorted(map(str, own)))}, and 1 and '1' are different labels; declare "
+            "classes as y spells them"
+        )
+    raise ValueError(
+        f"y holds NaN or labels that are not among the {len(classes)} declared classes; add "
+        "them to classes=[...], clean those rows, or pass on_invalid='drop': they then are "
+        "empty rows, and the guarantee covers them"
+    )
+
+
+def _kinds(cells: NDArray[Any]) -> list[str | None]:
+    """What each cell is: numbers, text, bytes, or None where it is no label."""
+    if cells.dtype.kind in "biu" and _small(cells):
+        return [NUMBERS] * len(cells)
+    return [KINDS.get(type(_key(cell))) for cell in cells.tolist()]
+
+
+def _key(cell: Any) -> Any:  # noqa: ANN401
+    """A label as a plain Python value that equals it; None where a cell is no label."""
+    kind = type(cell)
+    if kind is str or kind is bool:
+        return cell
+    try:
+        if isinstance(cell, np.ndarray) and cell.ndim == 0:
+            cell = cell[()]
+        if isinstance(cell, complex | np.complexfloating) and cell.imag == 0:
+            cell = cell.real
+        if isinstance(cell, str | bytes):
+            return str(cell) if isinstance(cell, str) else bytes(cell)
+        if isinstance(cell, np.bool_):
+            return bool(cell)
+        if isinstance(cell, Real | Decimal) and not isinstance(cell, DATES):
+            return _plain_number(cell)
+    except Exception:
+        return None
+    return None
+
+
+def _plain_number(cell: Any) -> float | int | None:  # noqa: ANN401
+    """A whole number exactly, another one in double precision where it is the same; or None."""
+    if not -EXACT < cell < EXACT:  # also NaN; beyond, containers round labels to one another
+        return None
+    whole = int(cell)
+    if abs(whole) >= LARGEST:
+        return None
+    if whole == cell:
+        return whole if not isinstance(cell, float | np.floating) else float(cell)
+    value = float(cell)
+    return value if value == cell else None

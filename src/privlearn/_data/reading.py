@@ -1,0 +1,216 @@
+"""From the containers that users have to arrays of numbers.
+
+Lists, object arrays and pandas choose types by looking at all cells, so their types say nothing:
+every cell is read on its own. Types of numpy's number arrays, of polars and of Arrow are declared
+by whoever made the container: a cell cannot change them, and some are refused.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence, Set
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._data.cells import as_numbers, numbers, refuse_no_number
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+__all__ = ["is_frame", "is_sparse", "native", "plain_array", "rows_and_columns"]
+
+
+def is_sparse(X: object) -> bool:
+    """Whether X is a sparse matrix or array of scipy."""
+    import scipy.sparse as sp
+
+    return bool(sp.issparse(X))
+
+
+def rows_and_columns(
+    X: Any,  # noqa: ANN401
+    *,
+    strict: bool,
+    width: int | None = None,
+) -> NDArray[np.floating] | csr_array:
+    """X as a 2-d array of single or double precision, or as a checked CSR array.
+
+    Parameters
+    ----------
+    X : array-like
+        Lists, numpy, pandas, polars, Arrow, scipy sparse.
+    strict : bool
+        Whether a cell that is no number, or a row of another length, is refused. Otherwise it is
+        NaN, and the row an empty one.
+    width : int or None, default=None
+        The number of columns where something public declares it: rows of a list may differ.
+    """
+    if is_sparse(X):
+        from privlearn._data.sparse_check import checked_csr
+
+        return _checked(checked_csr(X), strict, X)
+    frame = _frame(X, strict)
+    if frame is not None:
+        return frame
+    if isinstance(X, Sequence) and not (_is_single(X) or isinstance(X, memoryview)):
+        return _lists(list(X), strict, width)
+    array = plain_array(X, "X")
+    if array.ndim != 2:
+        raise _wrong_dimensions(array.ndim)
+    return _cells(array, "X", strict)
+
+
+def _wrong_dimensions(dimensions: int) -> ValueError:
+    return ValueError(
+        f"X must have rows and columns, but it has {dimensions} dimension(s). "
+        "Reshape your data with array.reshape(-1, 1) if it is one feature, or with "
+        "array.reshape(1, -1) if it is one row"
+    )
+
+
+def _checked(matrix: csr_array, strict: bool, X: Any) -> csr_array:  # noqa: ANN401
+    if strict and X.dtype == object and not np.isfinite(matrix.data).all():
+        raise TypeError(
+            "X holds something that is no number; an argument must be numeric, so encode every "
+            "string with a fixed list of categories and give a real number in each cell"
+        )
+    return matrix
+
+
+def _cells(array: NDArray[Any], what: str, strict: bool) -> NDArray[np.floating]:
+    found = as_numbers(array)
+    if strict and array.dtype.kind not in "biuf":
+        refuse_no_number(array.ravel().tolist(), np.asarray(found), what)
+    return found
+
+
+def _is_single(X: object) -> bool:
+    """Whether X is one value rather than a container of rows."""
+    return isinstance(X, str | bytes | bytearray)
+
+
+def plain_array(values: Any, what: str) -> NDArray[Any]:  # noqa: ANN401
+    """What is or can become a numpy array, of a type that can hold numbers or labels."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise ValueError(
+            f"{what} is a masked array, whose masked cells would be read as if they were there; "
+            "pass values.filled(np.nan) with on_invalid='drop', or leave those rows out"
+        )
+    if not isinstance(values, np.ndarray):
+        values = _to_numpy(values, what)
+    array = np.asarray(values)
+    if array.dtype.kind == "c":
+        raise ValueError(
+            f"Complex data not supported: {what} holds complex numbers; give real ones"
+        )
+    if array.dtype.kind in "MmV":
+        raise ValueError(
+            f"{what} is an array of type {array.dtype}, but numbers are needed; give dates as "
+            "numbers of days since a fixed, public date, and fields as columns"
+        )
+    return array.astype(object) if array.dtype.kind not in "biufOUS" else array
+
+
+def _to_numpy(values: Any, what: str) -> Any:  # noqa: ANN401
+    """Whatever says that it is an array; an error of its own may quote what it holds."""
+    single = _is_single(values) or isinstance(values, Mapping | Set) or np.isscalar(values)
+    made = isinstance(values, memoryview) or hasattr(values, "__array_interface__")
+    if not single and (made or hasattr(values, "__array__")):
+        try:
+            array = np.asarray(values)
+        except Exception:
+            array = None
+        if isinstance(array, np.ndarray):
+            return array
+    if what != "X":
+        raise ValueError(
+            f"{what} is a {type(values).__name__}, which cannot be read; give one value per row, "
+            "as a list, an array or a series"
+        )
+    raise ValueError(
+        f"X must have rows and columns, but it is a {type(values).__name__}, with 0 dimension(s) "
+        "that can be read. Reshape your data into a list of rows, an array, a data frame or a "
+        "sparse matrix"
+    )
+
+
+def _lists(rows: list[Any], strict: bool, width: int | None) -> NDArray[np.floating]:
+    """A list of rows: each of them, and each cell of it, on its own."""
+    if width is None and not strict:
+        raise ValueError(
+            "X is a list, whose rows may have any length, so with on_invalid='drop' the number of "
+            "columns must be public; give an array or a data frame, or bounds_X=(low, high) with "
+            "one number per column"
+        )
+    held = [_row(row) for row in rows]
+    if strict and rows and all(row is None for row in held):
+        raise _wrong_dimensions(1)
+    if strict and len({-1 if row is None else len(row) for row in held}) > 1:
+        raise ValueError(
+            "X has rows of different lengths; give every row the same number of columns"
+        )
+    columns = width if width is not None and not strict else len(held[0] or ()) if held else 0
+    if not held and width is None:
+        raise _wrong_dimensions(1)
+    if all(row is not None and len(row) == columns for row in held):
+        cells = list(chain.from_iterable(held))  # type: ignore[arg-type]
+        found = numbers(cells)
+        if strict:
+            refuse_no_number(cells, found, "X")
+        return found.reshape(len(rows), columns if held else width or 0)
+    found = np.full((len(rows), columns), np.nan)
+    for place, row in enumerate(held):
+        if row is not None and len(row) == columns:
+            found[place] = numbers(row)
+    return found
+
+
+def _row(row: Any) -> Sequence[Any] | None:  # noqa: ANN401
+    """The cells of a row, or None where it is no row, or one that cannot be read."""
+    if type(row) is list or type(row) is tuple:
+        return row
+    try:
+        if isinstance(row, np.ndarray) and row.ndim != 1:
+            return None
+        if _is_single(row) or isinstance(row, Mapping | Set):
+            return None
+        return list(row) if 0 <= len(row) <= _LONGEST_ROW else None
+    except Exception:
+        return None
+
+
+_LONGEST_ROW = 10**6  # of a row that has to be copied to be read
+
+
+def native(library: str, X: object, *kinds: str) -> Any | None:  # noqa: ANN401
+    """X itself where it is of one of the kinds of a library that is loaded, else None."""
+    module = sys.modules.get(library)
+    classes = tuple(getattr(module, kind) for kind in kinds) if module is not None else ()
+    return X if isinstance(X, classes) else None
+
+
+def is_frame(X: object) -> bool:
+    """Whether X is a data frame with names of columns."""
+    if native("pandas", X, "DataFrame") is not None:
+        return True
+    if isinstance(X, np.ndarray | list | tuple) or X is None:
+        return False
+    import narwhals.stable.v1 as nw
+
+    return isinstance(nw.from_native(X, pass_through=True, eager_only=True), nw.DataFrame)
+
+
+def _frame(X: Any, strict: bool) -> NDArray[np.floating] | None:  # noqa: ANN401
+    """A data frame's columns as one array, or None when X is no data frame."""
+    from privlearn._data.frames import from_arrow, from_pandas, from_typed
+
+    if native("pandas", X, "DataFrame") is not None:
+        return from_pandas(X, strict)
+    if native("pyarrow", X, "Table", "RecordBatch") is not None:
+        return from_arrow(X, strict)
+    if not is_frame(X):
+        return None
+    return from_typed(X, strict)

@@ -1,0 +1,115 @@
+"""The target as one column of cells, and as numbers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._data.cells import as_numbers, objects, refuse_no_number
+from privlearn._data.frames import cells_of_pandas, typed_cells
+from privlearn._data.reading import is_sparse, native, plain_array
+from privlearn.exceptions import UnsupportedCombination
+
+__all__ = ["one_column", "target_numbers"]
+
+
+def one_column(y: Any, *, strict: bool = True) -> NDArray[Any]:  # noqa: ANN401
+    """Y as a 1-d array: of numbers or text as it is, or of the cells themselves.
+
+    Parameters
+    ----------
+    y : array-like
+        Lists, numpy, pandas, polars, Arrow.
+    strict : bool, default=True
+        Whether a cell of a list that holds several values is refused, or left to be invalid.
+    """
+    if is_sparse(y):
+        raise ValueError(
+            "y is a sparse matrix, but one number or label per row is needed; give a plain array"
+        )
+    pandas = _from_pandas(y)
+    if pandas is not None:
+        return pandas
+    if isinstance(y, Sequence) and not isinstance(y, str | bytes | bytearray | memoryview):
+        return _from_list(list(y), strict)
+    if not isinstance(y, np.ndarray):
+        typed = typed_cells(y, "y")
+        if typed is not None:
+            return typed
+    return _flat(plain_array(y, "y"))
+
+
+def _from_pandas(y: Any) -> NDArray[Any] | None:  # noqa: ANN401
+    if native("pandas", y, "DataFrame") is not None:
+        if y.shape[1] != 1:
+            raise _several(2)
+        _warn_column()
+        return cells_of_pandas(y.iloc[:, 0])
+    if native("pandas", y, "Series", "Index") is not None:
+        return cells_of_pandas(y)
+    if native("pandas.api.extensions", y, "ExtensionArray") is not None:
+        return objects(y.astype(object))
+    return None
+
+
+def _from_list(cells: list[Any], strict: bool) -> NDArray[Any]:
+    """Cells as they are; one that is a list of one value is that value."""
+    if not any(issubclass(kind, list | tuple | np.ndarray) for kind in set(map(type, cells))):
+        return objects(cells)
+    several = [
+        isinstance(cell, list | tuple) or (isinstance(cell, np.ndarray) and cell.ndim > 0)
+        for cell in cells
+    ]
+    if strict:
+        if any(bad and len(cell) != 1 for cell, bad in zip(cells, several, strict=True)):
+            raise _several(2)
+        _warn_column()
+    return objects(
+        cell[0] if bad and len(cell) == 1 else cell
+        for cell, bad in zip(cells, several, strict=True)
+    )
+
+
+def _flat(array: NDArray[Any]) -> NDArray[Any]:
+    if array.ndim == 2 and array.shape[1] == 1:
+        _warn_column()
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise _several(array.ndim)
+    return array
+
+
+def _several(dimensions: int) -> UnsupportedCombination:
+    return UnsupportedCombination(
+        f"y has {dimensions} dimension(s), but one target per row is needed; fit one model per "
+        "target, each with its own epsilon"
+    )
+
+
+def target_numbers(y: Any, *, strict: bool = True, what: str = "y") -> NDArray[np.float64]:  # noqa: ANN401
+    """Y as numbers, NaN where a cell holds none; `strict` refuses those.
+
+    Examples
+    --------
+    >>> target_numbers([1, True, None], strict=False)
+    array([ 1.,  1., nan])
+    """
+    cells = one_column(y, strict=strict)
+    found = np.array(as_numbers(cells), dtype=np.float64)
+    if strict and cells.dtype.kind not in "biuf":
+        refuse_no_number(cells.tolist(), found, what)
+    return found
+
+
+def _warn_column() -> None:
+    from sklearn.exceptions import DataConversionWarning
+
+    warnings.warn(
+        "A column-vector y was passed when a 1d array was expected; it was flattened with ravel().",
+        DataConversionWarning,
+        stacklevel=4,
+    )

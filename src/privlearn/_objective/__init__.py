@@ -1,0 +1,1 @@
+"""Losses and penalties: what a model minimises."""

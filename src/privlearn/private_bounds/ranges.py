@@ -1,0 +1,181 @@
+"""Where the values of columns lie, from noisy histograms of each (private_bounds/proof.md).
+
+Signed octaves come first: they cover every magnitude from 2^-64 to 2^64 and say where to look. Even
+bins between the ends that they tell come next, twice. All but the counting is post-processing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._data.bounded import BoundedData, Rows
+
+__all__ = [
+    "EVEN_BINS",
+    "OCTAVE_BINS",
+    "Columns",
+    "Hull",
+    "OuterHull",
+    "even_counts",
+    "octave_counts",
+    "outer_hull",
+    "zoomed",
+]
+
+Array = NDArray[np.float64]
+Columns = Callable[[Rows], Array]  # which columns of a block are meant
+OCTAVES = 128  # to either side of zero: magnitudes from 2^-64 to 2^64
+OCTAVE_BINS = 2 * OCTAVES + 1
+EVEN_BINS = 32
+FALSE_ALARMS = 1e-3  # chance that any empty bin of any column is believed
+NEXT_TO_SURE = 3.5  # deviations of noise by which a bin next to a believed one must stand out
+OCTAVE_WINDOWS = (1, 2)
+EVEN_WINDOWS = (1, 2, 4, 8, 16, 32)
+COVERED = 0.6  # of the rows: with fewer between the ends, the rest is missing
+UNKNOWN = 1.0  # half the range of a column of which nothing but zeros is seen
+
+
+@dataclass(frozen=True, eq=False)
+class Hull:
+    """Ends of the columns' values, low < high."""
+
+    low: Array
+    high: Array
+
+
+@dataclass(frozen=True, eq=False)
+class OuterHull(Hull):
+    """Ends of bins with values; values are believed beyond `latest_low` and `earliest_high`."""
+
+    latest_low: Array
+    earliest_high: Array
+
+
+def octave_counts(data: BoundedData, columns: Columns, width: int) -> Array:
+    """Rows in each signed octave of each of `width` columns; a secret."""
+    from privlearn.private_bounds.loops import count_octaves
+
+    counts = np.zeros((width, OCTAVE_BINS))
+    for rows in data.blocks():
+        count_octaves(columns(rows), rows.present, OCTAVES, counts)
+    return counts
+
+
+def even_counts(data: BoundedData, columns: Columns, hull: Hull) -> Array:
+    """Rows in each of the even bins between the ends; a secret."""
+    from privlearn.private_bounds.loops import count_evenly
+
+    counts = np.zeros((len(hull.low), EVEN_BINS))
+    per_width = EVEN_BINS / (hull.high - hull.low)
+    for rows in data.blocks():
+        count_evenly(columns(rows), rows.present, hull.low, per_width, counts)
+    return counts
+
+
+def outer_hull(counts: Array, noise: float, rows: int | None = None) -> OuterHull:
+    """Ends of the octaves that hold more than noise would; [-1, 1] where none but zeros do.
+
+    Where they hold too few of the rows, the others are taken to lie around zero, as far out.
+
+    Parameters
+    ----------
+    counts : array of shape (columns, OCTAVE_BINS)
+        Noisy.
+    noise : float
+        Standard deviation of the noise on a count.
+    rows : int or None, default=None
+        The public number of rows. None, where it is private, looks for nothing that is missing: a
+        sum over all bins has too much noise to tell.
+    """
+    first, last = _believed(counts, noise, OCTAVE_WINDOWS, (OCTAVES, OCTAVES))
+    (low, low_inner), (high_inner, high) = _octave_ends(first), _octave_ends(last)
+    unseen = low == high
+    far = np.where(unseen, UNKNOWN, np.maximum(-low, high))
+    around = unseen | ~_covered(counts, first, last, rows)
+    return OuterHull(
+        np.where(around, -far, low),
+        np.where(around, far, high),
+        np.where(unseen, -far, np.where(around, -far / 2.0, low_inner)),
+        np.where(unseen, far, np.where(around, far / 2.0, high_inner)),
+    )
+
+
+def _covered(
+    counts: Array, first: NDArray[np.int64], last: NDArray[np.int64], rows: int | None
+) -> NDArray[np.bool_]:
+    """Whether bins between the ends hold most rows."""
+    if rows is None:
+        return np.full(len(counts), True)
+    place = np.arange(counts.shape[1])
+    inside = (place >= first[:, None]) & (place <= last[:, None])
+    return np.sum(counts * inside, axis=1) > COVERED * rows
+
+
+def _octave_ends(bins: NDArray[np.int64]) -> tuple[Array, Array]:
+    """Lower and upper end of signed octaves; both 0 for the one around zero."""
+    place = np.abs(bins - OCTAVES)
+    outer = np.where(place > 0, 2.0 ** (place - OCTAVES // 2), 0.0)
+    inner = outer / 2.0
+    return np.where(bins >= OCTAVES, inner, -outer), np.where(bins > OCTAVES, outer, -inner)
+
+
+def zoomed(counts: Array, noise: float, outer: OuterHull) -> OuterHull:
+    """Ends of the even bins that hold more than noise would, as far as `outer` lets them move."""
+    first, last = _believed(counts, noise, EVEN_WINDOWS, (0, EVEN_BINS - 1))
+    width = (outer.high - outer.low) / EVEN_BINS
+    return OuterHull(
+        np.minimum(outer.low + first * width, outer.latest_low),
+        np.maximum(outer.low + (last + 1) * width, outer.earliest_high),
+        np.minimum(outer.low + (first + 1) * width, outer.latest_low),
+        np.maximum(outer.low + last * width, outer.earliest_high),
+    )
+
+
+def _believed(
+    counts: Array, noise: float, windows: tuple[int, ...], otherwise: tuple[int, int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """First and last bin of each row of counts that hold rows, as far as noise lets one tell.
+
+    A bin, or a window of several, that stands out among all is believed; next to it a window needs
+    less, for values rarely leave gaps. Where nothing stands out it is `otherwise`.
+    """
+    comparisons = counts.size * 2 * len(windows)
+    sure = math.sqrt(2.0 * math.log(comparisons / FALSE_ALARMS)) * noise
+    levels, end = (sure, NEXT_TO_SURE * noise), counts.shape[1] - 1
+    first = _outermost(counts, levels, windows, otherwise[0])
+    last = end - _outermost(counts[:, ::-1], levels, windows, end - otherwise[1])
+    return np.minimum(first, last), np.maximum(first, last)  # one thin window has its ends crossed
+
+
+def _outermost(
+    counts: Array, levels: tuple[float, float], windows: tuple[int, ...], otherwise: int
+) -> NDArray[np.int64]:
+    """The first bin from which on there are rows."""
+    sure, likely = (_above(counts, level, windows) for level in levels)
+    place = np.where(sure.any(axis=1), sure.argmax(axis=1), otherwise)
+    for row in np.flatnonzero(sure.any(axis=1)):
+        at = int(place[row])
+        while True:  # the next window outwards that is likely filled, up to the longest one
+            start = max(at - windows[-1], 0)
+            near = likely[row, start:at]
+            if not near.any():
+                break
+            at = start + int(near.argmax())
+        place[row] = at
+    return place
+
+
+def _above(counts: Array, level: float, windows: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Whether a bin ends a window that holds more than `level` times the root of its bins."""
+    so_far = np.cumsum(counts, axis=1)
+    above = np.zeros(counts.shape, dtype=bool)
+    for window in windows:
+        inside = so_far.copy()
+        inside[:, window:] -= so_far[:, :-window]
+        above |= inside > level * math.sqrt(window)
+    return above

@@ -1,0 +1,67 @@
+"""Which features to look at where there are more than a budget can tell about.
+
+Rank correlation with the target, as in DPKendall (noisy_top_k.md), without its term for overlap,
+which doubles the noise: with hundreds of columns many features without it are better.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._core.mechanisms import GUMBEL
+from privlearn._core.plan import LINF, Release
+from privlearn._core.problem import Budget, Neighbors, Problem
+from privlearn._core.releaser import Releaser
+from privlearn._data.bounded import BoundedData, Table
+from privlearn._objective.losses import Target
+from privlearn.solvers._common.noisy_top_k import Correlations, row_clip, select_another
+from privlearn.solvers._common.snr import budget_mu, rows_of
+
+__all__ = ["SHARE", "columns_of", "most_relevant", "number_to_keep", "relevance_release"]
+
+RELEVANCE = "relevant features"
+SHARE = 0.2  # of the budget, where anything is selected
+TOO_MANY, KEPT = 5.0, 1.7  # features per root of n mu: above which to select, and how many
+
+
+def number_to_keep(problem: Problem, budget: Budget) -> int | None:
+    """How many features to select; None keeps them all."""
+    root = math.sqrt(rows_of(problem) * budget_mu(problem, budget))
+    ordered = problem.loss.target is not Target.CLASS  # several classes have no order
+    one_box = len(problem.penalty.low) == len(problem.penalty.high) == 1
+    if problem.n_features <= TOO_MANY * root or not (ordered and one_box):
+        return None
+    return min(max(1, round(KEPT * root)), problem.n_features)
+
+
+def relevance_release(keep: int, n_features: int, neighbors: Neighbors) -> Release:
+    """Rounds of a noisy maximum; a row moves every score by at most the clip."""
+    clip = row_clip(neighbors)
+    return Release(RELEVANCE, (n_features,), clip, LINF, GUMBEL, count=keep)
+
+
+def most_relevant(data: BoundedData, keep: int, release: Releaser) -> NDArray[np.int64]:
+    """The features whose ranks follow the target's most, after noise; in their own order."""
+    neighbors = release.plan.neighbors
+    relevance = np.abs(Correlations(data, neighbors).with_target())
+    chosen = list[int]()
+    while len(chosen) < keep:
+        another = select_another(RELEVANCE, relevance, chosen, release, row_clip(neighbors))
+        chosen.append(another)
+    return np.sort(np.asarray(chosen, dtype=np.int64))
+
+
+def columns_of(data: BoundedData, chosen: NDArray[np.int64]) -> BoundedData:
+    """The same rows with the chosen columns only; a row that is empty stays so.
+
+    Which rows are invalid is decided before, by all columns.
+    """
+    table = data.table
+    there = data.present()
+    y = np.where(there, table.y, np.nan) if not table.finite else table.y
+    return BoundedData(
+        Table(table.X[:, chosen], y, table.finite, table.level), data.bounds, data.fit_intercept
+    )

@@ -1,0 +1,278 @@
+"""A solver that needs bounds, on data whose bounds nobody declared: it buys them first.
+
+The proof is in private_bounds/proof.md. To an estimator a `Purchase` looks like any other solver.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._core.forecast import Forecast
+from privlearn._core.plan import ONE_BIN, Plan, Release
+from privlearn._core.problem import Bounds, Budget, Problem
+from privlearn._core.releaser import Releaser
+from privlearn._data.bounded import BoundedData, Rows
+from privlearn._objective.losses import Target
+from privlearn.exceptions import PlanViolation
+from privlearn.private_bounds.ranges import (
+    EVEN_BINS,
+    OCTAVE_BINS,
+    Hull,
+    even_counts,
+    octave_counts,
+    outer_hull,
+    zoomed,
+)
+from privlearn.private_bounds.selection import SHARE as SELECTION
+from privlearn.private_bounds.selection import (
+    columns_of,
+    most_relevant,
+    number_to_keep,
+    relevance_release,
+)
+from privlearn.solvers import Solution, Solver, Support
+from privlearn.solvers._common.snr import budget_mu, rows_of
+from privlearn.solvers.base import SolverDefaults
+
+__all__ = ["Purchase", "completed"]
+
+Array = NDArray[np.float64]
+# Shares of the budget (in mu^2), in equal parts for the histograms; tools/derive_buying.py.
+FEATURES = 0.15
+TARGET, TARGET_AT_MOST, TARGET_SIGNAL = 0.10, 0.30, 45.0  # more where n mu is small
+ZOOMS = 2
+
+
+def completed(solver: Solver, problem: Problem, budget: Budget, *, select: bool) -> Solver:
+    """The solver itself where all that it needs was declared, else one that buys the rest.
+
+    Ranges are bought with Gaussian noise and at one level for all. Where a budget does not allow
+    that the solver gets what there is, and says what it lacks.
+
+    Parameters
+    ----------
+    solver, problem, budget
+        What to solve, how, and for how much.
+    select : bool
+        Whether features may be left out where there are too many to buy their ranges.
+    """
+    can_buy = budget.delta > 0.0 and not problem.levels
+    wanted = _missing(problem) if solver.support.bounds and can_buy else ()
+    if not wanted:
+        return solver
+    keep = number_to_keep(problem, budget) if select and "features" in wanted else None
+    return cast("Solver", Purchase(solver, wanted, keep))
+
+
+def _missing(problem: Problem) -> tuple[str, ...]:
+    bounds = problem.bounds
+    features = bounds.low is None and bounds.row_norm is None
+    target = problem.loss.target is Target.NUMBER and bounds.target is None
+    return tuple(what for what, lacks in (("features", features), ("target", target)) if lacks)
+
+
+class Settings(NamedTuple):
+    """The inner solver's, for bounds that stand in for those to be bought; budget and shares."""
+
+    inner: Any
+    budget: Budget
+    shares: dict[str, float]
+
+
+def _shares(problem: Problem, budget: Budget) -> dict[str, float]:
+    """Of the budget; where little can be seen, the target's range is what matters most."""
+    wanted = TARGET_SIGNAL / (rows_of(problem) * budget_mu(problem, budget))
+    return {"features": FEATURES, "target": min(max(wanted, TARGET), TARGET_AT_MOST)}
+
+
+@dataclass(frozen=True, eq=False)
+class Purchase(SolverDefaults):
+    """Buys the ranges of the features, the target or both, and runs `inner` within them.
+
+    Attributes
+    ----------
+    inner : Solver
+        Any whose plan depends on the shape of the box alone, not on where it lies.
+    wanted : tuple of {"features", "target"}
+        What nobody declared.
+    keep : int or None
+        How many features are selected first; None takes them all.
+    """
+
+    inner: Solver
+    wanted: tuple[str, ...]
+    keep: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The inner solver's."""
+        return self.inner.name
+
+    @property
+    def support(self) -> Support:
+        """The inner solver's, without its need of bounds."""
+        return replace(self.inner.support, bounds=False)
+
+    def configure(self, problem: Problem, budget: Budget) -> Settings:
+        """Settings of the inner solver in the box [-1, 1]."""
+        inner = self.inner.configure(self._within(problem, {}), budget)
+        return Settings(inner, budget, _shares(problem, budget))
+
+    def _within(self, problem: Problem, ranges: dict[str, Hull]) -> Problem:
+        """The inner problem with bought bounds, or with [-1, 1] where they are to be bought."""
+        size = self.keep or problem.n_features
+        bounds = problem.bounds
+        if "features" in self.wanted:
+            box = ranges.get("features") or _unit_box(size)
+            bounds = replace(bounds, low=box.low, high=box.high, bought=True)
+        if "target" in self.wanted:
+            ends = ranges.get("target") or _unit_box(1)
+            bounds = replace(bounds, target=(float(ends.low[0]), float(ends.high[0])))
+        return replace(problem, n_features=size, bounds=bounds)
+
+    def plan(self, problem: Problem, settings: Settings, scale: float) -> Plan:
+        """A selection, histograms of what is wanted, then what `inner` releases."""
+        plan = self.inner.plan(self._within(problem, {}), settings.inner, scale)
+        plan = replace(plan, assumptions=problem.assumptions(), paper=f"{plan.paper}; {METHOD}")
+        return plan.after(self._bought(problem, settings))
+
+    def _bought(self, problem: Problem, settings: Settings) -> list[tuple[Release, float]]:
+        """What is bought, with its shares of the budget."""
+        size = self.keep or problem.n_features
+        bought = [
+            (release, settings.shares[what] * release.count / (1.0 + ZOOMS))
+            for what in self.wanted
+            for release in _histograms(what, size)
+        ]
+        if self.keep is not None:
+            chosen = relevance_release(self.keep, problem.n_features, problem.neighbors)
+            bought.insert(0, (chosen, SELECTION))
+        return bought
+
+    def solve(
+        self, problem: Problem, settings: Settings, data: BoundedData, release: Releaser
+    ) -> Solution:
+        """Buy, then fit within what was bought; predictions will stay within it, too."""
+        chosen = np.arange(problem.n_features)
+        if self.keep is not None:
+            chosen = most_relevant(data, self.keep, release)
+            data = columns_of(data, chosen)
+        ranges = {
+            what: _ranges(what, len(chosen), problem.n, data, release) for what in self.wanted
+        }
+        found = self._within(problem, ranges)
+        inner = self.inner.settled(found, settings.inner)
+        self._demand_the_same_plan(found, inner, release.plan)
+        solution = self.inner.solve(found, inner, replace(data, bounds=found.bounds), release)
+        return _in_all_columns(solution, chosen, problem.n_features, ranges)
+
+    def _demand_the_same_plan(self, found: Problem, settings: Any, plan: Plan) -> None:  # noqa: ANN401
+        """What was bought may not change what is released: the price was paid beforehand."""
+        if self.inner.plan(found, settings, plan.scale).releases != self._own(plan).releases:
+            raise PlanViolation("bought ranges changed what is to be released: a solver bug")
+
+    def _own(self, plan: Plan) -> Plan:
+        bought = 2 * len(self.wanted) + (self.keep is not None)
+        return replace(plan, releases=plan.releases[bought:])
+
+    def settled(self, problem: Problem, settings: Settings) -> Settings:
+        """Nothing is bought before a purchase."""
+        return settings
+
+    def rehearsal(
+        self, problem: Problem, settings: Settings, budget: Budget
+    ) -> tuple[Purchase, Settings]:
+        """The same purchase before a rehearsal of the inner solver; one feature is selected."""
+        few = replace(self, keep=None if self.keep is None else 1)
+        inner, own = self.inner.rehearsal(few._within(problem, {}), settings.inner, budget)
+        return replace(few, inner=inner), settings._replace(inner=own)
+
+    def kind(self, settings: Settings) -> Hashable:
+        """What is bought, and for which solver."""
+        return Purchase, self.wanted, self.keep is None, self.inner.kind(settings.inner)
+
+    def memory(self, problem: Problem, settings: Settings, *, sparse: bool) -> float:
+        """The inner solver's; ranks of all columns where some are selected."""
+        ranks = 0.0 if self.keep is None else 8.0 * (problem.n or 0) * problem.n_features
+        inner = self.inner.memory(self._within(problem, {}), settings.inner, sparse=sparse)
+        return inner + ranks
+
+    def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
+        """The inner solver's in the box [-1, 1]."""
+        inner = self._within(problem, {})
+        found = self.inner.forecast(inner, settings.inner, self._own(plan), n)
+        if self.keep is None:
+            return found
+        return replace(found, coefficient=np.resize(found.coefficient, problem.n_features))
+
+
+METHOD = "ranges from noisy histograms"
+
+
+def _unit_box(size: int) -> Hull:
+    return Hull(-np.ones(size), np.ones(size))
+
+
+def _names(what: str) -> tuple[str, str]:
+    return f"octaves of the {what}", f"range of the {what}"
+
+
+def _width(what: str, n_features: int) -> int:
+    return n_features if what == "features" else 1
+
+
+def _histograms(what: str, n_features: int) -> tuple[Release, Release]:
+    """A row is in one bin of each column's histogram."""
+    width, (octaves, even) = _width(what, n_features), _names(what)
+    clip = math.sqrt(width)
+    return (
+        Release(octaves, (width, OCTAVE_BINS), clip, ONE_BIN),
+        Release(even, (width, EVEN_BINS), clip, ONE_BIN, count=ZOOMS),
+    )
+
+
+def _ranges(
+    what: str, n_features: int, rows: int | None, data: BoundedData, release: Releaser
+) -> Hull:
+    """Octaves, then even bins between their ends, then even bins between theirs."""
+    columns = _features if what == "features" else _target
+    width, (octaves, even) = _width(what, n_features), _names(what)
+    clip = math.sqrt(width)
+    counts = release(octaves, octave_counts(data, columns, width), clip=clip)
+    hull = outer_hull(counts, release.noise_scale(octaves), rows)
+    for _ in range(ZOOMS):
+        counts = release(even, even_counts(data, columns, hull), clip=clip)
+        hull = zoomed(counts, release.noise_scale(even), hull)
+    return hull
+
+
+def _features(rows: Rows) -> Array:
+    return np.asarray(rows.X, dtype=np.float64)
+
+
+def _target(rows: Rows) -> Array:
+    return rows.y[:, None]
+
+
+def _in_all_columns(
+    solution: Solution, chosen: NDArray[np.int64], n_features: int, ranges: dict[str, Hull]
+) -> Solution:
+    """The model of all features, those not chosen with 0, and what its predictions clip."""
+    low = high = target = None
+    if "features" in ranges:
+        low, high = np.full(n_features, -np.inf), np.full(n_features, np.inf)
+        low[chosen], high[chosen] = ranges["features"].low, ranges["features"].high
+    if "target" in ranges:
+        target = float(ranges["target"].low[0]), float(ranges["target"].high[0])
+    reach = Bounds(low, high, target, None)
+    if len(chosen) == n_features:
+        return replace(solution, reach=reach)
+    coef = np.zeros((len(solution.coef), n_features))
+    coef[:, chosen] = solution.coef
+    return replace(solution, coef=coef, reach=reach)

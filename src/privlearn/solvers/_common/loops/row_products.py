@@ -1,0 +1,153 @@
+"""Stored rows, their products with weights, and sums within the error of numerics.py."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._core.jit import jit
+
+__all__ = ["StoredRows", "add_block", "score_rows", "store_rows", "sum_rows"]
+
+# Sums over a block may run in any order (numerics.py), so they may use vector instructions; flags
+# that assume finite numbers stay off.
+ANY_ORDER = {"reassoc", "contract", "nsz"}
+
+
+class StoredRows(NamedTuple):
+    """Bounded rows in a solver's coordinates.
+
+    Dense row i is values[i]. Sparse row i has values[0, starts[i]:starts[i + 1]] in `columns`,
+    which is empty for dense rows. `norms` are upper bounds of the rows' lengths, the intercept's
+    entry included; an empty row has length 0 and contributes nothing.
+    """
+
+    values: NDArray[np.floating]
+    columns: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    targets: NDArray[np.float64]
+    norms: NDArray[np.float64]
+
+
+@jit(fastmath=ANY_ORDER, nogil=True)
+def store_rows(X, center, inverse_scale, values, squares):
+    """Write (x - center) * inverse_scale in single precision, and the squared length of that."""
+    for i in range(X.shape[0]):
+        total = 0.0
+        for j in range(X.shape[1]):
+            value = np.float32((X[i, j] - center[j]) * inverse_scale[j])
+            values[i, j] = value
+            total += np.float64(value) * np.float64(value)
+        squares[i] = total
+
+
+@jit(fastmath=ANY_ORDER)
+def _score_dense(values, batch, weights, scores):
+    """Four rows at a time: their memory is fetched together and each weight is read once."""
+    whole = batch.size - batch.size % 4
+    for b in range(0, whole, 4):
+        i0, i1, i2, i3 = batch[b], batch[b + 1], batch[b + 2], batch[b + 3]
+        t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
+        for j in range(values.shape[1]):
+            weight = weights[0, j]
+            t0 += values[i0, j] * weight
+            t1 += values[i1, j] * weight
+            t2 += values[i2, j] * weight
+            t3 += values[i3, j] * weight
+        scores[b, 0], scores[b + 1, 0], scores[b + 2, 0], scores[b + 3, 0] = t0, t1, t2, t3
+    for b in range(whole, batch.size):
+        i0, t0 = batch[b], 0.0
+        for j in range(values.shape[1]):
+            t0 += values[i0, j] * weights[0, j]
+        scores[b, 0] = t0
+
+
+@jit(fastmath=ANY_ORDER)
+def _sum_dense(values, batch, shares, sums):
+    """Four rows at a time: each sum is read and written once."""
+    for j in range(sums.shape[1]):
+        sums[0, j] = 0.0
+    whole = batch.size - batch.size % 4
+    for b in range(0, whole, 4):
+        i0, i1, i2, i3 = batch[b], batch[b + 1], batch[b + 2], batch[b + 3]
+        a0, a1, a2, a3 = shares[b, 0], shares[b + 1, 0], shares[b + 2, 0], shares[b + 3, 0]
+        for j in range(values.shape[1]):
+            two = a0 * values[i0, j] + a1 * values[i1, j]
+            sums[0, j] += two + (a2 * values[i2, j] + a3 * values[i3, j])
+    for b in range(whole, batch.size):
+        i0, a0 = batch[b], shares[b, 0]
+        for j in range(values.shape[1]):
+            sums[0, j] += a0 * values[i0, j]
+
+
+@jit(fastmath=ANY_ORDER)
+def _score_sparse(rows, batch, weights, scores):
+    values, columns, starts = rows.values, rows.columns, rows.starts
+    for b in range(batch.size):
+        i = batch[b]
+        for k in range(weights.shape[0]):
+            total = 0.0
+            for j in range(starts[i], starts[i + 1]):
+                total += values[0, j] * weights[k, columns[j]]
+            scores[b, k] = total
+
+
+@jit(fastmath=ANY_ORDER)
+def _sum_sparse(rows, batch, shares, sums):
+    values, columns, starts = rows.values, rows.columns, rows.starts
+    for k in range(sums.shape[0]):
+        for j in range(sums.shape[1]):
+            sums[k, j] = 0.0
+    for b in range(batch.size):
+        i = batch[b]
+        for k in range(sums.shape[0]):
+            for j in range(starts[i], starts[i + 1]):
+                sums[k, columns[j]] += shares[b, k] * values[0, j]
+
+
+@jit()
+def _gather(values, batch, gathered):
+    for b in range(batch.size):
+        row, own = values[batch[b]], gathered[b]
+        for j in range(row.size):
+            own[j] = row[j]
+
+
+@jit()
+def score_rows(rows, batch, weights, gathered, scores):
+    """Scores of the batch's rows; `weights` has one row per output, and is contiguous.
+
+    With several outputs dense rows are gathered, and stay for `sum_rows`. Each row is a product of
+    its own: a product of matrices lets a row's last bits depend on which rows come before it.
+    """
+    if rows.columns.size > 0:
+        _score_sparse(rows, batch, weights, scores)
+    elif weights.shape[0] == 1:
+        _score_dense(rows.values, batch, weights, scores)
+    else:
+        _gather(rows.values, batch, gathered)
+        for b in range(batch.size):
+            np.dot(weights, gathered[b], scores[b])
+
+
+@jit()
+def sum_rows(rows, batch, shares, gathered, sums):
+    """Write the sum over b of shares[b, k] times row b to sums[k]."""
+    if rows.columns.size > 0:
+        _sum_sparse(rows, batch, shares, sums)
+    elif sums.shape[0] == 1:
+        _sum_dense(rows.values, batch, shares, sums)
+    else:
+        np.dot(shares[: batch.size].T, gathered[: batch.size], sums)
+
+
+@jit()
+def add_block(block, total, lost):
+    """Compensated total += block (Neumaier). No reordering here."""
+    for j in range(block.size):
+        value = total[j] + block[j]
+        if abs(total[j]) >= abs(block[j]):
+            lost[j] += (total[j] - value) + block[j]
+        else:
+            lost[j] += (block[j] - value) + total[j]
+        total[j] = value

@@ -1,0 +1,212 @@
+"""Noisy top-k: features chosen one after the other, by rank correlation or by votes.
+
+Dick, Gillenwater and Joseph 2023, Algorithms 1 and 2. Kendall's correlation looks at orders only,
+so it needs no bounds: what one row can move is known for every data set.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._core.mechanisms import GUMBEL
+from privlearn._core.numerics import MAX_ROWS, BlockSum
+from privlearn._core.plan import LINF, Norm, Release
+from privlearn._core.problem import Neighbors
+from privlearn._core.releaser import Releaser
+from privlearn._data.bounded import BoundedData
+
+if TYPE_CHECKING:
+    from privlearn.solvers._common.loops.kendall import Ranks
+
+__all__ = [
+    "FIRST",
+    "FURTHER",
+    "VOTES",
+    "Correlations",
+    "kendall_releases",
+    "refuse_k",
+    "row_clip",
+    "select_another",
+    "select_by_kendall",
+    "select_by_votes",
+    "votes_release",
+]
+
+Array = NDArray[np.float64]
+T = TypeVar("T")
+FIRST, FURTHER, VOTES = "first feature", "further features", "most votes"
+# A group of rows has one model, whatever becomes of one row in it: its ballot, zeros and ones, is
+# exchanged for another under every relation.
+BALLOT = Norm("linf of one model's ballot", 1.0, math.inf)
+FEW_ROWS = 20_000  # up to which threads cost more than they save
+MOST_THREADS = 8  # each needs room for two columns
+FAR = 2.0**20  # in noise scales: Gumbel noise goes beyond with probability exp(-FAR)
+
+
+def kendall_releases(
+    k: int, n_features: int, neighbors: Neighbors, weight: float = 1.0
+) -> tuple[Release, ...]:
+    """The planned releases of `select_by_kendall`; each of the k rounds costs the same.
+
+    Parameters
+    ----------
+    k : int
+        How many features to select.
+    n_features : int
+        How many there are.
+    neighbors : Neighbors
+        The relation. A row moves a correlation by 3/2 under `add_remove`, by 1 or 2 otherwise.
+    weight : float, default=1.0
+        Noise multiplier relative to the plan's scale.
+
+    Examples
+    --------
+    >>> [release.clip for release in kendall_releases(3, 10, Neighbors.ADD_REMOVE)]
+    [1.5, 3.0]
+    """
+    refuse_k(k, n_features)
+    clip = row_clip(neighbors)
+    first = Release(FIRST, (n_features,), clip, LINF, GUMBEL, weight=weight)
+    if k == 1:
+        return (first,)
+    # A correlation with the target less a mean of correlations: each moves by the clip.
+    further = Release(FURTHER, (n_features,), 2.0 * clip, LINF, GUMBEL, count=k - 1, weight=weight)
+    return first, further
+
+
+def votes_release(k: int, n_features: int, weight: float = 1.0) -> Release:
+    """The planned release of `select_by_votes`: k rounds."""
+    refuse_k(k, n_features)
+    return Release(VOTES, (n_features,), 1.0, BALLOT, GUMBEL, count=k, weight=weight)
+
+
+def refuse_k(k: int, n_features: int) -> None:
+    """Refuse to select more features than there are."""
+    if not 1 <= k <= n_features:
+        raise ValueError(
+            f"k={k}, but k features are to be selected out of {n_features}; choose k between 1 "
+            f"and {n_features}"
+        )
+
+
+def select_by_kendall(data: BoundedData, k: int, release: Releaser) -> list[int]:
+    """Features that follow the target but not each other, in the order of their selection.
+
+    Each round takes the largest |tau(x_j, y)| less the mean of |tau(x_j, x_i)| over the chosen i,
+    after noise (Dick et al. 2023, (1)). Empty rows are in no pair.
+
+    Parameters
+    ----------
+    data : BoundedData
+        Rows as they are: nothing has to be bounded.
+    k : int
+        As in `kendall_releases`.
+    release : Releaser
+        With `kendall_releases` in its plan.
+    """
+    correlations = Correlations(data, release.plan.neighbors)
+    relevance = np.abs(correlations.with_target())
+    overlap, chosen = BlockSum(relevance.shape), list[int]()
+    clip = row_clip(release.plan.neighbors)
+    chosen.append(release.select(FIRST, relevance, clip=clip))
+    while len(chosen) < k:
+        overlap.add(np.abs(correlations.with_column(chosen[-1])))
+        scores = relevance - overlap.value() / len(chosen)
+        chosen.append(select_another(FURTHER, scores, chosen, release, 2.0 * clip))
+    return chosen
+
+
+def select_by_votes(votes: Array, k: int, release: Releaser) -> list[int]:
+    """The k features with the most votes after noise, in the order of their selection."""
+    chosen = list[int]()
+    while len(chosen) < k:
+        chosen.append(select_another(VOTES, votes, chosen, release, 1.0))
+    return chosen
+
+
+def row_clip(neighbors: Neighbors) -> float:
+    """What one row adds to a correlation; where n is private, what it does to the divisor, too."""
+    return 1.5 if neighbors is Neighbors.ADD_REMOVE else 1.0
+
+
+def select_another(
+    name: str, scores: Array, chosen: list[int], release: Releaser, clip: float
+) -> int:
+    """The best after noise of those that are not chosen yet, which is public.
+
+    Chosen ones get a public score that noise does not lift to where the others are: no score is
+    below -rows.
+    """
+    rows = MAX_ROWS if release.plan.rows is None else release.plan.rows
+    others = scores.copy()
+    others[chosen] = -(rows + FAR * release.noise_scale(name))
+    return release.select(name, others, clip=clip)
+
+
+class Correlations:
+    """Kendall's tau, (concordant - discordant) / (n - 1), of columns that are ranked once."""
+
+    def __init__(self, data: BoundedData, neighbors: Neighbors) -> None:
+        present = data.present()
+        count = int(present.sum())
+        self._target, self._columns = _ranked(data, present)
+        self._rooms = [np.empty((2, count), dtype=np.uint32) for _ in range(_threads(count))]
+        # Where n is private it is part of the statistic; one row alone is in no pair.
+        self._divisor = max(1, (present.size if neighbors.n_is_public else count) - 1)
+
+    def with_target(self) -> Array:
+        """Tau of every feature and the target."""
+        return self._with(self._target)
+
+    def with_column(self, j: int) -> Array:
+        """Tau of every feature and feature j."""
+        return self._with(self._columns[j])
+
+    def _with(self, other: Ranks) -> Array:
+        from privlearn.solvers._common.loops.kendall import concordance
+
+        found = np.empty(len(self._columns))
+
+        def count(part: int) -> None:
+            for j in range(part, len(found), len(self._rooms)):
+                found[j] = concordance(self._columns[j], other, self._rooms[part])
+
+        _in_threads(count, len(self._rooms), len(self._rooms))
+        return found / self._divisor
+
+
+def _ranked(data: BoundedData, present: NDArray[np.bool_]) -> tuple[Ranks, list[Ranks]]:
+    """The ranks of y and of every column, among rows that are not empty."""
+    from privlearn.solvers._common.loops.kendall import rank_column, starts_without_ties
+
+    count = int(present.sum())
+    whole = starts_without_ties(count)
+    X = data.table.X if isinstance(data.table.X, np.ndarray) else data.table.X.tocsc()
+
+    def ranks(values: NDArray[Any]) -> Ranks:
+        own = values if count == present.size else values[present]
+        return rank_column(np.array(own), whole)  # one layout, whatever the container has
+
+    def column(j: int) -> Ranks:
+        return ranks(X[:, j] if isinstance(X, np.ndarray) else X[:, [j]].toarray()[:, 0])
+
+    return ranks(data.table.y), _in_threads(column, X.shape[1], _threads(count))
+
+
+def _threads(rows: int) -> int:
+    return min(os.cpu_count() or 1, MOST_THREADS) if rows > FEW_ROWS else 1
+
+
+def _in_threads(work: Callable[[int], T], tasks: int, threads: int) -> list[T]:
+    """Results of `work` for 0, 1, ..., in order; compiled loops and sorts leave the others room."""
+    if threads == 1:
+        return [work(k) for k in range(tasks)]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(work, range(tasks)))

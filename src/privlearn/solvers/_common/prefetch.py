@@ -1,0 +1,52 @@
+"""Draw the noise and batches of the next steps while a compiled loop takes the present ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
+
+from privlearn._core.releaser import Releaser, Steps
+
+__all__ = ["Ahead"]
+
+
+class Ahead:
+    """All releases of one name in portions, each drawn in a thread while the last one is used.
+
+    Drawing starts at once. The order of draws is that of the portions, so a seeded run does not
+    depend on timing; nothing else may be released in between.
+
+    Parameters
+    ----------
+    release : Releaser
+        Charged.
+    name : str
+        The planned release.
+    n : int
+        Number of rows.
+    clip : float
+        What every row's contribution is clipped to.
+    count, at_once : int
+        Number of releases in all, and in a portion: by public facts only, since progress shows it.
+    """
+
+    def __init__(
+        self, release: Releaser, name: str, n: int, *, clip: float, count: int, at_once: int
+    ) -> None:
+        context = copy_context()  # whoever watches progress watches the thread, too
+        self._count = count
+        self._thread = ThreadPoolExecutor(max_workers=1)
+        self._draw = lambda: context.run(release.steps, name, n, clip=clip, at_most=at_once)
+        self._coming: Future[Steps] = self._thread.submit(self._draw)
+
+    def __iter__(self) -> Iterator[Steps]:
+        """Each portion, once."""
+        taken = 0
+        with self._thread:
+            while taken < self._count:
+                steps = self._coming.result()
+                taken += steps.taken
+                if taken < self._count:
+                    self._coming = self._thread.submit(self._draw)
+                yield steps

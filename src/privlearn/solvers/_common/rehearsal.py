@@ -1,0 +1,188 @@
+"""A run on made-up rows before the charge: what compiles or imports does so before it costs.
+
+After the charge nothing may fail for reasons that were there before. Compilers, caches and modules
+are among them, so every kind of run happens once per process on a few rows that are nobody's, with
+noise that is drawn and thrown away.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Hashable
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._core.certificate import Certificate
+from privlearn._core.plan import Plan, Release
+from privlearn._core.problem import Budget, Problem
+from privlearn._core.releaser import Releaser
+from privlearn._data.bounded import BoundedData, Table, bound, unwatched
+from privlearn._data.sparse import zero_is_allowed
+from privlearn._objective.losses import Target
+from privlearn.exceptions import PlanViolation, PrivacyTestFailed
+from privlearn.solvers.base import Solver
+
+__all__ = [
+    "SCALE",
+    "made_up_table",
+    "once",
+    "rehearse",
+    "run_through",
+    "signature",
+    "small_case",
+]
+
+ROWS, COLUMNS, LEVELS = 8, 3, 2
+FAR = 100.0  # from zero
+SCALE = 2.0**-8  # of the noise: so little that a privacy test passes
+_seen: set[Hashable] = set()
+
+
+class _Rehearsal(Releaser):
+    """Draws noise and adds none. Nothing about it is private, and it certifies nothing."""
+
+    def _draw_noise(self, release: Release, count: int) -> NDArray[np.int64]:
+        return np.zeros_like(super()._draw_noise(release, count))
+
+    def noise_scale(self, name: str) -> float:
+        """Hardly any, so that few rows are seen."""
+        return SCALE * super().noise_scale(name)
+
+    def _report(self) -> None:
+        """Nobody watches a rehearsal."""
+
+    def certificate(self) -> Certificate:
+        """Refuse: nothing was released."""
+        raise PlanViolation("a rehearsal has no certificate: it saw no data")
+
+
+def once(key: Hashable, run: Callable[[], None]) -> None:
+    """Run, unless this process has done so under the same key, compiled or not."""
+    while (key, compiler := "numba" in sys.modules) not in _seen:
+        with unwatched():
+            run()  # once more where it loads a compiler, with which noise is drawn otherwise
+        _seen.add((key, compiler))
+
+
+def run_through(plan: Plan, budget: Budget, run: Callable[[Releaser], object]) -> None:
+    """Run on made-up rows with a Releaser that is good for nothing else."""
+    from privlearn.noise.precise import high_precision
+
+    with high_precision(64):  # rare draws need it, and it imports what it is made of
+        pass
+    with np.errstate(all="ignore"), suppress(PrivacyTestFailed):
+        run(_Rehearsal(plan, budget, 0))
+
+
+def rehearse(
+    solver: Solver,
+    problem: Problem,
+    settings: Any,  # noqa: ANN401
+    plan: Plan,
+    budget: Budget,
+    table: Table,
+) -> None:
+    """Run a solver through a small problem of the same kind, once per process.
+
+    Parameters
+    ----------
+    solver, problem, settings, plan, budget
+        What is about to be charged.
+    table : Table
+        Only the kind of its container counts: no row is looked at.
+    """
+
+    def run() -> None:
+        for shift in _places(problem, table):
+            small, data = small_case(problem, table, shift)
+            short, own = solver.rehearsal(small, settings, budget)
+            least = short.plan(small, own, SCALE)
+            run_through(least, budget, partial(short.solve, small, own, data))
+
+    once(signature(solver.kind(settings), problem, plan, table), run)
+
+
+def _places(problem: Problem, table: Table) -> tuple[float, ...]:
+    """Where made-up rows lie: sparse ones are stored in another way if a bought box lacks zero."""
+    bought = problem.bounds.low is None and not isinstance(table.X, np.ndarray)
+    return (0.0, FAR) if bought else (0.0,)
+
+
+def small_case(problem: Problem, table: Table, shift: float = 0.0) -> tuple[Problem, BoundedData]:
+    """A problem of the same kind, and made-up rows for it in the same kind of container."""
+    small = _smaller(problem)
+    return small, bound(_table(small, table, shift), small)
+
+
+def signature(kind: Hashable, problem: Problem, plan: Plan, table: Table) -> Hashable:
+    """Everything that decides which code runs, and on which types."""
+    bounds, loss = problem.bounds, problem.loss
+    releases = {(r.name.split(",")[0], r.mechanism.name, type(r.sampling)) for r in plan.releases}
+    return (
+        kind,
+        frozenset(releases),
+        (loss.code, loss.outputs > 1, problem.penalty.name, problem.penalty.per_row),
+        (problem.fit_intercept, problem.n is None, problem.rows_may_be_empty, bool(problem.levels)),
+        (bounds.low is None, bounds.row_norm is None, bounds.target is None, bounds.scale is None),
+        (zero_is_allowed(bounds), min(problem.n_features, COLUMNS)),
+        _container(table),
+    )
+
+
+def _container(table: Table) -> Hashable:
+    return isinstance(table.X, np.ndarray), table.X.dtype.str
+
+
+def _smaller(problem: Problem) -> Problem:
+    """The same facts about fewer columns and rows."""
+    p = min(problem.n_features, COLUMNS)
+    bounds, penalty = problem.bounds, problem.penalty
+    cut: dict[str, Any] = {
+        name: None if side is None else side[:p]
+        for name, side in (("low", bounds.low), ("high", bounds.high), ("scale", bounds.scale))
+    }
+    people = tuple(
+        replace(level, people=None if level.people is None else ROWS // LEVELS)
+        for level in problem.levels[:LEVELS]
+    )
+    return replace(
+        problem,
+        n=None if problem.n is None else ROWS,
+        n_features=p,
+        bounds=replace(bounds, **cut),
+        penalty=replace(penalty, low=penalty.low[:p], high=penalty.high[:p]),
+        levels=people,
+    )
+
+
+def _table(problem: Problem, like: Table, shift: float) -> Table:
+    """Made-up rows with targets of the kind that the loss wants."""
+    turns = np.arange(ROWS)
+    kinds: dict[Target, Any] = {
+        Target.NUMBER: turns / (ROWS - 1.0),
+        Target.SIGN: 2.0 * (turns % 2) - 1.0,
+        Target.CLASS: turns % max(problem.loss.outputs, 1) * 1.0,
+    }
+    table = made_up_table(like, problem.n_features, kinds[problem.loss.target], shift)
+    level = turns % len(problem.levels) if problem.levels else None
+    return replace(table, level=level)
+
+
+def made_up_table(
+    like: Table, n_features: int, y: NDArray[np.float64], shift: float = 0.0
+) -> Table:
+    """Rows that are nobody's, in a container of the same kind as those of `like`."""
+    cells = np.arange(len(y) * n_features).reshape(len(y), n_features)
+    X: Any = ((cells * 5 % 7 - 3.0) / 3.0 + shift).astype(like.X.dtype)
+    if not like.finite:
+        X[-1, 0] = np.nan
+    if not isinstance(like.X, np.ndarray):
+        from scipy.sparse import csr_array
+
+        X = csr_array(X)
+    return replace(like, X=X, y=y.astype(np.float64), level=None)

@@ -1,0 +1,39 @@
+"""The number of rows where it is private: one release, the same in every solver."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from privlearn._core.mechanisms import GAUSSIAN, Mechanism
+from privlearn._core.plan import Release
+from privlearn._core.problem import Problem
+from privlearn._core.releaser import Releaser
+from privlearn._data.bounded import BoundedData
+
+__all__ = ["COUNT", "count_release", "rows_in_all", "weight_of_count"]
+
+COUNT = "number of rows"
+
+
+def count_release(weight: float, mechanism: Mechanism = GAUSSIAN) -> Release:
+    """The planned release, with its noise multiplier relative to the plan's scale."""
+    return Release(name=COUNT, shape=(1,), clip=1.0, weight=weight, mechanism=mechanism)
+
+
+def weight_of_count(mechanism: Mechanism, share: float) -> float:
+    """Noise multiplier of a count relative to one release that costs the rest of the budget.
+
+    Epsilons add up for spherical noise, squares of mu for Gaussian noise; `share` is of those.
+    """
+    odds = (1.0 - share) / share
+    return math.sqrt(odds) if mechanism == GAUSSIAN else odds
+
+
+def rows_in_all(problem: Problem, data: BoundedData, release: Releaser) -> float:
+    """The public number of rows, or a released one; at least 1."""
+    if problem.n is not None:
+        return float(problem.n)
+    present = np.full(1, float(data.present().sum()))
+    return max(1.0, float(release(COUNT, present, clip=1.0)[0]))

@@ -1,0 +1,88 @@
+"""Which solver "auto" takes: by public facts only, from what was seen on generated data.
+
+`python -m benchmarks choice/solvers` and `choice/situations` draw where each wins, and
+docs/how-to-choose.md has the rule as a table, which a test compares with this file. In short:
+coordinate descent buys scales, curvature and clip, and wins where features differ in scale. Where
+the budget is too small to buy that much, where declared facts already say as much, and for hinges,
+which it does not know, its dual is better, which buys lengths alone. SGD is left with several
+classes. Moments, boosted moments, deep models and noise on the output are for those who ask for
+them: they are hardly ever the most accurate. Without a delta, or with a level per person, one pass
+over disjoint batches is what there is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from privlearn._core.problem import Bounds, Budget, Problem
+from privlearn._objective.losses import Target
+from privlearn.solvers._common.snr import budget_mu, rows_of
+
+if TYPE_CHECKING:
+    from privlearn.solvers.base import Solver
+
+__all__ = ["choose"]
+
+# Rows times mu, mu the budget as one Gaussian release, from which on scales can be read.
+ENOUGH = 100.0
+ENOUGH_IN_A_BALL = 1000.0  # the same for squared errors of rows that have a norm and no box
+SHORT = 0.5  # of the box's squared length, below which declared rows count as short
+
+
+def choose(solvers: Mapping[str, type[Solver]], problem: Problem, budget: Budget) -> Solver:
+    """The solver for a problem, among those that support it.
+
+    Parameters
+    ----------
+    solvers : mapping
+        By name.
+    problem : Problem
+        Public facts.
+    budget : Budget
+        What may be spent.
+    """
+    able = [name for name, solver in solvers.items() if not solver.support.missing(problem)]
+    if not able:
+        return next(iter(solvers.values()))()  # its refusal says what is missing
+    if budget.delta == 0 and "one-pass" in able:
+        return solvers["one-pass"]()
+    preferred = "scd" if _little_to_buy(problem, budget) else "cd"
+    return solvers[preferred if preferred in able else able[0]]()
+
+
+def _little_to_buy(problem: Problem, budget: Budget) -> bool:
+    """Whether bought facts would cost more than they bring."""
+    seen = budget_mu(problem, budget) * rows_of(problem)
+    if seen < ENOUGH or (_only_a_norm(problem.bounds) and _dual_suits_a_ball(problem, seen)):
+        return True
+    return math.isfinite(problem.loss.lipschitz) and _rows_are_short(problem.bounds)
+
+
+def _only_a_norm(bounds: Bounds) -> bool:
+    """Whether rows have a length and no box: their features are likely to be of one scale."""
+    return bounds.row_norm is not None and bounds.low is None
+
+
+def _dual_suits_a_ball(problem: Problem, seen: float) -> bool:
+    """For labels always: it lost half of what coordinate descent did, in the median.
+
+    For squared errors while little is seen; beyond that, and for Huber's loss, the other is better.
+    """
+    if problem.loss.target is Target.SIGN:
+        return True
+    return math.isinf(problem.loss.lipschitz) and seen < ENOUGH_IN_A_BALL
+
+
+def _rows_are_short(bounds: Bounds) -> bool:
+    """Whether the declared norm is much below the box's corner, as for rows of mostly zeros.
+
+    Then the norm tells what scales and lengths would, and rare features need no scale of their own.
+    """
+    if bounds.low is None or bounds.high is None or bounds.row_norm is None:
+        return False
+    reach = np.maximum(np.abs(bounds.low), np.abs(bounds.high))
+    return bool(bounds.row_norm**2 <= SHORT * np.sum(reach**2))

@@ -1,0 +1,1 @@
+"""Boosted second moments ("boosted": Dick et al. 2023)."""

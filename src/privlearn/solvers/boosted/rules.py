@@ -1,0 +1,206 @@
+"""Settings of "boosted": coordinates, rounds and shares from public facts, clips from counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._core.plan import Release
+from privlearn._core.problem import Bounds, Problem, refuse_disjoint
+from privlearn.solvers._common.frame import Frame
+from privlearn.solvers._common.row_count import COUNT
+
+__all__ = ["BINS", "SHARES", "Settings", "damping", "residual_clip", "rounds", "weighted"]
+
+Array = NDArray[np.float64]
+TOP = 4  # octaves of residuals, from 16 times half the range of y down
+BINS = 28
+FALSE_ALARMS = 1e-3  # bins that are noise but taken for rows, in all
+ALIGNED = 0.4  # part of what is cut from residuals that counts as bias (octaves.py)
+MIDDLE = 0.5 / math.log(2.0)  # mean of (1/2, 1] for a density proportional to 1/x
+DAMPING = 0.2
+LEVEL_STEPS = 2
+ROUNDS = (20, 100)
+AFFORDABLE = 2e8  # numbers that all rounds may read together
+TYPICAL_CLIP = 0.5  # of residuals, relative to the range of y: only forecasts use it
+# In mu^2, of what is released together; derived with tools/derive_boosted.py on generated data.
+SHARES = {
+    "Gram matrix": 0.1,
+    "clipped residuals times rows": 0.6,
+    "residual magnitudes": 0.07,
+    "clipped residuals": 0.03,
+    COUNT: 0.02,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """Everything public about a boosted fit.
+
+    Rows are (1, (x - center) / scale), at most `norm` long; residuals are in units of half the
+    range of y.
+    """
+
+    rounds: int
+    counts: bool  # whether a private number of rows is bought, for a penalty per row
+    frame: Frame
+    limits: Bounds | None  # beyond the declared ones: what predictions clip, too
+    buys_residuals: bool
+    first_clip: float
+
+    @classmethod
+    def of(cls, problem: Problem, rounds: int, clip: float | None) -> Settings:
+        """From the declared bounds and a given clip."""
+        bounds, p, intercept = problem.bounds, problem.n_features, problem.fit_intercept
+        limits = None
+        if clip is not None:
+            bounds = _tightened(bounds, clip, intercept)
+            refuse_disjoint(bounds, intercept, f"clip={clip:g} of solver='boosted'")
+            limits = replace(bounds, target=None)
+        frame = Frame.of(bounds, p, intercept)
+        return cls(
+            rounds=rounds,
+            counts=problem.n is None and problem.penalty.per_row,
+            frame=frame,
+            limits=limits,
+            buys_residuals=clip is None,
+            first_clip=1.0 if clip is None else clip / frame.y_scale,
+        )
+
+    @property
+    def squared_norm(self) -> float:
+        """Largest squared length of a row (1, x); the frame's counts y, too."""
+        return self.frame.squared_norm - 1.0
+
+    @property
+    def norm(self) -> float:
+        """Largest length of a row, rounded up."""
+        return math.sqrt(self.squared_norm) * (1.0 + 2.0**-50)
+
+    @property
+    def width(self) -> int:
+        """Entries of a row, the intercept's included."""
+        return self.frame.width - 1
+
+    @property
+    def first_averaged(self) -> int:
+        """The model is the mean of the weights from this round on."""
+        return self.rounds // 2
+
+    @property
+    def last_rounds(self) -> int:
+        """How many weights are averaged."""
+        return self.rounds - self.first_averaged
+
+    @property
+    def looks(self) -> tuple[int, ...]:
+        """Rounds before which the residuals' clip is bought; empty where it is given."""
+        return tuple(sorted({0, self.first_averaged})) if self.buys_residuals else ()
+
+    @property
+    def level_steps(self) -> int:
+        """Steps of the intercept alone, each with a clip of its own."""
+        return LEVEL_STEPS if self.buys_residuals and self.frame.intercept else 0
+
+    @property
+    def typical_clip(self) -> float:
+        """Of residuals, for forecasts: as given, or what the bought one may be."""
+        return TYPICAL_CLIP if self.buys_residuals else self.first_clip
+
+    @property
+    def y_scale(self) -> float:
+        """Half the range of y, or 1."""
+        return self.frame.y_scale
+
+    @property
+    def spread(self) -> float:
+        """Variance of a feature for data as `assumes` says."""
+        return self.frame.spread
+
+    @property
+    def typical_scales(self) -> Array:
+        """Scales of the features where they are public, else 1."""
+        return np.where(self.frame.scale > 0, self.frame.scale, np.inf)
+
+    @property
+    def assumes(self) -> str:
+        """The data that forecasts speak of."""
+        return f"{self.frame.assumes} and explain half of the target's variance"
+
+
+def _tightened(bounds: Bounds, clip: float, intercept: bool) -> Bounds:
+    """The declared bounds with a norm of at most `clip` for the features of a row."""
+    norm = math.hypot(clip, 1.0) if intercept else clip
+    norm = norm if bounds.row_norm is None else min(norm, bounds.row_norm)
+    return replace(bounds, row_norm=norm)
+
+
+def rounds(n: int, p: int) -> int:
+    """As published, and fewer where passes over the data take time: many rows need fewer."""
+    return int(np.clip(AFFORDABLE / (n * p), *ROUNDS))
+
+
+def damping(settings: Settings, noise: float) -> float:
+    """A ridge at the level of the noise on all rounds together; none without noise.
+
+    Rounds would otherwise walk far along directions in which there is no curvature to see.
+    """
+    return DAMPING * noise * math.sqrt(settings.width / settings.rounds)
+
+
+def weighted(
+    releases: Iterable[Release], shares: Mapping[str, float], replaces: bool
+) -> tuple[Release, ...]:
+    """The releases with weights that split what they cost, in mu^2, by the shares of their names.
+
+    A weight is a noise multiplier, so `count` releases of one cost count (diameter / weight)^2.
+    """
+    releases = list(releases)
+    total = sum(shares[release.name] for release in releases)
+    return tuple(
+        replace(
+            r,
+            weight=(r.norm.diameter if replaces else 1.0)
+            * math.sqrt(r.count * total / shares[r.name]),
+        )
+        for r in releases
+    )
+
+
+def _surely(counts: Array, noise: float) -> Array:
+    """Counts that stand out of the noise; the others are 0."""
+    least = noise * math.sqrt(2.0 * math.log(counts.size / FALSE_ALARMS))
+    return np.where(counts > least, counts, 0.0)
+
+
+def edges() -> Array:
+    """Upper ends of the bins."""
+    return np.asarray(2.0 ** (TOP - np.arange(BINS, dtype=np.float64)))
+
+
+def residual_clip(counts: Array, noise: float, blur: float, otherwise: float) -> float:
+    """Where to clip residuals: noise against what is cut off.
+
+    Parameters
+    ----------
+    counts : array of shape (BINS,)
+        Noisy, by octave of the residual.
+    noise : float
+        Standard deviation of the noise on a count.
+    blur : float
+        Length of the noise on the summed gradient, per unit of clip.
+    otherwise : float
+        The clip where the counts say nothing.
+    """
+    kept = _surely(counts, noise)
+    total = float(kept.sum())
+    if total == 0.0:
+        return otherwise
+    ends = edges()
+    cut = np.maximum(ends * MIDDLE - ends[:, None], 0.0) @ kept
+    cost = (blur * ends) ** 2 + (ALIGNED * cut) ** 2
+    return float(ends[np.argmin(cost)])

@@ -1,0 +1,1 @@
+"""Proximal coordinate descent ("cd": Mangold et al. 2022)."""

@@ -1,0 +1,112 @@
+"""How `CoordinateDescent` divides its budget and chooses its steps, from public facts.
+
+The numbers were chosen with tools/derive_cd.py on generated data (proof.md, "The
+rule"). They need no units: features are divided by bought scales, y lies in [-1, 1].
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from privlearn._core.plan import Norm
+from privlearn._core.problem import Budget, Neighbors, Problem
+from privlearn._objective.losses import HUBER
+from privlearn.solvers._common.snr import budget_mu, rows_of
+
+__all__ = ["Mode", "Settings", "loops", "mode_for", "weight"]
+
+Mode = Literal["whole", "sweeps", "greedy"]
+
+MAGNITUDES, CURVATURE, LENGTHS, COUNT = 0.06, 0.10, 0.03, 0.01  # shares of mu^2
+WHOLE_STEPS, MOST_SWEEPS, GREEDY_LEAST, GREEDY_MOST = 30, 30, 8, 60
+OUTER = 2
+WARM_UP = 0.1  # of all steps, before the clip is chosen a second time
+AHEAD = 4.0  # the first step's weight in its loop's average; each later one weighs 1 more
+LONGEST_ROW = 1.3  # squared length in the curvature, relative to the mean square of a row
+DAMPING = 0.5  # of the length that the curvature's noise may have
+BLURRED = 10.0  # noise of the curvature, relative to a feature's, above which few can matter
+HIDDEN = 1.0  # rows with longer gradients than are seen, in deviations of the count's noise
+UNSEEN = 0.5  # of its bound: where one row that no release shows may have a feature
+WIDEST = 1000  # coordinates whose curvature is a matrix of bearable size
+COORDINATE_CLIP = 2.0  # of one coordinate, relative to its share of a whole gradient's clip
+GREEDY_ERROR = 0.02  # noise on a coordinate, relative to the errors' size, that is acceptable
+SWEEP_ERROR = 0.12  # the same where every coordinate gets it
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything about a run that is fixed before any data: all of it public."""
+
+    mode: Mode
+    passes: int
+    outer: int
+    step_size: float
+    clip: float | None  # None: bought
+    smoothness: tuple[float, ...] | None  # None: bought
+    level_first: bool = False  # the intercept has the first step for itself
+
+    @property
+    def buys(self) -> dict[str, float]:
+        """Shares of the budget for facts, by what they buy."""
+        shares = {
+            "magnitudes": MAGNITUDES if self.smoothness is None else 0.0,
+            "curvature": CURVATURE if self.mode == "whole" else 0.0,
+            "lengths": LENGTHS if self.clip is None else 0.0,
+        }
+        return {name: share for name, share in shares.items() if share > 0.0}
+
+
+def weight(share: float, count: int, norm: Norm, neighbors: Neighbors) -> float:
+    """Noise multiplier, relative to the plan's scale, of releases that cost `share` of mu^2.
+
+    A release costs (distance between neighbours / noise)^2, and under `replace_one` that distance
+    is the diameter of the set that contributions lie in.
+    """
+    diameter = norm.diameter if neighbors.replaces else 1.0
+    return diameter * math.sqrt(count / share)
+
+
+def loops(settings: Settings) -> list[int]:
+    """Steps of each outer loop: the intercept's own, a short one, then equal ones."""
+    own = [1] if settings.level_first else []
+    passes, outer = settings.passes - len(own), min(settings.outer, settings.passes - len(own))
+    if outer == 1:
+        return [*own, passes]
+    first = max(1, round(WARM_UP * passes))
+    rest, loops_left = passes - first, outer - 1
+    return [*own, first, *(rest // loops_left + (k < rest % loops_left) for k in range(loops_left))]
+
+
+def size(problem: Problem) -> int:
+    """Coordinates: features, intercept, Huber's scale."""
+    huber = int(problem.loss.code == HUBER)
+    return problem.n_features + int(problem.fit_intercept) + huber
+
+
+def mode_for(problem: Problem, budget: Budget) -> Mode:
+    """All coordinates at once, unless they are very many, or few of very many matter.
+
+    The noise of the curvature, as the length of a matrix, grows with p^(3/2). Where it drowns a
+    feature's own curvature of 1, gradients of all coordinates are mostly noise, too; with an l1
+    penalty few coordinates will matter, and looking for them pays.
+    """
+    coordinates = size(problem)
+    mu = budget_mu(problem, budget) * math.sqrt(2.0 * CURVATURE)
+    blur = LONGEST_ROW * coordinates * math.sqrt(2.0 * coordinates) / (mu * rows_of(problem))
+    sparse = problem.penalty.l1 > 0
+    if coordinates <= WIDEST and not (sparse and blur > BLURRED):
+        return "whole"
+    return "greedy" if sparse else "sweeps"
+
+
+def passes_for(mode: Mode, problem: Problem, budget: Budget) -> int:
+    """Steps (all coordinates at once, or the largest one each) or sweeps over all coordinates."""
+    if mode == "whole":
+        return WHOLE_STEPS
+    signal = budget_mu(problem, budget) * rows_of(problem) / COORDINATE_CLIP
+    if mode == "sweeps":
+        return int(min(max((SWEEP_ERROR * signal) ** 2 / size(problem), 1), MOST_SWEEPS))
+    steps = 0.5 * (GREEDY_ERROR * signal) ** 2
+    return int(min(max(steps, GREEDY_LEAST), GREEDY_MOST, 2 * size(problem)))

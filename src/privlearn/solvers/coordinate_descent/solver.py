@@ -1,0 +1,228 @@
+"""Proximal coordinate descent ("cd").
+
+The proof is in proof.md, the rule for every number that is not given in rules.py.
+Scales of the features are bought first, so that none needs standardising; then noisy gradients of
+all coordinates at once, of one after the other, or of the one that matters most.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+from numpy.typing import ArrayLike
+
+from privlearn._core.forecast import Forecast
+from privlearn._core.mechanisms import GUMBEL
+from privlearn._core.plan import L2, LINF, ONE_BIN, OUTER, Plan, Release
+from privlearn._core.problem import Budget, Problem, declared_numbers
+from privlearn._core.releaser import Releaser
+from privlearn._data.bounded import BoundedData
+from privlearn._objective.losses import Target
+from privlearn._objective.penalties import PENALTIES
+from privlearn.solvers._common.log_histogram import LENGTH_BINS, MAGNITUDE_BINS
+from privlearn.solvers._common.memory import squares, stored_rows
+from privlearn.solvers._common.row_count import count_release
+from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers
+from privlearn.solvers.coordinate_descent import private_scales as cd_facts
+from privlearn.solvers.coordinate_descent import rules as cd_rule
+from privlearn.solvers.coordinate_descent.rules import Mode, Settings
+
+__all__ = ["CoordinateDescent"]
+
+
+@dataclass(frozen=True)
+class CoordinateDescent(SolverDefaults):
+    """Noisy proximal descent in coordinates whose scales are bought, with periodic averaging.
+
+    What is None is chosen by a rule from the number of rows and columns, the budget and the bounds.
+    Lengths are measured where each feature has mean square 1 and y lies in [-1, 1].
+
+    Parameters
+    ----------
+    passes : int or None
+        Passes over the data; with ``selection="greedy"``, steps of one coordinate each.
+    outer : int or None
+        Outer loops: at the start of each the clip is chosen anew, at the end its steps are
+        averaged.
+    step_size : float or None
+        Relative to the inverse curvature.
+    clip : float or None
+        Largest length of one row's gradient; None buys a histogram of lengths and chooses.
+    block : {1, "all"} or None
+        Coordinates that are updated together: one, or all with a bought matrix of curvatures.
+    smoothness : array-like of shape (n_features,) or None
+        Mean square of each feature, from public knowledge; None takes the estimator's `scale_X`,
+        squared, or buys their magnitudes where that is None, too.
+    selection : {"cyclic", "greedy"} or None
+        With ``block=1``: every coordinate in turn, or the one whose step is largest, which is
+        selected privately.
+
+    Examples
+    --------
+    >>> from privlearn import Lasso
+    >>> model = Lasso(alpha=0.1, solver=CoordinateDescent(passes=20))
+    """
+
+    passes: int | None = None
+    outer: int | None = None
+    step_size: float | None = None
+    clip: float | None = None
+    block: int | Literal["all"] | None = None
+    smoothness: ArrayLike | None = None
+    selection: Literal["cyclic", "greedy"] | None = None
+
+    name: ClassVar[str] = "cd"
+    support: ClassVar[Support] = Support.of(
+        losses=["squared", "huber", "logistic"],
+        penalties=[penalty.name for penalty in PENALTIES],
+    )
+
+    def __post_init__(self) -> None:
+        check_numbers(self, whole=("passes", "outer"), positive=("step_size", "clip"))
+        if self.block not in (None, 1, "all"):
+            raise ValueError(f"block={self.block!r}, but 1, 'all' or None is needed")
+        if self.selection not in (None, "cyclic", "greedy"):
+            raise ValueError(
+                f"selection={self.selection!r}, but 'cyclic', 'greedy' or None is needed"
+            )
+        if self.selection is not None and self.block == "all":
+            raise ValueError("block='all' updates every coordinate, so leave selection out")
+        if self.smoothness is not None:
+            object.__setattr__(self, "smoothness", _mean_squares(self.smoothness))
+
+    def configure(self, problem: Problem, budget: Budget) -> Settings:
+        """Numbers that were given, and the rule's for the rest."""
+        problem.bounds.need_features(self.name)
+        if problem.loss.target is Target.NUMBER:
+            problem.bounds.need_target(self.name)
+        given = None if self.smoothness is None else _mean_squares(self.smoothness)
+        if given is None and problem.bounds.scale is not None:
+            given = _mean_squares(problem.bounds.scale**2)
+        if given is not None and len(given) != problem.n_features:
+            raise ValueError(
+                f"smoothness has {len(given)} entries, but X has {problem.n_features} "
+                "features; give one mean square per feature"
+            )
+        mode = self._mode(problem, budget)
+        passes = int(self.passes or cd_rule.passes_for(mode, problem, budget))
+        return Settings(
+            mode=mode,
+            passes=passes,
+            outer=int(self.outer or cd_rule.OUTER),
+            step_size=float(self.step_size or 1.0),
+            clip=self.clip,
+            smoothness=given,
+            level_first=mode == "whole" and problem.fit_intercept and passes > 1,
+        )
+
+    def _mode(self, problem: Problem, budget: Budget) -> Mode:
+        if self.selection is not None:
+            return "greedy" if self.selection == "greedy" else "sweeps"
+        if self.block is not None:
+            return "whole" if self.block == "all" else "sweeps"
+        return cd_rule.mode_for(problem, budget)
+
+    def plan(self, problem: Problem, settings: Settings, scale: float) -> Plan:
+        """Facts first, then every gradient, all with Gaussian noise but for a selection."""
+        return Plan(
+            releases=tuple(_facts(problem, settings) + _gradients(problem, settings)),
+            neighbors=problem.neighbors,
+            scale=scale,
+            rows=problem.n,
+            assumptions=problem.assumptions(),
+            paper="DP-CD (Mangold et al. 2022), bought scales and curvature, exact accounting",
+        )
+
+    def solve(
+        self, problem: Problem, settings: Settings, data: BoundedData, release: Releaser
+    ) -> Solution:
+        """Descend along released gradients."""
+        from privlearn.solvers.coordinate_descent.all_coordinates import descend_whole
+
+        if settings.mode == "whole":
+            return descend_whole(problem, settings, data, release)
+        from privlearn.solvers.coordinate_descent.cyclic import descend_by_coordinates
+        from privlearn.solvers.coordinate_descent.greedy import descend_greedily
+
+        descend = descend_greedily if settings.mode == "greedy" else descend_by_coordinates
+        return descend(problem, settings, data, release)
+
+    def rehearsal(
+        self, problem: Problem, settings: Settings, budget: Budget
+    ) -> tuple[CoordinateDescent, Settings]:
+        """Three passes, in the same mode."""
+        given = settings.smoothness
+        return self, replace(
+            settings,
+            passes=min(settings.passes, 3),
+            smoothness=None if given is None else given[: problem.n_features],
+        )
+
+    def kind(self, settings: Settings) -> Hashable:
+        """The mode, and whether the first steps are the intercept's."""
+        return type(self), settings.mode, settings.level_first
+
+    def memory(self, problem: Problem, settings: Settings, *, sparse: bool) -> float:
+        """Rows, once more as columns; or the matrix of curvatures."""
+        whole = settings.mode == "whole"
+        matrices = squares(problem.n_features + 1) if whole else 0.0
+        return matrices + stored_rows(problem, sparse=sparse, copies=1 if whole else 2)
+
+    def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
+        """Noise on the weights for evenly spread, independent features and a quadratic loss."""
+        from privlearn.solvers.coordinate_descent.forecast import outlook
+
+        return outlook(problem, settings, plan, n)
+
+
+def _mean_squares(given: ArrayLike) -> tuple[float, ...]:
+    squares = declared_numbers(given, "smoothness")
+    if squares.ndim != 1 or not (squares > 0).all():
+        raise ValueError("smoothness must hold one finite number above 0 per feature")
+    return tuple(float(square) for square in squares)
+
+
+def _facts(problem: Problem, settings: Settings) -> list[Release]:
+    """What is bought before and between the gradients."""
+    p, width = cd_facts.magnitudes_of(problem), problem.n_features + int(problem.fit_intercept)
+    shapes = {
+        "magnitudes": (cd_facts.MAGNITUDES, (p, MAGNITUDE_BINS), math.sqrt(p), ONE_BIN, 1),
+        "curvature": (
+            cd_facts.CURVATURE,
+            (width * (width + 1) // 2,),
+            1.0,
+            OUTER,
+            1,
+        ),
+        "lengths": (cd_facts.LENGTHS, (LENGTH_BINS,), 1.0, ONE_BIN, len(cd_rule.loops(settings))),
+    }
+    found = []
+    for what, share in settings.buys.items():
+        name, shape, clip, norm, count = shapes[what]
+        weight = cd_rule.weight(share, count, norm, problem.neighbors)
+        found.append(Release(name, shape, clip, norm, count=count, weight=weight))
+    if problem.n is None:
+        weight = cd_rule.weight(cd_rule.COUNT, 1, L2, problem.neighbors)
+        found.insert(0, count_release(weight))
+    return found
+
+
+def _gradients(problem: Problem, settings: Settings) -> list[Release]:
+    """The rest of the budget, in equal parts; a selection costs as much as a coordinate."""
+    rest = 1.0 - sum(settings.buys.values())
+    size, passes = cd_rule.size(problem), settings.passes
+    if settings.mode == "whole":
+        weight = cd_rule.weight(rest, passes, L2, problem.neighbors)
+        return [Release(cd_facts.GRADIENT, (size,), 1.0, count=passes, weight=weight)]
+    if settings.mode == "sweeps":
+        count = passes * size
+        weight = cd_rule.weight(rest, count, L2, problem.neighbors)
+        return [Release(cd_facts.GRADIENT, (1,), 1.0, count=count, weight=weight)]
+    weight = cd_rule.weight(rest / 2.0, passes, L2, problem.neighbors)
+    chosen = Release(
+        cd_facts.CHOICE, (size,), 1.0, LINF, mechanism=GUMBEL, count=passes, weight=weight
+    )
+    return [chosen, Release(cd_facts.GRADIENT, (1,), 1.0, count=passes, weight=weight)]

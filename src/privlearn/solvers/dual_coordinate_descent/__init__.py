@@ -1,0 +1,1 @@
+"""Dual coordinate descent ("scd": Damaskinos et al. 2021)."""

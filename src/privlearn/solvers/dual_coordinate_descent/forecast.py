@@ -1,0 +1,76 @@
+"""What the noise of dual coordinate descent will do to a model, for a quadratic loss."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._core.forecast import Forecast
+from privlearn._core.plan import Plan
+from privlearn._core.problem import Problem
+from privlearn._objective.losses import SQUARED, Target
+from privlearn.solvers._common.coordinates import Coordinates
+from privlearn.solvers.dual_coordinate_descent import rules as scd_rule
+from privlearn.solvers.dual_coordinate_descent.rules import Pace, Settings
+
+__all__ = ["outlook", "responses"]
+
+Array = NDArray[np.float64]
+TYPICAL_ERROR = 0.5  # of y, relative to half its range
+
+
+def responses(
+    settings: Settings, pace: Pace, curvature: float, stiffness: float
+) -> tuple[Array, float]:
+    """How far the result moves per unit of noise in each step, and the share of the optimum kept.
+
+    On curvature (w - w*)^2 / 2 a step is linear: v without its noise, of which rows know nothing,
+    moves by rate / (1 + stiffness) of the way to curvature (w* - w), and w by (v + lead x newest) /
+    resistance. Noise at step t moves iterate s as noise at step 0 moves iterate s - t, and the
+    result averages the last iterates.
+    """
+    T = settings.steps
+    follow = settings.rate / (1.0 + stiffness)
+    tail = max(1, math.ceil(scd_rule.AVERAGED * T))
+    impulse, path = np.zeros(T + 1), np.zeros(T + 1)
+    for track, noise, aim in ((impulse, 1.0, 0.0), (path, 0.0, 1.0)):
+        v = w = 0.0
+        for k in range(T):
+            fresh = follow * (curvature * (aim - w) - (v - noise if k else v)) + noise * (k == 0)
+            v += fresh
+            w += (v + pace.lead * fresh) / pace.resistance
+            track[k + 1] = w
+    reached = np.concatenate([[0.0], np.cumsum(impulse[1:])])
+    ends = T - np.arange(T)  # how many iterates feel the noise of step t
+    moved = (reached[ends] - reached[np.maximum(ends - tail, 0)]) / tail
+    return moved, float(path[-tail:].mean())
+
+
+def outlook(problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
+    """Noise for evenly spread, independent features."""
+    coordinates = Coordinates.of(problem)
+    movable = np.count_nonzero(coordinates.inverse_scale)
+    length = math.sqrt(movable * coordinates.spread + coordinates.unit**2)
+    number = problem.loss.target is Target.NUMBER
+    clip = TYPICAL_ERROR * length if problem.loss.code == SQUARED else None
+    room = scd_rule.room_for(problem, settings.mu, n, length, clip)
+    if settings.clip is not None:
+        room, length = settings.clip * settings.epochs, 1.0
+    pace = scd_rule.pace(problem, settings, room, length, n)
+    bend = scd_rule.bend(problem.loss)
+    curvature = n * coordinates.spread * bend * (1.0 if number else 0.5)
+    stiffness = pace.stiffness * length**2 * bend
+    moved, kept = responses(settings, pace, curvature, stiffness)
+    noise = plan.noise_scale(plan.releases[-1]) * pace.clip
+    deviation = noise * float(np.linalg.norm(moved))
+    prediction = deviation * length
+    return Forecast(
+        coefficient=deviation * coordinates.inverse_scale * coordinates.target_scale,
+        prediction=prediction * coordinates.target_scale,
+        kept=min(max(kept, 0.0), 1.0),
+        n=n,
+        assumes="features are independent and fill their bounds evenly"
+        + ("" if number else "; scores are margins of about 1"),
+    )

@@ -1,0 +1,1 @@
+"""Noise on second moments ("moments")."""

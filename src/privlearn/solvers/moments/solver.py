@@ -1,0 +1,166 @@
+"""Least squares from one noisy moment matrix ("moments").
+
+The proof is in proof.md. Public maps bring features and target to [-1, 1]; one
+Gaussian release gives the moment matrix of (1, x, y); the rest is post-processing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._core.forecast import Forecast
+from privlearn._core.numerics import BlockSum
+from privlearn._core.plan import OUTER, Plan, Release
+from privlearn._core.problem import Budget, Problem
+from privlearn._core.releaser import Releaser
+from privlearn._data.bounded import BoundedData
+from privlearn._objective.penalties import PENALTIES
+from privlearn.solvers._common.as_planned import as_planned, framed
+from privlearn.solvers._common.frame import Frame
+from privlearn.solvers._common.memory import squares
+from privlearn.solvers._common.moment_equations import (
+    Ridge,
+    inverse_eigenvalues,
+    solve_moments,
+    stack,
+    unstack,
+)
+from privlearn.solvers._common.row_count import count_release, rows_in_all
+from privlearn.solvers.base import Solution, SolverDefaults, Support, positive_number
+
+__all__ = ["SufficientStatistics"]
+
+Array = NDArray[np.float64]
+MOMENTS = "moment matrix"
+COUNT_SHARE = 0.02  # of the matrix's cost (in mu^2), for the number of rows where nothing tells it
+
+
+@dataclass(frozen=True)
+class SufficientStatistics(SolverDefaults):
+    """One Gaussian release of the moment matrix, then a solve that costs no privacy.
+
+    Parameters
+    ----------
+    ridge : {"noise", "adassp"} or float, default="noise"
+        What is added to the Gram matrix of the features scaled to [-1, 1] so that the noise cannot
+        be amplified: an amount at the level of the noise; AdaSSP's, which shrinks as the smallest
+        eigenvalue grows (Wang 2018, Algorithm 2, here without a release of its own); or a number.
+
+    Examples
+    --------
+    >>> from privlearn import LinearRegression
+    >>> model = LinearRegression(solver=SufficientStatistics(ridge="adassp"))
+    """
+
+    ridge: Ridge = "noise"
+
+    name: ClassVar[str] = "moments"
+    support: ClassVar[Support] = Support.of(
+        losses=["squared"], penalties=[penalty.name for penalty in PENALTIES]
+    )
+
+    def __post_init__(self) -> None:
+        if isinstance(self.ridge, str):
+            if self.ridge not in ("noise", "adassp"):
+                raise ValueError(
+                    f"ridge={self.ridge!r}, but 'noise', 'adassp' or a number >= 0 is needed"
+                )
+        elif isinstance(self.ridge, bool) or self.ridge != 0:
+            object.__setattr__(self, "ridge", positive_number("ridge", self.ridge))
+
+    def configure(self, problem: Problem, budget: Budget) -> Frame:
+        """Public coordinates in which every row of (1, x, y) is short."""
+        problem.bounds.need_features(self.name)
+        problem.bounds.need_target(self.name)
+        return Frame.of(problem.bounds, problem.n_features, problem.fit_intercept)
+
+    def plan(self, problem: Problem, settings: Frame, scale: float) -> Plan:
+        """One release of the upper triangle; the number of rows where a penalty depends on it."""
+        size = settings.width
+        release = Release(
+            name=MOMENTS,
+            shape=(size * (size + 1) // 2,),
+            clip=settings.squared_norm,
+            norm=OUTER,
+        )
+        count = count_release(1.0 / math.sqrt(COUNT_SHARE))
+        return Plan(
+            releases=(release, count) if _counts(problem) else (release,),
+            neighbors=problem.neighbors,
+            scale=scale,
+            rows=problem.n,
+            assumptions=problem.assumptions(),
+            paper="Gaussian moment matrix (Dwork et al. 2014; AdaSSP: Wang 2018)",
+        )
+
+    def solve(
+        self, problem: Problem, settings: Frame, data: BoundedData, release: Releaser
+    ) -> Solution:
+        """Release the moments and solve for the coefficients."""
+        moments = BlockSum((settings.width, settings.width))
+        for rows in data.blocks():
+            Z = settings.rows(rows)
+            moments.add(Z.T @ Z)
+        noisy = release(MOMENTS, stack(moments.value()), clip=settings.squared_norm)
+        count = problem.n if problem.n is not None and not problem.rows_may_be_empty else None
+        total = problem.penalty.total(_rows(problem, data, noisy, release))
+        coef, intercept = solve_moments(
+            unstack(noisy, settings.width),
+            intercept=settings.intercept,
+            penalty=framed(settings, total),
+            noise=release.noise_scale(MOMENTS),
+            ridge=self.ridge,
+            count=count,
+        )
+        return settings.to_data_units(coef, intercept)
+
+    def settled(self, problem: Problem, settings: Frame) -> Frame:
+        """Coordinates of the bought box, in which rows are as short as planned."""
+        found = Frame.of(problem.bounds, problem.n_features, problem.fit_intercept)
+        return as_planned(found, settings)
+
+    def memory(self, problem: Problem, settings: Frame, *, sparse: bool) -> float:
+        """The moment matrix."""
+        return squares(settings.width)
+
+    def forecast(self, problem: Problem, settings: Frame, plan: Plan, n: int) -> Forecast:
+        """First-order noise on the solution for evenly spread, independent features.
+
+        With Gram matrix e I the noise is f (e_xy - E w), f = 1/e damped, so that coefficient j gets
+        variance f^2 s^2/2 (1 + |w|^2 + w_j^2); |w|^2 is set so that half of y's variance is
+        explained.
+        """
+        p, noise = problem.n_features, plan.noise_scale(plan.releases[0])
+        eigenvalue = n * settings.spread
+        signal = 0.5 / 3.0 / settings.spread  # |w|^2 when y is evenly spread over its range
+        cross = np.full(p, eigenvalue * math.sqrt(signal / p))
+        factor = float(inverse_eigenvalues(np.full(p, eigenvalue), cross, noise, self.ridge)[0])
+        deviation = factor * noise * math.sqrt((1.0 + signal + signal / p) / 2.0)
+        level = noise / (math.sqrt(2.0) * n) if problem.fit_intercept else 0.0
+        prediction = math.sqrt(p * settings.spread * deviation**2 + level**2)
+        per_unit = settings.to_data_units(np.full(p, deviation), 0.0).coef[0]
+        return Forecast(
+            coefficient=per_unit,
+            prediction=prediction * settings.y_scale,
+            kept=eigenvalue * factor,
+            n=n,
+            assumes=settings.assumes + " and explain half of the target's variance",
+        )
+
+
+def _counts(problem: Problem) -> bool:
+    """Whether a penalty per row needs a private number of rows that the matrix does not hold."""
+    private = not problem.neighbors.n_is_public
+    return private and problem.penalty.per_row and not problem.fit_intercept
+
+
+def _rows(problem: Problem, data: BoundedData, noisy: Array, release: Releaser) -> float:
+    """The number of rows, public or released, perhaps as part of the matrix; at least 1."""
+    if problem.n is not None or _counts(problem):
+        return rows_in_all(problem, data, release)
+    return max(1.0, float(noisy[0]))  # with an intercept this is the noisy sum of 1 * 1

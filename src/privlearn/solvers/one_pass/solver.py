@@ -1,0 +1,293 @@
+"""One pass of gradient descent over disjoint batches ("one-pass"): pure privacy, levels, streams.
+
+The proof is in proof.md, the rule for every number that is not given in rules.py. Each
+row enters the sum of one batch and nothing else, so all batches together cost what one costs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._core.forecast import Forecast
+from privlearn._core.mechanisms import GAUSSIAN, SPHERICAL, Mechanism
+from privlearn._core.plan import GRID_BITS, Plan, Release
+from privlearn._core.problem import Budget, Level, Problem
+from privlearn._core.releaser import Releaser, Steps
+from privlearn._core.sampling import Disjoint
+from privlearn._data.bounded import BoundedData
+from privlearn._objective.losses import LOSSES, Target
+from privlearn._objective.penalties import PENALTIES
+from privlearn.exceptions import InvalidBudget, UnsupportedCombination
+from privlearn.solvers._common import descent
+from privlearn.solvers._common.coordinates import Coordinates
+from privlearn.solvers._common.row_count import COUNT, count_release, weight_of_count
+from privlearn.solvers._common.row_source import gradient_sum, rows_in_turn
+from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers
+from privlearn.solvers.one_pass import rules as one_pass_rule
+from privlearn.solvers.one_pass.rules import Settings
+from privlearn.solvers.one_pass.state import Walk
+from privlearn.solvers.sgd.solver import SCALE_UNIT
+
+__all__ = ["GRADIENT", "GradientSums", "OnePassSGD", "deviation_of"]
+
+Array = NDArray[np.float64]
+GRADIENT = "clipped gradient"
+NOISES: dict[str, Mechanism] = {"spherical": SPHERICAL, "gaussian": GAUSSIAN}
+SCHEDULES = ("constant", "sqrt", "inverse")
+
+
+@dataclass(frozen=True)
+class OnePassSGD(SolverDefaults):
+    """Gradient descent in which each row is used once: pure epsilon, without any delta.
+
+    It is the solver for ``delta=0``, for a privacy level per person (`sample_epsilon` of `fit`) and
+    for streams (`partial_fit`). What is None is chosen by a rule from public facts.
+
+    Parameters
+    ----------
+    batch_size : int or None
+        Rows in a batch, on average; needs a public number of rows.
+    step_size : float or None
+        The constant c of the schedule.
+    schedule : {"constant", "sqrt", "inverse"} or None
+        Steps c, c / sqrt(t), or c / (lambda t) with lambda the weight of the L2 penalty; the last
+        iterate is returned. None takes constant steps with momentum and averages the second half.
+    clip : float or None
+        Largest length of one row's gradient; longer ones are shortened.
+    noise : {"spherical", "gaussian"} or None
+        Density exp(-|z| / s), which needs no delta, or Gaussian. None takes the smaller noise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privlearn import LogisticRegression
+    >>> X = np.linspace(0, 1, 20_000)[:, None]
+    >>> y = np.where(X[:, 0] > 0.5, "yes", "no")
+    >>> model = LogisticRegression(epsilon=1, delta=0, solver="one-pass", bounds_X=(0, 1))
+    >>> levels = np.where(np.arange(20_000) % 2, 1.0, 0.1)
+    >>> model.fit(X, y, sample_epsilon=levels).predict([[0.1], [0.9]])
+    array(['no', 'yes'], dtype='<U3')
+    """
+
+    batch_size: int | None = None
+    step_size: float | None = None
+    schedule: str | None = None
+    clip: float | None = None
+    noise: str | None = None
+
+    name: ClassVar[str] = "one-pass"
+    support: ClassVar[Support] = Support.of(
+        losses=[loss.name for loss in LOSSES],
+        penalties=[penalty.name for penalty in PENALTIES],
+        levels=True,
+    )
+
+    def __post_init__(self) -> None:
+        check_numbers(self, whole=("batch_size",), positive=("step_size", "clip"))
+        for name, offered in (("schedule", SCHEDULES), ("noise", tuple(NOISES))):
+            value = getattr(self, name)
+            if value is not None and value not in offered:
+                raise ValueError(f"{name}={value!r}, but None or one of {offered} is needed")
+
+    def configure(self, problem: Problem, budget: Budget) -> Settings:
+        """Numbers that were given, and the rule's for the rest."""
+        problem.bounds.need_features(self.name)
+        if problem.loss.target is Target.NUMBER:
+            problem.bounds.need_target(self.name)
+        if self.noise == "gaussian" and budget.delta == 0:
+            raise InvalidBudget("delta=0, but noise='gaussian' needs delta > 0; leave noise out")
+        if self.schedule == "inverse" and not problem.penalty.l2 > 0.0:
+            raise UnsupportedCombination(
+                "schedule='inverse' divides by the weight of an L2 penalty, and there is none; "
+                "choose schedule='sqrt', or a penalty"
+            )
+        law = NOISES[self.noise] if self.noise else one_pass_rule.mechanism(problem, budget)
+        signal = one_pass_rule.signal(problem, law, budget)
+        clip = self.clip or one_pass_rule.clip(problem, signal)
+        batches = one_pass_rule.batches(problem, signal, clip)
+        if self.batch_size is not None:
+            batches = max(1, round(1.0 / descent.batch_rate(problem, self.batch_size)))
+        return Settings(
+            batches=batches,
+            clip=clip,
+            mechanism=law,
+            schedule=self.schedule,
+            step_size=self.step_size,
+            budget=budget,
+            batch_size=self.batch_size,
+        )
+
+    def plan(self, problem: Problem, settings: Settings, scale: float) -> Plan:
+        """A sum per batch and level, each row in one of them; row counts where they are private."""
+        gradient = Release(
+            name=GRADIENT,
+            shape=(descent.size_of(problem),),
+            clip=settings.clip,
+            mechanism=settings.mechanism,
+            sampling=Disjoint(settings.batches, dealt=problem.n is None),
+            count=settings.batches,
+        )
+        weight = weight_of_count(settings.mechanism, one_pass_rule.COUNT_SHARE)
+        count = count_release(weight, settings.mechanism)
+        releases = (gradient,) if problem.n is not None else (count, gradient)
+        return Plan(
+            releases=tuple(
+                one for release in releases for one in _by_level(release, problem, settings)
+            ),
+            neighbors=problem.neighbors,
+            scale=scale,
+            rows=problem.n,
+            assumptions=problem.assumptions(),
+            paper="One-pass SGD (Song, Chaudhuri, Sarwate 2013), disjoint batches, a release each",
+        )
+
+    def solve(
+        self, problem: Problem, settings: Settings, data: BoundedData, release: Releaser
+    ) -> Solution:
+        """Walk along the released gradients of the batches."""
+        people = _people(problem, data)
+        counts = _counts(problem, data, people, release)
+        portions = [
+            release.steps(name, len(own), clip=settings.clip, at_most=settings.batches)
+            for name, own in zip(_names(problem, GRADIENT), people, strict=True)
+        ]
+        coordinates = Coordinates.of(problem, sparse=data.sparse)
+        sizes = counts / settings.batches
+        shares, noise = _shares(problem, settings, release.plan, sizes)
+        walk = Walk.begin(
+            problem,
+            settings,
+            coordinates,
+            rows=float(counts.sum()),
+            noise=noise,
+            ends=settings.batches,
+        )
+        sums = GradientSums(problem, settings, coordinates, data)
+        for t in range(settings.batches):
+            gradient = np.zeros(len(walk.path.weights))
+            for own, steps, weight in zip(people, portions, shares / sizes, strict=True):
+                gradient += weight * sums.released(walk.path.weights, own, steps, t)
+            walk.take(gradient)
+        return coordinates.to_data_units(descent.by_output(problem, walk.found()))
+
+    def rehearsal(
+        self, problem: Problem, settings: Settings, budget: Budget
+    ) -> tuple[OnePassSGD, Settings]:
+        """Two batches."""
+        return self, replace(settings, batches=2)
+
+    def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
+        """Noise on the weights, as if steps were constant, with momentum and averaged."""
+        from privlearn.solvers.sgd.forecast import outlook_of_steps
+
+        levels = problem.levels or (Level(1.0, n),)
+        people = [n / len(levels) if level.people is None else level.people for level in levels]
+        sizes = np.maximum(np.array(people, dtype=np.float64), 1.0) / settings.batches
+        _, noise = _shares(problem, settings, plan, sizes)
+        return outlook_of_steps(
+            problem,
+            n,
+            noise=noise,
+            step=one_pass_rule.steady_step(problem, noise, settings.batches),
+            steps=settings.batches,
+            momentum=one_pass_rule.MOMENTUM,
+            averaged=one_pass_rule.AVERAGED,
+        )
+
+
+class GradientSums:
+    """Clipped gradient sums over some rows, with their noise."""
+
+    def __init__(
+        self, problem: Problem, settings: Settings, coordinates: Coordinates, data: BoundedData
+    ) -> None:
+        self._rows = rows_in_turn(coordinates, data)
+        self._model = descent.model_of(problem, coordinates, settings.clip, SCALE_UNIT)
+
+    def released(self, weights: Array, own: NDArray[np.int64], steps: Steps, t: int) -> Array:
+        """The sum over batch `t` of the rows `own`, as it leaves."""
+        return steps.emit(t, gradient_sum(self._rows, own[steps.rows(t)], self._model, weights))
+
+
+def _names(problem: Problem, name: str) -> list[str]:
+    """A release's name for every level, or its own where everybody has the same."""
+    if not problem.levels:
+        return [name]
+    return [f"{name}, people at epsilon {level.epsilon:g}" for level in problem.levels]
+
+
+def _by_level(release: Release, problem: Problem, settings: Settings) -> list[Release]:
+    """The release once for every level, with the noise that its people were promised."""
+    if not problem.levels:
+        return [release]
+    noises = [
+        one_pass_rule.multiplier(problem, settings.mechanism, settings.budget, level.epsilon)
+        for level in problem.levels
+    ]
+    noises = [noise * (1.0 + _rounded(problem, noise)) for noise in noises]
+    return [
+        replace(
+            release, name=name, level=level.epsilon, weight=release.weight * noise / min(noises)
+        )
+        for name, level, noise in zip(
+            _names(problem, release.name), problem.levels, noises, strict=True
+        )
+    ]
+
+
+def _rounded(problem: Problem, noise: float) -> float:
+    """What the grid, which is as coarse as the noise allows, adds to a sum's movement at most.
+
+    The largest level is calibrated with it; this gives the others, whose grids are coarser, more.
+    """
+    return 1.01 * math.sqrt(descent.size_of(problem)) * 2.0**-GRID_BITS * noise
+
+
+def _people(problem: Problem, data: BoundedData) -> list[NDArray[np.int64]]:
+    """Rows of each level; all of them where everybody has the same."""
+    level = data.table.level
+    if level is None:
+        return [np.arange(data.table.n, dtype=np.int64)]
+    return [np.flatnonzero(level == k) for k in range(len(problem.levels))]
+
+
+def _counts(
+    problem: Problem, data: BoundedData, people: list[NDArray[np.int64]], release: Releaser
+) -> Array:
+    """How many rows each level has: public, or released; at least 1."""
+    levels = problem.levels or (Level(1.0, problem.n),)
+    present = None if problem.n is not None else data.present()
+    counts = []
+    for name, level, own in zip(_names(problem, COUNT), levels, people, strict=True):
+        count = level.people
+        if present is not None:
+            found = np.full(1, float(present[own].sum()))
+            count = int(release(name, found, clip=1.0)[0])
+        counts.append(max(1.0, float(count or 0)))
+    return np.array(counts)
+
+
+def deviation_of(problem: Problem, settings: Settings, plan: Plan, name: str) -> float:
+    """Standard deviation of the noise on one number of a planned sum of gradients."""
+    (release,) = (one for one in plan.releases if one.name == name)
+    size = descent.size_of(problem)
+    spread = math.sqrt(size + 1.0) if settings.mechanism == SPHERICAL else 1.0
+    return plan.noise_scale(release) * spread
+
+
+def _shares(problem: Problem, settings: Settings, plan: Plan, sizes: Array) -> tuple[Array, float]:
+    """How much each level's mean gradient counts, and the noise of their weighted mean.
+
+    Inverse variances: of the noise, and of a batch's mean, whose gradients are at most a clip long.
+    """
+    names = _names(problem, GRADIENT)
+    noises = np.array([deviation_of(problem, settings, plan, name) for name in names]) / sizes
+    sampling = settings.clip**2 / (descent.size_of(problem) * sizes)
+    shares = 1.0 / (noises**2 + sampling)
+    shares /= shares.sum()
+    return shares, float(np.linalg.norm(shares * noises))

@@ -1,0 +1,142 @@
+"""How `OnePassSGD` moves along released gradients: post-processing, so all of it is free."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._core.problem import Problem
+from privlearn._objective.losses import HUBER
+from privlearn.solvers._common import descent
+from privlearn.solvers._common.coordinates import Coordinates
+from privlearn.solvers.one_pass import rules as one_pass_rule
+from privlearn.solvers.one_pass.rules import Settings
+from privlearn.solvers.sgd.rules import largest_step
+from privlearn.solvers.sgd.solver import SCALE_UNIT
+
+if TYPE_CHECKING:
+    from privlearn.solvers._common.loops.sgd import Descent
+
+__all__ = ["Walk"]
+
+Array = NDArray[np.float64]
+LONGEST = 1e30  # of a step: scores of weights must stay numbers
+LATE = 3.0  # of Shamir and Zhang's (2013) average: late iterates count t^3 times
+
+
+@dataclass(eq=False)
+class Walk:
+    """Weights after some released gradients, and what is needed to go on.
+
+    Attributes
+    ----------
+    noise : float
+        Standard deviation of the noise on one number of a batch's mean gradient.
+    ends : int or None
+        Number of steps in all; None for a stream, which has no end.
+    """
+
+    problem: Problem
+    settings: Settings
+    path: Descent
+    noise: float
+    ends: int | None
+    taken: int = 0
+
+    @classmethod
+    def begin(
+        cls,
+        problem: Problem,
+        settings: Settings,
+        coordinates: Coordinates,
+        *,
+        rows: float,
+        noise: float,
+        ends: int | None,
+    ) -> Walk:
+        """Weights at zero, before the first step; `rows` rows are what a penalty is weighed by."""
+        steady = settings.schedule is None and ends is not None
+        path = descent.start(
+            problem,
+            coordinates,
+            rows,
+            scale_unit=SCALE_UNIT,
+            step_size=1.0,
+            momentum=one_pass_rule.MOMENTUM if steady else 0.0,
+            divisor=1.0,
+            first_averaged=0,
+        )
+        return cls(problem, settings, path, noise, ends)
+
+    def twin(self) -> Walk:
+        """A walk from here on, which leaves this one where it is."""
+        arrays: dict[str, Any] = {
+            name: value.copy()
+            for name, value in self.path._asdict().items()
+            if isinstance(value, np.ndarray)
+        }
+        return replace(self, path=self.path._replace(**arrays))
+
+    def take(self, gradient: Array) -> None:
+        """One step along a released mean gradient, then the penalty and the ball."""
+        from privlearn.solvers._common.loops.sgd import take_step
+
+        self.taken += 1
+        weights, huber = self.path.weights, self.problem.loss.code == HUBER
+        unit = float(weights[-1]) * SCALE_UNIT if huber else 1.0
+        take_step(self.path, gradient, self._pace() * unit)
+        self._into_the_ball()
+        self._average()
+
+    def found(self) -> Array:
+        """The weights to publish."""
+        return self.path.average if self._averages() else self.path.weights
+
+    def _pace(self) -> float:
+        """Length of the present step per unit of gradient."""
+        rule, given = self.settings.schedule, self.settings.step_size
+        if rule == "inverse":
+            curvature = self._curvature()  # 0 where no feature can move, which no step changes
+            wanted = (given or 1.0) / (curvature * self.taken) if curvature > 0.0 else 0.0
+            return min(wanted, LONGEST)
+        if self.ends is not None and rule in (None, "constant"):
+            return given or one_pass_rule.steady_step(self.problem, self.noise, self.ends)
+        if given is not None:
+            return given / (math.sqrt(self.taken) if rule != "constant" else 1.0)
+        wanted = one_pass_rule.reach(self.problem) / (self.noise * math.sqrt(self.taken))
+        return min(wanted, largest_step(self.problem))
+
+    def _curvature(self) -> float:
+        """The least weight of the L2 penalty on a feature that can move."""
+        penalised = self.path.l2[self.path.l2 > 0.0]
+        return float(penalised.min(initial=math.inf)) if penalised.size else 0.0
+
+    def _into_the_ball(self) -> None:
+        """Shorten penalised weights to where the optimum is: |l2 w| is a mean slope there.
+
+        Song et al. 2013, section IV.B: a ball of radius 1 / lambda, for slopes of at most 1.
+        """
+        limit = self.problem.loss.lipschitz
+        if not math.isfinite(limit):
+            return
+        pull = float(np.linalg.norm(self.path.l2 * self.path.weights))
+        if pull > limit:
+            penalised = self.path.l2 > 0.0
+            self.path.weights[penalised] *= limit / pull
+
+    def _averages(self) -> bool:
+        return self.settings.schedule is None
+
+    def _average(self) -> None:
+        """The mean of the second half, or, without an end, one in which late iterates count."""
+        if self.ends is None:
+            share = (LATE + 1.0) / (self.taken + LATE)
+        else:
+            first = self.ends - math.ceil(one_pass_rule.AVERAGED * self.ends)
+            share = 1.0 / max(1, self.taken - first)
+        average = self.path.average
+        average += share * (self.path.weights - average)

@@ -1,0 +1,1 @@
+"""Noise on the result of gradient descent ("output": Wang and Guo 2024)."""

@@ -1,0 +1,258 @@
+"""Gradient descent without noise, then one release of the weights ("output").
+
+The proof is in proof.md, the rule for every number that is not given in
+rules.py. Steps do not push two models apart, so one row moves the last weights no further
+than its own visits do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._core.forecast import Forecast
+from privlearn._core.plan import Plan, Release
+from privlearn._core.problem import Budget, Problem
+from privlearn._core.releaser import Releaser, Steps
+from privlearn._core.sampling import Permuted, WithReplacement
+from privlearn._data.bounded import BoundedData
+from privlearn._objective.losses import SOFTMAX, Target
+from privlearn._objective.penalties import PENALTIES
+from privlearn.exceptions import UnsupportedCombination
+from privlearn.solvers._common import descent
+from privlearn.solvers._common.coordinates import Coordinates
+from privlearn.solvers._common.row_count import count_release, rows_in_all, weight_of_count
+from privlearn.solvers._common.row_source import rows_in_turn
+from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers
+from privlearn.solvers.output_perturbation import rules as output_rule
+from privlearn.solvers.output_perturbation.rules import Settings
+
+__all__ = ["OutputPerturbation"]
+
+Array = NDArray[np.float64]
+WEIGHTS = "weights"
+SURELY_BELOW_ONE = 1.0 - 2.0**-16  # rows in single precision may be a little longer than 1
+SAMPLINGS = ("permuted", "with_replacement")
+
+
+@dataclass(frozen=True)
+class OutputPerturbation(SolverDefaults):
+    """Gradient descent row by row without noise, then one noisy release of the weights.
+
+    What is None is chosen by a rule from public facts. Lengths are measured after a public change
+    of coordinates in which no row is longer than 1 and y lies in [-1, 1].
+
+    Parameters
+    ----------
+    epochs : int or None
+        How often each row is visited; on average, with replacement.
+    step_size : float or None
+        Step length per unit of a row's gradient, below 2 over the loss's curvature.
+    clip : float or None
+        Largest slope of the loss; larger ones are cut. ``math.inf`` cuts nothing, and is all that
+        logistic regression with several classes allows.
+    sampling : {"permuted", "with_replacement"}
+        Each row once per epoch in a random order, or rows drawn one by one. The latter needs more
+        noise, because a row may come often; it is what Wang and Guo (2024) analyse.
+
+    Examples
+    --------
+    >>> from privlearn import Ridge
+    >>> model = Ridge(solver=OutputPerturbation(epochs=2))
+    """
+
+    epochs: int | None = None
+    step_size: float | None = None
+    clip: float | None = None
+    sampling: str = "permuted"
+
+    name: ClassVar[str] = "output"
+    support: ClassVar[Support] = Support.of(
+        losses=["squared", "logistic", "squared hinge", "softmax"],
+        penalties=[penalty.name for penalty in PENALTIES],
+    )
+
+    def __post_init__(self) -> None:
+        check_numbers(self, whole=("epochs",), positive=("step_size",))
+        if self.clip is not None and self.clip != math.inf:
+            check_numbers(self, whole=(), positive=("clip",))
+        if self.sampling not in SAMPLINGS:
+            raise ValueError(f"sampling={self.sampling!r}, but one of {SAMPLINGS} is needed")
+
+    def configure(self, problem: Problem, budget: Budget) -> Settings:
+        """Numbers that were given, and the rule's for the rest."""
+        problem.bounds.need_features(self.name)
+        if problem.loss.target is Target.NUMBER:
+            problem.bounds.need_target(self.name)
+        self._refuse_cut_of_many(problem)
+        cut = self.clip or output_rule.cut(problem.loss)
+        if budget.delta == 0 and self.sampling != "permuted":
+            raise UnsupportedCombination(
+                f"sampling={self.sampling!r} needs delta > 0, because a row may come often; set "
+                "delta, or use sampling='permuted'"
+            )
+        self._need_bounded_visits(problem, cut)
+        law, held = output_rule.mechanism(budget), _least_weight(problem)
+        epochs, step = self.epochs or 1, self.step_size
+        if step is None:
+            epochs, step = output_rule.choose_steps(problem, budget, law, cut, held, self.epochs)
+        if step * problem.loss.smoothness >= 2.0 * SURELY_BELOW_ONE:
+            raise ValueError(
+                f"step_size={step:g}, but a row's step is only stable below 2 over the curvature "
+                f"of the loss, {2.0 / problem.loss.smoothness:g}; choose a smaller step_size"
+            )
+        return Settings(
+            epochs=epochs,
+            step_size=step,
+            cut=cut,
+            radius=output_rule.radius(problem, step, epochs),
+            visit=self._visit(problem, step, epochs, cut, held),
+            sampling=self.sampling,
+            mechanism=law,
+        )
+
+    def _refuse_cut_of_many(self, problem: Problem) -> None:
+        """Slopes that depend on each other are no gradient once they are cut: steps may expand."""
+        if problem.loss.code == SOFTMAX and self.clip is not None and self.clip != math.inf:
+            raise UnsupportedCombination(
+                f"clip={self.clip:g} cuts the slopes of {problem.loss.outputs} classes, which "
+                "depend on each other: steps along cut ones may push two models apart, so that "
+                "solver='output' has no proof. Leave clip out (gradients are at most sqrt(2) long "
+                "as they are), or use a solver that clips whole gradients, such as 'sgd'"
+            )
+
+    def _visit(self, problem: Problem, step: float, epochs: int, cut: float, held: float) -> float:
+        """How far one visit moves the result: on average over epochs, or at most."""
+        if self.sampling == "permuted":
+            return output_rule.moved(problem, step, epochs, cut, held, visits=epochs)
+        if not math.isfinite(output_rule.steepest(problem.loss, cut)):
+            cut = output_rule.growth(step, epochs * float(problem.n or 1))
+        return output_rule.moved(problem, step, epochs, cut, 0.0, visits=1)
+
+    def _need_bounded_visits(self, problem: Problem, cut: float) -> None:
+        if problem.n is None and self.sampling != "permuted":
+            raise UnsupportedCombination(
+                f"sampling={self.sampling!r} needs a public number of rows, and with "
+                f"neighbors={problem.neighbors.value!r} it is private; use sampling='permuted'"
+            )
+        if math.isfinite(output_rule.steepest(problem.loss, cut)):
+            return
+        boxed = any(side > 0 for side in problem.penalty.low) or any(
+            side < 0 for side in problem.penalty.high
+        )
+        if problem.loss.name != "squared" or problem.n is None or boxed:
+            raise UnsupportedCombination(
+                "clip=inf is only for the squared loss, a public number of rows and coefficients "
+                "that may be 0: elsewhere nothing bounds how far one row goes; give a finite clip"
+            )
+
+    def plan(self, problem: Problem, settings: Settings, scale: float) -> Plan:
+        """The weights, once; the number of rows where it is private."""
+        rows = (
+            Permuted(settings.epochs, output_rule.BLOCKS, dealt=problem.n is None)
+            if settings.sampling == "permuted"
+            else WithReplacement(settings.epochs, problem.n or 1, output_rule.BLOCKS)
+        )
+        weights = Release(
+            name=WEIGHTS,
+            shape=(descent.size_of(problem),),
+            clip=settings.visit,
+            mechanism=settings.mechanism,
+            sampling=rows,
+        )
+        weight = weight_of_count(settings.mechanism, output_rule.COUNT_SHARE) / settings.epochs
+        count = count_release(weight, settings.mechanism)
+        return Plan(
+            releases=(weights,) if problem.n is not None else (count, weights),
+            neighbors=problem.neighbors,
+            scale=scale,
+            rows=problem.n,
+            assumptions=problem.assumptions(),
+            paper="SGD with output perturbation (Wu et al. 2017; Wang, Guo 2024), exact accounting",
+        )
+
+    def solve(
+        self, problem: Problem, settings: Settings, data: BoundedData, release: Releaser
+    ) -> Solution:
+        """Descend row by row, then release."""
+        total = rows_in_all(problem, data, release)
+        steps = release.steps(WEIGHTS, data.table.n, clip=settings.visit, at_most=1)
+        coordinates = Coordinates.of(problem, sparse=data.sparse)
+        weights = _descended(problem, settings, coordinates, data, total, steps)
+        return coordinates.to_data_units(descent.by_output(problem, steps.emit(0, weights)))
+
+    def rehearsal(
+        self, problem: Problem, settings: Settings, budget: Budget
+    ) -> tuple[OutputPerturbation, Settings]:
+        """One epoch."""
+        return self, replace(settings, epochs=1)
+
+    def kind(self, settings: Settings) -> Hashable:
+        """How rows are drawn."""
+        return type(self), settings.sampling
+
+    def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
+        """The noise of the release, which is all the noise there is."""
+        coordinates = Coordinates.of(problem)
+        size = descent.size_of(problem)
+        spread = 1.0 if settings.mechanism.independent else math.sqrt(size + 1.0)
+        noise = plan.noise_scale(plan.releases[-1]) * spread
+        movable = np.count_nonzero(coordinates.inverse_scale)
+        prediction = noise * math.sqrt(movable * coordinates.spread + coordinates.unit**2)
+        far = settings.step_size * settings.epochs * n * coordinates.spread
+        return Forecast(
+            coefficient=noise * coordinates.inverse_scale * coordinates.target_scale,
+            prediction=prediction * coordinates.target_scale,
+            kept=1.0 - math.exp(-far * problem.loss.smoothness),
+            n=n,
+            assumes="features are independent and fill their bounds evenly",
+        )
+
+
+def _descended(
+    problem: Problem,
+    settings: Settings,
+    coordinates: Coordinates,
+    data: BoundedData,
+    total: float,
+    steps: Steps,
+) -> Array:
+    """The mean of the weights after the last blocks; a secret.
+
+    Rows only take steps of their own; penalty and mean come at public times, between blocks.
+    """
+    from privlearn.solvers._common.loops.sequential_sgd import shrink, visit_rows
+
+    model = descent.model_of(problem, coordinates, settings.cut, 1.0)
+    l1, l2, low, high = descent.penalty_of(problem, coordinates, total)
+    weights = np.clip(np.zeros(descent.size_of(problem)), low, high)
+    average, length = np.zeros_like(weights), float(np.linalg.norm(weights))
+    rows = rows_in_turn(coordinates, data)
+    blocks = len(steps.batches.starts) - 1
+    first = blocks - math.ceil(output_rule.AVERAGED * output_rule.BLOCKS)
+    pace = settings.step_size * total / output_rule.BLOCKS
+    for k in range(blocks):
+        for some, batch in rows.portions(steps.rows(k)):
+            length = visit_rows(
+                some, batch, model, settings.step_size, settings.radius, weights, length
+            )
+        shrink(weights, pace, l1, l2, low, high)
+        if k >= first:
+            average += (weights - average) / (k + 1 - first)
+    return average
+
+
+def _least_weight(problem: Problem) -> float:
+    """The least weight of the L2 penalty on any number, where public facts tell it; else 0.
+
+    An intercept has none. In coordinates of a box that is yet to be bought it is not known.
+    """
+    if problem.n is None or problem.fit_intercept or problem.bounds.bought:
+        return 0.0
+    _, l2, _, _ = descent.penalty_of(problem, Coordinates.of(problem), float(problem.n))
+    return float(l2.min())
