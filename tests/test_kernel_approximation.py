@@ -21,7 +21,8 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from privlearn import LogisticRegression
-from privlearn.kernel_approximation import FourierMap, RandomFourierFeatures, RandomProjection
+from privlearn.kernel_approximation import RandomFourierFeatures, RandomProjection
+from privlearn.solvers._common.fourier_map import FourierMap
 from privlearn.solvers._common.loops import fourier_features as waves
 
 WIDTH = 1.7
@@ -147,7 +148,7 @@ def test_no_row_is_longer_than_one_whatever_it_holds(kernel, by_row, dtype):
         out = np.full((len(X), n_components), np.nan, dtype=np.float32)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            mapping.write(X, out, mapping.room(len(X)))
+            mapping.write(X, out, mapping.workspace(len(X)))
         squares = lengths(out)
         assert squares.max() <= 1.0
         assert squares.min() > 1 - 2**-15
@@ -158,7 +159,7 @@ def test_length_holds_for_every_number_of_frequencies_and_phase():
     for half in range(1, 200, 7):
         mapping = FourierMap(np.full((1, half), 2 * math.pi))
         out = np.empty((len(phases), 2 * half), dtype=np.float32)
-        mapping.write(phases, out, mapping.room(len(phases)))
+        mapping.write(phases, out, mapping.workspace(len(phases)))
         assert 1 - 2**-16 < lengths(out).max() <= 1.0
 
 
@@ -169,7 +170,7 @@ def test_waves_are_accurate():
     ).astype(np.float32)[:, None]
     mapping = FourierMap(np.array([[2 * math.pi]]))
     out = np.empty((len(phases), 2), dtype=np.float32)
-    mapping.write(phases, out, mapping.room(len(phases)))
+    mapping.write(phases, out, mapping.workspace(len(phases)))
     turned = 2 * math.pi * (phases.astype(float)[:, 0] % 1.0)
     exact = np.stack([np.cos(turned), np.sin(turned)], axis=1)
     assert np.abs(out / (1 - 2.0**-18) - exact).max() < 2**-21
@@ -196,7 +197,7 @@ def test_single_precision_agrees_with_double_also_for_long_phases(scale, kernel,
     model = RandomFourierFeatures(400, kernel=kernel, random_state=7).fit(X)
     mapping = FourierMap(model.frequencies_, by_row=by_row)
     out = np.empty((50, 400), dtype=np.float32)
-    mapping.write(X, out, mapping.room(64))
+    mapping.write(X, out, mapping.workspace(64))
     unit = math.sqrt(200)
     assert np.abs(unit * (out - model.transform(X))).max() < 3e-5
     single = X.astype(np.float32)
@@ -212,8 +213,8 @@ def test_by_row_features_do_not_depend_on_place_or_block(p):
     mapping = FourierMap(model.frequencies_, by_row=True)
 
     def mapped(part):
-        out, room = np.empty((len(part), 70), dtype=np.float32), mapping.room(300)
-        mapping.write(part, out, room)
+        out, workspace = np.empty((len(part), 70), dtype=np.float32), mapping.workspace(300)
+        mapping.write(part, out, workspace)
         return out
 
     whole = mapped(X)
@@ -226,10 +227,10 @@ def test_by_row_features_do_not_depend_on_place_or_block(p):
 def test_write_allocates_nothing():
     X = rows(256, 20)
     mapping = FourierMap(RandomFourierFeatures(2048, random_state=9).fit(X).frequencies_)
-    out, room = np.empty((256, 2048), dtype=np.float32), mapping.room(256)
-    mapping.write(X, out, room)
+    out, workspace = np.empty((256, 2048), dtype=np.float32), mapping.workspace(256)
+    mapping.write(X, out, workspace)
     tracemalloc.start()
-    mapping.write(X, out, room)
+    mapping.write(X, out, workspace)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 16_000  # the rows alone would be 20,480 bytes, the phases a megabyte

@@ -9,7 +9,7 @@ import math
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, field
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +21,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from privlearn._data.bounded import read_features, refuse_not_finite
 from privlearn._data.cells import as_numbers
+from privlearn.solvers._common.fourier_map import FourierMap
 
-__all__ = ["KERNELS", "FourierMap", "RandomFourierFeatures", "RandomProjection", "Room"]
+__all__ = ["KERNELS", "RandomFourierFeatures", "RandomProjection"]
 
 Array = NDArray[np.float64]
 SingleArray = NDArray[np.float32]
 AT_ONCE = 256  # rows that are mapped together
-BELOW_ONE = 1.0 - 2.0**-18  # fourier_features.py: far more than rounding can add to a length
 
 # Degrees of freedom of the multivariate t law that is the spectral law of a Matern kernel, twice
 # its smoothness (Rasmussen and Williams 2006, eq. 4.15); a Gaussian kernel has infinitely many.
@@ -267,108 +267,14 @@ class RandomProjection(_DataFreeMap):
         return np.asarray(safe_sparse_dot(features, self.components_.T.astype(features.dtype)))
 
 
-class Room(NamedTuple):
-    """Where `FourierMap.write` keeps what it needs on the way."""
-
-    single: SingleArray  # rows in single precision
-    lengths: Array  # of rows
-
-
-@dataclass(frozen=True, eq=False)
-class FourierMap:
-    """Random Fourier features in single precision, block by block, for solvers.
-
-    A row's features have a length of at most 1, whatever the row holds: NaN, infinity and 1e308
-    included (proof in fourier_features.py). A feature times sqrt(M / 2) is off by 2^-21, and by the
-    error of its phase: with L the row's length times the frequency's, in turns, that is at most
-    16 (n_features + 3) 2^-24 turns in the worst case for L <= 16, and (n_features + 3) 2^-53 L
-    beyond, where the phase is computed in double precision.
-
-    Parameters
-    ----------
-    frequencies : ndarray of shape (n_features, M / 2)
-        In radians per unit of X, as in `RandomFourierFeatures.frequencies_`.
-    by_row : bool, default=False
-        False multiplies by BLAS: a row's last bits may depend on its place in the block and on the
-        block's size, which is harmless as long as no neighbouring data set moves a row to another
-        place. True multiplies row by row, so that features are a function of the row alone, as is
-        needed where the number of rows is private. That takes 1.2 times as long for 20 features
-        and 4 times as long for 800.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from privlearn.kernel_approximation import FourierMap
-    >>> to_features = FourierMap(np.array([[0.5, 3.0]]))
-    >>> X, out = np.array([[0.0], [1.0]]), np.empty((2, 4), dtype=np.float32)
-    >>> to_features.write(X, out, to_features.room(2))
-    >>> cosines, sines = np.sqrt(2) * out[1, :2], np.sqrt(2) * out[1, 2:]
-    >>> np.allclose(cosines, np.cos([0.5, 3.0])), np.allclose(sines, np.sin([0.5, 3.0]))
-    (True, True)
-    """
-
-    frequencies: NDArray[np.floating]
-    by_row: bool = False
-
-    turns: SingleArray = field(init=False, repr=False)  # turns, (n_features, M / 2)
-    turns_by_wave: Array = field(init=False, repr=False)  # turns, (M / 2, n_features)
-    order: NDArray[np.int64] = field(init=False, repr=False)
-    longest_first: Array = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        turns = np.asarray(self.frequencies, dtype=np.float64) / (2.0 * math.pi)
-        lengths = np.linalg.norm(turns, axis=0)
-        order = np.argsort(-lengths, kind="stable").astype(np.int64)
-        put = object.__setattr__  # the class is frozen
-        put(self, "turns", np.ascontiguousarray(turns, dtype=np.float32))
-        put(self, "turns_by_wave", np.ascontiguousarray(turns.T))
-        put(self, "order", order)
-        put(self, "longest_first", lengths[order])
-
-    @property
-    def n_components(self) -> int:
-        """Number M of features."""
-        return 2 * self.order.size
-
-    def room(self, rows: int) -> Room:
-        """Memory for blocks of up to `rows` rows."""
-        return Room(np.empty((rows, len(self.turns)), dtype=np.float32), np.empty(rows))
-
-    def write(self, X: NDArray[np.floating], out: SingleArray, room: Room) -> None:
-        """Write features of a block of rows to `out`; nothing is allocated but in `room`.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_rows, n_features)
-            Float32 or float64.
-        out : ndarray of shape (n_rows, n_components), float32, C-contiguous
-            Cosines, then sines.
-        room : Room
-            From `room(rows)` with rows >= n_rows.
-        """
-        from privlearn.solvers._common.loops import fourier_features as loops
-
-        half = self.order.size
-        single, lengths = room.single[: len(X)], room.lengths[: len(X)]
-        loops.narrow_rows(X, single, lengths)
-        if self.by_row:
-            loops.multiply_rows(single, self.turns, out)
-        else:
-            np.matmul(single, self.turns, out=out[:, :half])
-        amplitude = np.float32(BELOW_ONE / math.sqrt(half))
-        loops.write_waves(
-            X, lengths, self.turns_by_wave, self.order, self.longest_first, amplitude, out
-        )
-
-
 def _single_features(to_features: FourierMap, X: Any) -> SingleArray:  # noqa: ANN401
     """Features of dense or sparse rows."""
     out = np.empty((X.shape[0], to_features.n_components), dtype=np.float32)
-    room = to_features.room(min(AT_ONCE, X.shape[0]))
+    workspace = to_features.workspace(min(AT_ONCE, X.shape[0]))
     for start in range(0, X.shape[0], AT_ONCE):
         rows = X[start : start + AT_ONCE]
         dense = rows if isinstance(rows, np.ndarray) else rows.toarray()
-        to_features.write(dense, out[start : start + AT_ONCE], room)
+        to_features.write(dense, out[start : start + AT_ONCE], workspace)
     return out
 
 

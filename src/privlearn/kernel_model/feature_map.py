@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.numerics import BLOCK_ROWS
-from privlearn.kernel_approximation import FourierMap, RandomFourierFeatures, Room
+from privlearn.kernel_approximation import RandomFourierFeatures
+from privlearn.solvers._common.fourier_map import FourierMap, Workspace
 
 if TYPE_CHECKING:
     from privlearn.solvers._common.loops.sequential_sgd import Recipe
@@ -77,10 +78,10 @@ class FeatureMap:
     def single(self, X: NDArray[np.floating]) -> Single:
         """Features of rows, in single precision."""
         out = np.empty((len(X), self.n_features_out), dtype=np.float32)
-        inputs, room = self.inputs(X), self.room()
+        inputs, workspace = self.inputs(X), self.workspace()
         for start in range(0, len(X), self.rows_at_once):
             own = slice(start, start + self.rows_at_once)
-            self.write(inputs[own], out[own], room)
+            self.write(inputs[own], out[own], workspace)
         return out
 
     @cached_property
@@ -92,18 +93,18 @@ class FeatureMap:
         """What features are computed from: ranks, or the rows as they are."""
         return X if self.ranks is None else self.places(X)
 
-    def room(self) -> Room:
+    def workspace(self) -> Workspace:
         """Memory that `write` needs."""
-        return self._waves.room(self.rows_at_once)
+        return self._waves.workspace(self.rows_at_once)
 
-    def write(self, inputs: NDArray[np.floating], out: Single, room: Room) -> None:
+    def write(self, inputs: NDArray[np.floating], out: Single, workspace: Workspace) -> None:
         """Write features of at most `rows_at_once` rows to `out`, from their `inputs`."""
         if self.ranks is None:
-            self._waves.write(inputs, out, room)
+            self._waves.write(inputs, out, workspace)
             return
         n, p = inputs.shape
         half = np.empty((n, out.shape[1] - p), dtype=np.float32)
-        self._waves.write(inputs, half, room)
+        self._waves.write(inputs, half, workspace)
         waves = np.float32(math.sqrt(1.0 - STRAIGHT) * BELOW_ONE)
         np.multiply(half, waves, out=out[:, :-p])
         np.multiply(inputs, math.sqrt(STRAIGHT) * BELOW_ONE / math.sqrt(p), out=out[:, -p:])

@@ -62,7 +62,7 @@ class MappedData(BoundedData):
 
     def single_blocks(self) -> Iterator[Rows]:
         """All rows in order in single precision, few at a time; each block overwrites the last."""
-        size, room = self.features.rows_at_once, self.features.room()
+        size, workspace = self.features.rows_at_once, self.features.workspace()
         values = np.empty((min(size, self.table.n), self.features.n_features_out), np.float32)
         for rows in self.source.blocks():
             inputs, whole = self.features.inputs(rows.X), bool(rows.present.all())
@@ -70,7 +70,7 @@ class MappedData(BoundedData):
                 own = slice(start, start + size)
                 some, present = inputs[own], rows.present[own]
                 X = values[: len(some)]
-                self.features.write(some, X, room)
+                self.features.write(some, X, workspace)
                 if not whole:
                     X[~present] = 0.0
                 yield Rows(X, rows.y[own], present)
