@@ -10,7 +10,7 @@ from benchmarks.peers import adult_levels
 from benchmarks.speed import random_features
 from benchmarks.speed._random_features_bound import PARTS, Bound
 
-from privlearn.kernel_approximation import FourierMap
+from privlearn.solvers._common.fourier_map import FourierMap
 
 
 def scores(**by_promise):

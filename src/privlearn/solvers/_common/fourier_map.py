@@ -47,7 +47,7 @@ class FourierMap:
     Examples
     --------
     >>> import numpy as np
-    >>> from privlearn.kernel_approximation import FourierMap
+    >>> from privlearn.solvers._common.fourier_map import FourierMap
     >>> to_features = FourierMap(np.array([[0.5, 3.0]]))
     >>> X, out = np.array([[0.0], [1.0]]), np.empty((2, 4), dtype=np.float32)
     >>> to_features.write(X, out, to_features.workspace(2))
