@@ -21,7 +21,7 @@ from privlearn.accounting.gaussian import equivalent_mu
 from privlearn.audit.tape import record
 from privlearn.exceptions import UnsupportedCombination
 from privlearn.private_bounds import selection
-from privlearn.private_bounds import with_private_bounds as purchase
+from privlearn.private_bounds import solver as purchase
 from privlearn.solvers import SGD, SOLVERS, resolve
 from privlearn.solvers import auto as choice
 from privlearn.solvers.tukey.rules import enough_models

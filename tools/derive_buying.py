@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 
 from privlearn import LinearRegression
 from privlearn.private_bounds import ranges, selection
-from privlearn.private_bounds import with_private_bounds as purchase
+from privlearn.private_bounds import solver as purchase
 
 FEWEST_TABLES = 10  # of which a tenth is one
 

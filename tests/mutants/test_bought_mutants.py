@@ -6,7 +6,7 @@ import pytest
 import privlearn.private_bounds.loops as range_loops
 from planting import Bugs, demand_caught, models_in
 from privlearn.private_bounds import selection
-from privlearn.private_bounds import with_private_bounds as purchase
+from privlearn.private_bounds import solver as purchase
 from privlearn.private_bounds.ranges import OuterHull
 from support import N_FEATURES
 

@@ -94,7 +94,7 @@ def numbers_that_are_none_are_published(patch):
 @after_the_charge
 def a_plan_for_a_box_that_stood_in(patch):
     """The weight of a penalty in coordinates of [-1, 1], and not of what will be bought."""
-    from privlearn.private_bounds.with_private_bounds import Purchase
+    from privlearn.private_bounds.solver import Purchase
     from privlearn.solvers.output_perturbation import solver as output_perturbation
 
     def least(problem):

@@ -62,7 +62,7 @@ def template(names: Sequence[str], target: str | None, file: str, *, classifies:
 
 
 def _head(file: str, classifies: bool) -> str:
-    from privlearn.private_bounds import with_private_bounds as purchase
+    from privlearn.private_bounds import solver as purchase
 
     text = HEAD if classifies else HEAD + TARGET
     return text.format(file=file, features=purchase.FEATURES, target=purchase.TARGET)
