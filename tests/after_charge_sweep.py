@@ -115,7 +115,7 @@ def combination(k):
     known = cls().get_params()
     given = {
         "solver": one(SOLVERS),
-        "neighbors": one(RELATIONS),
+        "adjacency": one(RELATIONS),
         "fit_intercept": bool(rng.integers(2)),
         "epsilon": one(EPSILONS),
         "delta": one(DELTAS),

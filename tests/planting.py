@@ -4,7 +4,7 @@ import pytest
 
 from privlearn import audit
 from privlearn._core.plan import _smallest_scale
-from privlearn.exceptions import PlanViolation, PrivacyTestFailed
+from privlearn.exceptions import PlanViolationError, PrivacyTestFailedError
 from support import N_FEATURES, checks_for, every_configuration
 
 
@@ -53,8 +53,8 @@ def _first_failure(models, checks, n_features):
         for check in checks(model):
             try:
                 check(model, n_features=n_features)
-            except (audit.AuditFailure, PlanViolation) as failure:
+            except (audit.AuditFailure, PlanViolationError) as failure:
                 return check, model, str(failure)
-            except PrivacyTestFailed:
+            except PrivacyTestFailedError:
                 continue  # says nothing about privacy
     return None

@@ -13,12 +13,12 @@ from sklearn.base import BaseEstimator
 
 import privlearn
 from privlearn import HuberRegressor, KernelRegressor, LinearRegression, LogisticRegression, audit
-from privlearn._core.problem import Budget, Neighbors
-from privlearn._core.releaser import Releaser, releasing_with, round_to_grid
+from privlearn._core.problem import Adjacency, Budget
+from privlearn._core.releaser import Releaser, round_to_grid, use_releaser
 from privlearn.audit.charge import _watched
 from privlearn.audit.levels import paid
 from privlearn.audit.tape import record, replay_on
-from privlearn.private_bounds import Purchase
+from privlearn.private_bounds import WithPrivateBounds
 from privlearn.solvers import (
     SGD,
     SOLVERS,
@@ -53,7 +53,7 @@ class NoNoise(Releaser):
 
 
 def without_noise():
-    return releasing_with(NoNoise)
+    return use_releaser(NoNoise)
 
 
 def modules():
@@ -111,12 +111,12 @@ def label(estimator_class, y):
 
 def configured(estimator_class, **parameters):
     """Instances with every relation, kind of bounds and intercept, labelled for test ids."""
-    for relation, (kind, facts), intercept in product(Neighbors, FACTS.items(), (True, False)):
+    for relation, (kind, facts), intercept in product(Adjacency, FACTS.items(), (True, False)):
         if kind == "norm" and not intercept:
             continue
         name = f"{estimator_class.__name__}-{relation}-{kind}-{'with' if intercept else 'no'} 1"
         given = accepted(estimator_class, facts | parameters)
-        yield name, estimator_class(neighbors=relation.value, fit_intercept=intercept, **given)
+        yield name, estimator_class(adjacency=relation.value, fit_intercept=intercept, **given)
 
 
 class FewDualSteps(DualCoordinateDescent):
@@ -237,7 +237,7 @@ def possible(model):
     drawn = getattr(model.solver, "sampling", "") == "with_replacement"
     far = getattr(model, "bounds_X", None) == FACTS["box"]["bounds_X"]
     clipped = isinstance(model.solver, BoostedStatistics) and model.solver.clip is not None
-    return not (far and clipped) and (not drawn or Neighbors(model.neighbors).n_is_public)
+    return not (far and clipped) and (not drawn or Adjacency(model.adjacency).n_is_public)
 
 
 class Levelled(LogisticRegression):
@@ -264,7 +264,7 @@ class Levelled(LogisticRegression):
 class ManyLevels(Levelled):
     """Twenty levels, which have to be merged. The eighth row has nobody's level of its own.
 
-    It is the last of the adversary's few rows, and the list of levels is public.
+    It is the last of the adversary's few rows, and the list of personal epsilons is public.
     """
 
     def _own(self, n):
@@ -353,8 +353,8 @@ def special_configurations(**parameters):
     """Levels, streams, three classes and pure privacy."""
     pure, many, three = {"delta": 0.0}, {"solver": FewBatches()}, {"classes": [0, 1, 2]}
     stream = {"solver": OnePassSGD(batch_size=500), "delta": 0.0}
-    for k, relation in enumerate(Neighbors):
-        known = {"neighbors": relation.value, "classes": [0, 1]}
+    for k, relation in enumerate(Adjacency):
+        known = {"adjacency": relation.value, "classes": [0, 1]}
         known |= accepted(LogisticRegression, list(FACTS.values())[k]) | parameters
         yield f"two levels-{relation}", Levelled(**known | many | pure)
         yield f"twenty levels-{relation}", ManyLevels(**known | many)
@@ -365,9 +365,9 @@ def special_configurations(**parameters):
     for name in ("one-pass", "output"):
         solver = next(iter(SHORT[name].values()))
         yield f"three classes-{name}", LogisticRegression(**known | pure, solver=solver)
-    for relation in Neighbors:
+    for relation in Adjacency:
         for name, solver in SHORT["boosted"].items():
-            bare = {"neighbors": relation.value, "solver": solver} | parameters
+            bare = {"adjacency": relation.value, "solver": solver} | parameters
             yield f"{name}, nothing declared-{relation}", LinearRegression(**bare)
     yield from _tukey(**parameters)
     yield from _bought(**parameters)
@@ -377,9 +377,9 @@ def special_configurations(**parameters):
 def _off_zero(**parameters):
     """Boxes far from zero or without width beside a norm that hardly any row of them has."""
     far = {"bounds_X": ([1990.0, 0.0, 5.0], [2020.0, 1e5, 5.0]), "data_norm": 5e4}
-    for relation, solver in product(Neighbors, ("moments", "boosted", "output")):
+    for relation, solver in product(Adjacency, ("moments", "boosted", "output")):
         given = {
-            "neighbors": relation.value,
+            "adjacency": relation.value,
             "solver": next(iter(SHORT.get(solver, {solver: solver}).values())),
         }
         model = LinearRegression(**far, bounds_y=(-2.0, 6.0), **given, **parameters)
@@ -392,10 +392,10 @@ def _tukey(**parameters):
     79 divides 1,501, so that equal parts of the adversary's rows all change with one row less.
     """
     few = {"solver": Tukey(models=79), "epsilon": 8.0} | parameters
-    for relation in Neighbors:
+    for relation in Adjacency:
         yield (
             f"tukey, nothing declared-{relation}",
-            LinearRegression(neighbors=relation.value, **few),
+            LinearRegression(adjacency=relation.value, **few),
         )
     known = few | accepted(LinearRegression, FACTS["box and norm"])
     yield "tukey, no 1-zero_out", LinearRegression(fit_intercept=False, **known)
@@ -404,16 +404,16 @@ def _tukey(**parameters):
 class Selecting(LinearRegression):
     """Keeps two features, as the rule does where there are hundreds."""
 
-    def _completed(self, solver, problem, budget):
-        return Purchase(solver, ("features", "target"), keep=2)
+    def _with_private_bounds(self, solver, problem, budget):
+        return WithPrivateBounds(solver, ("features", "target"), keep=2)
 
 
 def _bought(**parameters):
-    """Nothing declared, or half of what there is; and features of which not all are bought."""
+    """Nothing declared, or half of what there is; and features of which not all are estimated."""
     whole, moments = SHORT["cd"]["whole"], SOLVERS["moments"]()
     two = {"classes": [0, 1]}
-    for k, relation in enumerate(Neighbors):
-        own = {"neighbors": relation.value} | parameters
+    for k, relation in enumerate(Adjacency):
+        own = {"adjacency": relation.value} | parameters
         yield f"bought-{relation}", LinearRegression(solver=whole, **own)
         yield f"bought target-{relation}", LinearRegression(solver=moments, data_norm=2.0, **own)
         yield f"selected and bought-{relation}", Selecting(solver=whole, **own)

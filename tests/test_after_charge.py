@@ -26,9 +26,9 @@ from privlearn import (
     audit,
     solvers,
 )
-from privlearn._core.releaser import Releaser, watching
+from privlearn._core.releaser import Releaser, progress
 from privlearn.audit.after_charge import observed_fit
-from privlearn.exceptions import InvalidBudget, PrivacyError, UnsupportedCombination
+from privlearn.exceptions import InvalidBudgetError, PrivacyError, UnsupportedCombinationError
 from privlearn.feature_selection import KendallSelector, SubLassoSelector
 from privlearn.solvers._common import memory, rehearsal
 from support import every_estimator, modes_for, modules
@@ -161,9 +161,9 @@ def test_nothing_compiles_after_the_charge_whatever_runs(cls, solver):
     kinds = [{}, {"sparse": True}, {"dtype": np.float32, "order": "F"}, {"n": 1}, {"n": 600}]
     chosen = {} if solver is None else {"solver": solver}
     for place, kind in enumerate(kinds):
-        more = [{}, {"bounds_X": None}, {"on_invalid": "drop"}, {"neighbors": "add_remove"}]
+        more = [{}, {"bounds_X": None}, {"on_invalid": "drop"}, {"adjacency": "add_remove"}]
         parameters = given(cls, **chosen, **more[place % 4], k=2)
-        if isinstance(solver, solvers.OutputPerturbation) and "neighbors" in more[place % 4]:
+        if isinstance(solver, solvers.OutputPerturbation) and "adjacency" in more[place % 4]:
             parameters["solver"] = "output"
         X, y = table(cls, **kind)
         assert compiles(cls(**parameters), X, y) is None, (kind, more[place % 4])
@@ -193,7 +193,7 @@ def test_a_rehearsal_is_no_release_and_has_no_certificate():
     rehearsal._seen.clear()
     X, y = table(Ridge)
     model = Ridge(**given(Ridge, bounds_X=None))
-    with watching(lambda done, total: seen.append((done, total))):
+    with progress(lambda done, total: seen.append((done, total))):
         model.fit(X, y)
     done = [made for made, _ in seen]
     assert done == sorted(set(done))
@@ -215,7 +215,7 @@ def test_a_plan_for_bought_ranges_holds_wherever_they_lie(cls, relation):
     rng = np.random.default_rng(0)
     X, y = rng.uniform(300, 9_000, (400, 2)), rng.uniform(1e5, 2e5, 400)
     y = (y > 1.5e5).astype(int) if hasattr(cls(), "classes") else y
-    model = cls(solver="output", fit_intercept=False, neighbors=relation, epsilon=5.0)
+    model = cls(solver="output", fit_intercept=False, adjacency=relation, epsilon=5.0)
     assert observed_fit(model, X, y) is None
     assert np.isfinite(model.coef_).all()
 
@@ -247,7 +247,7 @@ def test_what_does_not_fit_into_memory_is_refused_before_the_charge(monkeypatch)
     y = np.linspace(0, 1, 40)
     model = LinearRegression(solver="moments", bounds_X=(0, 1), bounds_y=(0, 1))
     words = r"needs about \d+\.\d GiB.*100000 features.*16\.0 GiB.*nothing was charged.*'sgd'"
-    with pytest.raises(UnsupportedCombination, match=words):
+    with pytest.raises(UnsupportedCombinationError, match=words):
         model.fit(X, y)
     assert observed_fit(model, X, y) is None
     assert model.plan(40, n_features=100_000).epsilon(1e-6) <= 1.0  # elsewhere it may fit
@@ -341,7 +341,7 @@ def test_numbers_of_models_are_refused_before_the_charge(kind, name, wrong):
 def test_promises_of_a_size_that_nobody_tried_are_refused():
     known = given(Ridge)
     for wrong in ({"epsilon": 1e-12}, {"epsilon": 1e9}, {"delta": 1e-300}):
-        with pytest.raises(InvalidBudget, match=next(iter(wrong))):
+        with pytest.raises(InvalidBudgetError, match=next(iter(wrong))):
             Ridge(**known | wrong).plan(50, n_features=2)
     assert Ridge(**known | {"delta": 1e-100}).plan(50, n_features=2)
 

@@ -8,8 +8,8 @@ import pytest
 import scipy.sparse as sp
 
 from privlearn import LinearRegression, LogisticRegression
-from privlearn._core.releaser import Releaser, releasing_with
-from privlearn.exceptions import BudgetExceeded, PrivacyError, PrivacyTestFailed
+from privlearn._core.releaser import Releaser, use_releaser
+from privlearn.exceptions import BudgetExceededError, PrivacyError, PrivacyTestFailedError
 from privlearn.feature_selection import KendallSelector, SubLassoSelector
 from privlearn.linear_model.atomic import blank, publish
 from privlearn.solvers import Tukey
@@ -45,7 +45,7 @@ class Refusing:
     """A ledger without any budget left."""
 
     def charge(self, plan, dataset, **_):
-        raise BudgetExceeded("none left") from None
+        raise BudgetExceededError("none left") from None
 
     def __reduce__(self):
         return Refusing, ()
@@ -65,7 +65,7 @@ class Interrupted(Failing):
 
 
 class Failed(Failing):
-    kind = PrivacyTestFailed
+    kind = PrivacyTestFailedError
 
 
 class Uncertain(Releaser):
@@ -85,11 +85,15 @@ def failures(cls):
     yield "NaN in X", lambda model: model.fit(frame.assign(w=np.nan), y), ValueError
     yield "bad solver or k", lambda model: _with(model, frame, y, _wrong(model)), ValueError
     yield "bad budget", lambda model: _with(model, frame, y, {"epsilon": -1.0}), PrivacyError
-    yield "refused", lambda model: _with(model, frame, y, {"ledger": Refusing()}), BudgetExceeded
+    yield (
+        "refused",
+        lambda model: _with(model, frame, y, {"ledger": Refusing()}),
+        BudgetExceededError,
+    )
     for opener, kind in (
         (Failing, RuntimeError),
         (Interrupted, KeyboardInterrupt),
-        (Failed, PrivacyTestFailed),
+        (Failed, PrivacyTestFailedError),
         (Uncertain, MemoryError),
     ):
         yield opener.__name__, _releasing(opener, frame, y), kind
@@ -110,7 +114,7 @@ def _with(model, X, y, parameters):
 
 def _releasing(opener, X, y):
     def fit(model):
-        with releasing_with(opener):
+        with use_releaser(opener):
             model.fit(X, y)
 
     return fit
@@ -151,7 +155,7 @@ def test_a_privacy_test_that_fails_changes_nothing():
     before = state(model)
     rng = np.random.default_rng(0)
     model.set_params(solver=Tukey(models=500), epsilon=0.2)
-    with pytest.raises(PrivacyTestFailed):
+    with pytest.raises(PrivacyTestFailedError):
         model.fit(rng.standard_cauchy((1_000, 1)), rng.standard_cauchy(1_000))
     after = state(model)
     assert {k: v for k, v in after.items() if k not in ("solver", "epsilon")} == {

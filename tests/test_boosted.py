@@ -12,7 +12,7 @@ from privlearn import LinearRegression, Ridge
 from privlearn._core.plan import OUTER
 from privlearn._core.problem import Bounds, Budget
 from privlearn._data.clipping import clip_rows
-from privlearn.exceptions import InvalidBudget, MissingFact, UnsupportedCombination
+from privlearn.exceptions import InvalidBudgetError, MissingFactError, UnsupportedCombinationError
 from privlearn.solvers import BoostedStatistics
 from privlearn.solvers._common.moment_equations import inverse_eigenvalues, stack, unstack
 from privlearn.solvers._common.row_count import COUNT
@@ -41,7 +41,7 @@ def shares(plan):
 @pytest.mark.parametrize("alpha", [None, 3.0])
 def test_reaches_scikit_learn_within_declared_bounds(relation, intercept, alpha):
     X, y = sloped("squared")
-    shared = {"neighbors": relation, "fit_intercept": intercept, "solver": MANY}
+    shared = {"adjacency": relation, "fit_intercept": intercept, "solver": MANY}
     shared |= facts(X, y, "squared")
     ours = LinearRegression(**shared) if alpha is None else Ridge(alpha=alpha, **shared)
     theirs = sk.Ridge(alpha=alpha or 0.0, fit_intercept=intercept).fit(X, y)
@@ -88,7 +88,7 @@ def test_dropped_rows_leave_no_trace(relation):
     holes[::7, 1] = np.nan
     kept = np.isfinite(holes).all(axis=1)
     model = LinearRegression(
-        neighbors=relation, solver=SHORT, on_invalid="drop", bounds_X=(-1, 1), bounds_y=(-1, 1)
+        adjacency=relation, solver=SHORT, on_invalid="drop", bounds_X=(-1, 1), bounds_y=(-1, 1)
     )
     expected = exact(model, X[kept], y[kept]).predict(X)
     np.testing.assert_allclose(exact(model, holes, y).predict(X), expected, rtol=1e-9)
@@ -127,7 +127,7 @@ def test_what_is_inverted_exceeds_two_thirds_of_the_gram_matrix(size):
 
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_shares_of_the_budget_are_as_documented(relation):
-    model = LinearRegression(solver="boosted", neighbors=relation, **UNIT)
+    model = LinearRegression(solver="boosted", adjacency=relation, **UNIT)
     found = shares(model.plan(n=10_000, n_features=6))
     expected = {
         "Gram matrix": 10,
@@ -148,11 +148,11 @@ def test_what_is_given_is_not_bought():
     assert names(BoostedStatistics(clip=1.0)) == steps  # and no bounds either
     assert names(**UNIT) == steps | looks
     assert names(**UNIT, fit_intercept=False) == steps | {"residual magnitudes"}
-    assert names() > steps | looks  # bounds are bought by those who sell them
+    assert names() > steps | looks  # bounds are estimated by those who sell them
 
 
 def test_a_private_number_of_rows_is_bought_for_a_penalty_per_row():
-    problem = Ridge(neighbors="add_remove", **UNIT)._problem(None, 3, 0)
+    problem = Ridge(adjacency="add_remove", **UNIT)._problem(None, 3, 0)
     per_row = replace(problem, penalty=replace(problem.penalty, per_row=True))
     for one, counted in ((problem, False), (per_row, True)):
         settings = BoostedStatistics().configure(one, Budget(1.0, 1e-6))
@@ -174,11 +174,11 @@ def test_refusals():
         with pytest.raises(ValueError, match="needed"):
             BoostedStatistics(**wrong)
     X, y = regression(100)
-    with pytest.raises(InvalidBudget, match="delta=0"):
+    with pytest.raises(InvalidBudgetError, match="delta=0"):
         LinearRegression(solver="boosted", delta=0.0, **UNIT).fit(X, y)
-    with pytest.raises(MissingFact, match="bounds_X"):
+    with pytest.raises(MissingFactError, match="bounds_X"):
         LinearRegression(solver="boosted", delta=0.0).fit(X, y)
-    with pytest.raises(UnsupportedCombination, match="box"):
+    with pytest.raises(UnsupportedCombinationError, match="box"):
         LinearRegression(solver="boosted", positive=True).fit(X, y)
 
 
@@ -242,7 +242,7 @@ def test_learns_raw_data_with_nothing_declared(relation):
     X, y = mixed(30_000)
     scores = []
     for seed in range(2):
-        model = LinearRegression(solver=SHORT, neighbors=relation, random_state=seed)
+        model = LinearRegression(solver=SHORT, adjacency=relation, random_state=seed)
         scores.append(model.fit(X[:15_000], y[:15_000]).score(X[15_000:], y[15_000:]))
     best = sk.LinearRegression().fit(X[:15_000], y[:15_000]).score(X[15_000:], y[15_000:])
     assert min(scores) > best - 0.05
@@ -250,7 +250,7 @@ def test_learns_raw_data_with_nothing_declared(relation):
 
 
 def test_generous_bounds_of_y_cost_little():
-    """Clips are bought relative to the range, however wide it is."""
+    """Clips are estimated relative to the range, however wide it is."""
     X, y = regression(20_000)
     found = []
     for reach in (1.0, 100.0):

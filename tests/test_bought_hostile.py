@@ -231,7 +231,7 @@ def test_twenty_seeds(make):
 def test_every_relation(make, relation):
     case = make()
     case = case._replace(least=min(case.least, 0.4))
-    check(case, scores(case, range(2), neighbors=relation))
+    check(case, scores(case, range(2), adjacency=relation))
 
 
 def test_a_constant_target_is_found():
@@ -255,5 +255,5 @@ def test_few_rows_give_a_model_near_the_middle_of_y():
 def test_hardly_any_rows_do_not_crash(n, relation):
     X, y, _ = plain(n=50)
     for seed in range(3):
-        model = LinearRegression(epsilon=1, delta=1e-6, neighbors=relation, random_state=seed)
+        model = LinearRegression(epsilon=1, delta=1e-6, adjacency=relation, random_state=seed)
         assert np.isfinite(model.fit(X[:n], y[:n]).predict(X)).all()

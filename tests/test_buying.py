@@ -17,11 +17,11 @@ from privlearn import (
     Ridge,
 )
 from privlearn._core.problem import Budget
-from privlearn.private_bounds import completed, ranges
+from privlearn.private_bounds import ranges, with_private_bounds
 from privlearn.private_bounds.ranges import EVEN_BINS, OCTAVE_BINS, OCTAVES, outer_hull, zoomed
 from privlearn.private_bounds.selection import KEPT, TOO_MANY, number_to_keep
 from privlearn.solvers import SOLVERS
-from privlearn.solvers._common.snr import budget_mu
+from privlearn.solvers._common.snr import gdp_mu
 from support import exact
 
 ZERO = OCTAVES
@@ -135,7 +135,7 @@ def mixed(n=400, seed=0):
 @pytest.mark.parametrize("relation", ["zero_out", "add_remove", "replace_one"])
 def test_without_noise_it_is_least_squares(relation):
     X, y = mixed()
-    model = exact(LinearRegression(neighbors=relation, solver="moments"), X, y)
+    model = exact(LinearRegression(adjacency=relation, solver="moments"), X, y)
     expected = np.clip(least_squares(X, y).predict(X), *model.bounds_y_)
     np.testing.assert_allclose(model.predict(X), expected, rtol=1e-6)
 
@@ -166,7 +166,7 @@ def test_declared_bounds_clip_nothing_in_predict():
 @pytest.mark.parametrize("name", SOLVERS)
 @pytest.mark.parametrize("estimator", [Ridge, Lasso, ElasticNet, HuberRegressor])
 def test_what_is_released_does_not_depend_on_where_the_box_lies(name, estimator):
-    """So a price that was paid before ranges were bought is right after."""
+    """So a price that was paid before ranges were estimated is right after."""
     boxes = [((-1, 1), (-1, 1)), (([-3e5, 2.0], [1e6, 2.5]), (1e4, 1e9))]
     problems = [estimator(bounds_X=X, bounds_y=y)._problem(5_000, 2, 0) for X, y in boxes]
     solver, budget = SOLVERS[name](), Budget(1.0, 1e-6)
@@ -203,7 +203,7 @@ def test_more_is_spent_on_the_target_where_there_are_few_rows():
 def test_features_are_selected_where_they_are_too_many():
     budget = Budget(1.0, 1e-6)
     problem = LinearRegression()._problem(2_000, 400, 0)
-    root = (2_000 * budget_mu(problem, budget)) ** 0.5
+    root = (2_000 * gdp_mu(problem, budget)) ** 0.5
     assert number_to_keep(problem, budget) == round(KEPT * root) < 400
     assert (
         number_to_keep(LinearRegression()._problem(2_000, int(TOO_MANY * root), 0), budget) is None
@@ -213,7 +213,7 @@ def test_features_are_selected_where_they_are_too_many():
     three = LogisticRegression(classes=[0, 1, 2])._problem(2_000, 400, 3)
     assert number_to_keep(three, budget) is None  # labels of three classes have no order
     solver = SOLVERS["cd"]()
-    assert completed(solver, problem, budget, select=False).keep is None
+    assert with_private_bounds(solver, problem, budget, select=False).keep is None
 
 
 def test_selected_features_predict_and_the_others_have_no_coefficient():

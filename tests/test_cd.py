@@ -17,7 +17,7 @@ from privlearn import (
     LogisticRegression,
     Ridge,
 )
-from privlearn._core.releaser import Releaser, releasing_with
+from privlearn._core.releaser import Releaser, use_releaser
 from privlearn._objective.losses import Huber, Logistic, Squared
 from privlearn._objective.penalties import PENALTIES
 from privlearn.solvers import CoordinateDescent
@@ -119,7 +119,7 @@ def test_every_relation_with_and_without_intercept(loss, mode, intercept, relati
     X, y = sloped(loss)
     penalty = replace(PENALTIES[3], l1=HEAVIER, l2=HEAVIER)
     best, coef = by_scipy(loss, penalty, X, y, intercept)
-    shared = {"fit_intercept": intercept, "neighbors": relation, **facts(X, y, loss)}
+    shared = {"fit_intercept": intercept, "adjacency": relation, **facts(X, y, loss)}
     ours = exact(penalised(loss, penalty, solver=EXACT[mode], **shared), X, y)
     assert objective(loss, penalty, X, y, ours) == pytest.approx(best, rel=1e-6)
     np.testing.assert_allclose(np.ravel(ours.coef_), coef, atol=1e-3)
@@ -189,7 +189,7 @@ def test_dropped_rows_leave_no_trace(loss, mode):
     kept = np.isfinite(holes).all(axis=1)
     penalty = replace(PENALTIES[2], l2=HEAVIER)
     known = {"solver": EXACT[mode], "on_invalid": "drop", **facts(X, y, loss)}
-    model = exact(penalised(loss, penalty, neighbors="add_remove", **known), holes, y)
+    model = exact(penalised(loss, penalty, adjacency="add_remove", **known), holes, y)
     _, coef = by_scipy(loss, penalty, X[kept] - 7.0, y[kept])
     np.testing.assert_allclose(np.ravel(model.coef_), coef, atol=2e-3)
 
@@ -254,7 +254,7 @@ def test_features_need_no_standardising(mode):
 
 @pytest.mark.xfail(strict=True, reason="the guard against one row that no release shows")
 def test_crude_bounds_cost_little():
-    """100 times too wide; what is bought would be enough to find that out."""
+    """100 times too wide; what is estimated would be enough to find that out."""
     X, y = wages()
     crude = LinearRegression(solver="cd", bounds_X=(-400 * UNIT, 400 * UNIT), **REGRESSION)
     assert excess(crude, X, y, UNIT, seeds=3) < 0.01 * np.var(y)
@@ -293,9 +293,9 @@ def test_awkward_data_gives_finite_predictions(kind, mode, noisy):
         own = {"bounds_y": (-1, 1)} if regressor else {"classes": [0, 1]}
         for relation in ("zero_out", "add_remove"):
             model = cls(
-                solver=MODES[mode], bounds_X=(-1, 1), neighbors=relation, random_state=1, **own
+                solver=MODES[mode], bounds_X=(-1, 1), adjacency=relation, random_state=1, **own
             )
-            with releasing_with(Releaser if noisy else NoNoise):
+            with use_releaser(Releaser if noisy else NoNoise):
                 model.fit(X, y if regressor else (y > 0).astype(int))
             scores = model.predict(X) if regressor else model.decision_function(X)
             assert np.isfinite(scores).all()

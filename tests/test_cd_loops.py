@@ -11,7 +11,7 @@ from scipy.special import expit
 from privlearn import HuberRegressor, Lasso, LogisticRegression, audit
 from privlearn._core.numerics import summation_error
 from privlearn._core.problem import Budget
-from privlearn._core.releaser import Releaser, Steps
+from privlearn._core.releaser import ReleaseBatch, Releaser
 from privlearn._core.sampling import Batches
 from privlearn._objective.losses import Huber, Logistic, Squared
 from privlearn.solvers import CoordinateDescent
@@ -71,7 +71,7 @@ def steps_of(noise, grid, *, recorded=False):
     nothing = np.empty((0, 1))
     room = np.full((len(noise), 1), np.nan) if recorded else nothing
     noise = np.asarray(noise, dtype=np.int64).reshape(-1, 1)
-    return Steps(Batches(NONE, NONE), noise, grid, room, room.copy(), nothing)
+    return ReleaseBatch(Batches(NONE, NONE), noise, grid, room, room.copy(), nothing)
 
 
 def problem_of(loss, sparse, n=2_500, p=4, seed=0):

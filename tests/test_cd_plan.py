@@ -9,10 +9,10 @@ from scipy.optimize import minimize_scalar
 
 from privlearn import HuberRegressor, Lasso, LinearRegression, LogisticRegression, Ridge
 from privlearn._core.problem import Budget
-from privlearn._core.releaser import watching
+from privlearn._core.releaser import progress
 from privlearn.audit.law import noise_agrees, standard_noise
 from privlearn.audit.tape import record
-from privlearn.exceptions import MissingFact, UnsupportedCombination
+from privlearn.exceptions import MissingFactError, UnsupportedCombinationError
 from privlearn.solvers import CoordinateDescent
 from privlearn.solvers.coordinate_descent import rules as cd_rule
 from support import SHORT, regression
@@ -25,9 +25,9 @@ MODES = {
 RELATIONS = ["zero_out", "add_remove", "replace_one"]
 BOX = {"bounds_X": (-1.0, 1.0), "bounds_y": (-1.0, 1.0)}
 BOUGHT = {
-    "whole": ["feature magnitudes", "curvature", "gradient lengths", "clipped gradient"],
-    "sweeps": ["feature magnitudes", "gradient lengths", "clipped gradient"],
-    "greedy": ["feature magnitudes", "gradient lengths", "largest step", "clipped gradient"],
+    "whole": ["feature magnitudes", "curvature", "gradient norms", "clipped gradient"],
+    "sweeps": ["feature magnitudes", "gradient norms", "clipped gradient"],
+    "greedy": ["feature magnitudes", "gradient norms", "largest step", "clipped gradient"],
 }
 
 
@@ -46,7 +46,7 @@ def planned(solver, n=10_000, n_features=4, **parameters):
 @pytest.mark.parametrize("mode", MODES)
 def test_what_is_bought(mode, relation):
     counted = ["number of rows"] if relation == "add_remove" else []
-    assert names(planned(MODES[mode], neighbors=relation)) == counted + BOUGHT[mode]
+    assert names(planned(MODES[mode], adjacency=relation)) == counted + BOUGHT[mode]
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -55,7 +55,7 @@ def test_what_is_given_is_not_bought(mode):
     solver, bought = MODES[mode], planned(MODES[mode], epsilon=1.0)
     block, selection = solver.block, solver.selection
     for field, value, name in (
-        ("clip", 2.0, "gradient lengths"),
+        ("clip", 2.0, "gradient norms"),
         ("smoothness", [0.3] * 4, "feature magnitudes"),
     ):
         given = CoordinateDescent(block=block, selection=selection, **{field: value})
@@ -76,12 +76,12 @@ def test_plan_and_settings_do_not_depend_on_data():
 def test_a_private_n_changes_neither_plan_nor_work():
     X, y = regression(900)
     for solver in MODES.values():
-        model = Ridge(solver=solver, neighbors="add_remove", **BOX)
+        model = Ridge(solver=solver, adjacency="add_remove", **BOX)
         assert model.plan(n=10, n_features=4) == model.plan(n=10**6, n_features=4)
         seen = []
         for n in (900, 500):
             steps = []
-            with watching(lambda done, total, steps=steps: steps.append((done, total))):
+            with progress(lambda done, total, steps=steps: steps.append((done, total))):
                 model.fit(X[:n], y[:n])
             seen.append(steps)
         assert seen[0] == seen[1]
@@ -95,7 +95,7 @@ def test_given_steps_are_what_is_planned(mode):
     plan = planned(solver)
     counts = {release.name: release.count for release in plan.releases}
     assert counts["clipped gradient"] == (35 if mode == "sweeps" else 7)
-    assert counts["gradient lengths"] == (4 if mode == "whole" else 3)  # the intercept's own first
+    assert counts["gradient norms"] == (4 if mode == "whole" else 3)  # the intercept's own first
     assert counts.get("largest step", 7) == 7
 
 
@@ -145,7 +145,7 @@ def test_sweeps_do_not_list_their_rows():
 # The price
 
 DIAMETERS = {"curvature": math.sqrt(2), "feature magnitudes": math.sqrt(2)}
-DIAMETERS |= {"gradient lengths": math.sqrt(2), "clipped gradient": 2.0, "largest step": 2.0}
+DIAMETERS |= {"gradient norms": math.sqrt(2), "clipped gradient": 2.0, "largest step": 2.0}
 
 
 def renyi(plan, delta):
@@ -156,7 +156,7 @@ def renyi(plan, delta):
     """
     rho = 0.0
     for release in plan.releases:
-        replaced = plan.neighbors.value == "replace_one"
+        replaced = plan.adjacency.value == "replace_one"
         moves = (DIAMETERS[release.name] if replaced else 1.0) / plan.noise_multiplier(release)
         one = (2 * moves) ** 2 / 8 if release.name == "largest step" else moves**2 / 2
         rho += release.count * one
@@ -173,7 +173,7 @@ def renyi(plan, delta):
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 6.0])
 def test_epsilon_agrees_with_concentrated_privacy(mode, relation, epsilon):
-    plan = planned(MODES[mode], neighbors=relation, epsilon=epsilon)
+    plan = planned(MODES[mode], adjacency=relation, epsilon=epsilon)
     for delta in (1e-6, 1e-9):
         assert 0.8 * renyi(plan, delta) <= plan.epsilon(delta) <= renyi(plan, delta)
     assert epsilon * 0.999 <= plan.epsilon(1e-6) <= epsilon
@@ -182,7 +182,7 @@ def test_epsilon_agrees_with_concentrated_privacy(mode, relation, epsilon):
 @pytest.mark.parametrize("mode", MODES)
 def test_facts_get_their_shares(mode):
     """Shares of mu^2 as the rule says: what is left is the gradients'."""
-    plan = planned(MODES[mode], neighbors="replace_one")
+    plan = planned(MODES[mode], adjacency="replace_one")
     parts = {
         release.name: release.count
         * (DIAMETERS[release.name] / plan.noise_multiplier(release)) ** 2
@@ -191,7 +191,7 @@ def test_facts_get_their_shares(mode):
     total = sum(parts.values())
     shares = {name: part / total for name, part in parts.items()}
     assert shares["feature magnitudes"] == pytest.approx(cd_rule.MAGNITUDES)
-    assert shares["gradient lengths"] == pytest.approx(cd_rule.LENGTHS)
+    assert shares["gradient norms"] == pytest.approx(cd_rule.LENGTHS)
     assert shares.get("curvature", cd_rule.CURVATURE) == pytest.approx(cd_rule.CURVATURE)
     assert shares["clipped gradient"] > 0.4
 
@@ -201,7 +201,7 @@ def test_facts_get_their_shares(mode):
 def test_noise_of_every_release_has_its_law_and_scale(mode):
     """Through the real fit; two thirds and three halves of the scale are rejected."""
     X, y = regression(30, 3)
-    model = Lasso(solver=SHORT["cd"][mode], neighbors="add_remove", random_state=5, **BOX)
+    model = Lasso(solver=SHORT["cd"][mode], adjacency="add_remove", random_state=5, **BOX)
     plan = model.plan(n_features=3)
     laws = {release.name: release.mechanism.name for release in plan.releases}
     noise = standard_noise(model, X, y, fits=1_200)
@@ -245,12 +245,12 @@ def test_one_mean_square_per_feature_is_needed():
 
 def test_missing_facts_and_unsupported_losses():
     X, y = regression(100)
-    with pytest.raises(MissingFact, match="bounds_X and data_norm"):
+    with pytest.raises(MissingFactError, match="bounds_X and data_norm"):
         HuberRegressor(solver="cd", bounds_y=(-1, 1), delta=0).fit(X, y)
-    with pytest.raises(MissingFact, match="bounds_y"):
+    with pytest.raises(MissingFactError, match="bounds_y"):
         LinearRegression(solver="cd", bounds_X=(-1, 1), delta=0).fit(X, y)
     three = LogisticRegression(solver="cd", bounds_X=(-1, 1), classes=[0, 1, 2])
-    with pytest.raises(UnsupportedCombination, match="solver='cd' does not support loss"):
+    with pytest.raises(UnsupportedCombinationError, match="solver='cd' does not support loss"):
         three.fit(X, np.arange(100) % 3)
 
 

@@ -7,10 +7,10 @@ import pytest
 from privlearn import LinearRegression, Ridge
 from privlearn._core.mechanisms import GAUSSIAN, GUMBEL, LAPLACE, SPHERICAL
 from privlearn._core.plan import L1, L2, LINF, Plan, Release
-from privlearn._core.problem import Budget, Neighbors
+from privlearn._core.problem import Adjacency, Budget
 from privlearn._core.sampling import Poisson
 from privlearn._core.verification import verify
-from privlearn.exceptions import UnsupportedCombination
+from privlearn.exceptions import UnsupportedCombinationError
 from support import regression
 
 
@@ -18,7 +18,7 @@ from support import regression
 def certificate(request):
     X, y = regression(500)
     facts = {"bounds_X": (-1, 1), "bounds_y": (-1, 1), "solver": "moments"}
-    model = Ridge(epsilon=0.7, delta=1e-5, neighbors=request.param, **facts)
+    model = Ridge(epsilon=0.7, delta=1e-5, adjacency=request.param, **facts)
     return model.fit(X, y).privacy_
 
 
@@ -41,9 +41,9 @@ def test_it_names_everything(certificate):
 def test_text_json_and_html_tell_the_same(certificate):
     read = json.loads(certificate.to_json())
     assert read == certificate.to_dict()
-    assert read["neighbors"] == certificate.neighbors
+    assert read["adjacency"] == certificate.adjacency
     text, page = str(certificate), certificate._repr_html_()
-    for words in ("epsilon = 0.7", "delta = 1e-05", certificate.neighbors, "moment matrix"):
+    for words in ("epsilon = 0.7", "delta = 1e-05", certificate.adjacency, "second moments"):
         assert words in text
         assert words in page
     assert "x x&#x27;" in page, "HTML is escaped"
@@ -64,7 +64,7 @@ RELEASES = {
 
 
 @pytest.mark.parametrize("name", [*RELEASES, "mixed"])
-@pytest.mark.parametrize("relation", Neighbors)
+@pytest.mark.parametrize("relation", Adjacency)
 def test_dp_accounting_agrees_on_other_mechanisms(name, relation):
     pytest.importorskip("dp_accounting")
     releases = tuple(RELEASES.values()) if name == "mixed" else (RELEASES[name],)
@@ -78,8 +78,8 @@ def test_dp_accounting_agrees_on_other_mechanisms(name, relation):
 
 def test_what_cannot_be_verified_is_said():
     pytest.importorskip("dp_accounting")
-    plan = Plan((Release("pick", (3,), 1.0, LINF, GUMBEL),), Neighbors.ZERO_OUT, scale=4.0)
-    with pytest.raises(UnsupportedCombination, match="BoundedRange"):
+    plan = Plan((Release("pick", (3,), 1.0, LINF, GUMBEL),), Adjacency.ZERO_OUT, scale=4.0)
+    with pytest.raises(UnsupportedCombinationError, match="BoundedRange"):
         verify(plan, Budget(1.0, 1e-6))
 
 

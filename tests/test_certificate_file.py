@@ -19,7 +19,7 @@ from privlearn._core.certificate_file import (
     RELEASE_KEYS,
 )
 from privlearn._core.plan import UNIT_BOX, Plan, Release
-from privlearn._core.problem import Budget, Neighbors
+from privlearn._core.problem import Adjacency, Budget
 from privlearn.feature_selection import KendallSelector, SubLassoSelector
 from privlearn.solvers import SGD, CoordinateDescent, OnePassSGD, OutputPerturbation, Tukey
 from privlearn.solvers._common.noisy_top_k import BALLOT
@@ -86,12 +86,12 @@ def test_every_configuration():
 @pytest.mark.parametrize("relation", ["zero_out", "replace_one"])
 def test_selectors(selector, relation):
     X, y = regression(200)
-    model = type(selector)(**selector.get_params() | {"neighbors": relation, "random_state": 1})
+    model = type(selector)(**selector.get_params() | {"adjacency": relation, "random_state": 1})
     check_file(model.fit(X, y).privacy_, validator(), second_opinion=False)
 
 
 def test_a_seed_and_an_unfinished_fit_come_back():
-    plan = Plan((Release("sum", (3,), clip=1.0, count=5),), Neighbors.ZERO_OUT, scale=12.0)
+    plan = Plan((Release("sum", (3,), clip=1.0, count=5),), Adjacency.ZERO_OUT, scale=12.0)
     certificate = Certificate(plan, Budget(1.0, 1e-6), private=False, made={"sum": 2})
     content = check_file(certificate, validator(), second_opinion=False)
     assert not Certificate.from_dict(content).private
@@ -177,7 +177,7 @@ def holds(content):
     [
         (("format",), "privlearn certificate 2", "update privlearn"),
         (("format",), "pickle", "no certificate of a known format"),
-        (("neighbors",), "cousins", "'neighbors' is not one of zero_out"),
+        (("adjacency",), "cousins", "'adjacency' is not one of zero_out"),
         (("releases",), [], "lists no release"),
         (("releases", 0, "declared", "mechanism", "kind"), "none", "unknown kind of mechanism"),
         (("releases", 0, "declared", "sampling", "kind"), "some", "unknown kind of sampling"),
@@ -233,7 +233,7 @@ def disjoint():
 
 
 def replaced():
-    return planned(LinearRegression(neighbors="replace_one", solver="moments", **BOX))
+    return planned(LinearRegression(adjacency="replace_one", solver="moments", **BOX))
 
 
 def permuted():
@@ -313,7 +313,7 @@ def test_no_number_of_slower_plans_can_be_changed_unnoticed(made):
 
 def test_less_noise_than_promised_is_found_though_the_file_agrees_with_itself():
     """A plan that costs too much, written down without a mistake."""
-    plan = Plan((Release("sum", (3,), clip=1.0),), Neighbors.ZERO_OUT, scale=2.0)
+    plan = Plan((Release("sum", (3,), clip=1.0),), Adjacency.ZERO_OUT, scale=2.0)
     content = Certificate(plan, Budget(1.0, 1e-6), True, {"sum": 1}).to_dict()
     problems = check_certificate(content).problems
     assert "epsilon = 1 was promised, but the releases cost 2.25" in problems[0]

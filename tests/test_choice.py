@@ -19,7 +19,7 @@ from privlearn import (
 from privlearn._core.problem import Budget
 from privlearn.accounting.gaussian import equivalent_mu
 from privlearn.audit.tape import record
-from privlearn.exceptions import UnsupportedCombination
+from privlearn.exceptions import UnsupportedCombinationError
 from privlearn.private_bounds import selection
 from privlearn.private_bounds import solver as purchase
 from privlearn.solvers import SGD, SOLVERS, resolve
@@ -69,18 +69,18 @@ def test_budget_and_relation_count_as_rows_do():
     n = rows_for(1.5 * choice.ENOUGH)
     assert chosen(Ridge(**BOX), n) == "cd"
     assert chosen(Ridge(epsilon=0.3, **BOX), n) == "scd"
-    assert chosen(Ridge(neighbors="replace_one", **BOX), n) == "scd"
+    assert chosen(Ridge(adjacency="replace_one", **BOX), n) == "scd"
 
 
 def test_a_private_n_plays_no_part():
     for epsilon in (0.003, 0.05, 1.0):
-        model = Ridge(neighbors="add_remove", epsilon=epsilon, **BOX)
+        model = Ridge(adjacency="add_remove", epsilon=epsilon, **BOX)
         assert len({chosen(model, n) for n in (1, 100, 10**7)}) == 1
-    assert chosen(Ridge(neighbors="add_remove", **BOX), 1) == "cd"
+    assert chosen(Ridge(adjacency="add_remove", **BOX), 1) == "cd"
 
 
 def test_rows_that_are_declared_short():
-    """One-hot rows: the norm tells what would be bought, where the slope is bounded, too."""
+    """One-hot rows: the norm tells what would be estimated, where the slope is bounded, too."""
     facts = {"bounds_X": (0.0, 1.0), "data_norm": 2.0}
     assert chosen(LogisticRegression(**facts), n_features=50) == "scd"
     assert chosen(HuberRegressor(bounds_y=(0, 1), **facts), n_features=50) == "scd"
@@ -120,7 +120,7 @@ def test_nothing_able_is_refused_in_words():
         def _loss(self, n_classes):
             return Odd()
 
-    with pytest.raises(UnsupportedCombination, match="odd loss"):
+    with pytest.raises(UnsupportedCombinationError, match="odd loss"):
         chosen(Strange(**BOX))
 
 
@@ -137,7 +137,7 @@ def test_among_what_is_offered_only():
 @pytest.mark.parametrize("relation", ["zero_out", "replace_one"])
 def test_the_same_for_all_data(n, relation):
     """A fit takes what the plan announced, whatever the rows hold."""
-    model = Ridge(neighbors=relation, random_state=0, **BOX)
+    model = Ridge(adjacency=relation, random_state=0, **BOX)
     X, y = regression(n)
     plans = [
         record(model, *given).plan
@@ -209,7 +209,7 @@ def test_the_page_is_right_about_special_abilities():
 
 def test_the_page_is_right_about_what_is_bought():
     assert pytest.approx(0.25) == purchase.FEATURES + purchase.TARGET
-    assert "bought](nothing-declared.md) with a quarter of the budget" in PAGE
+    assert "estimated privately](nothing-declared.md) with a quarter of the budget" in PAGE
     assert f"{selection.TOO_MANY:g} sqrt(n mu)" in PAGE
 
 

@@ -52,7 +52,7 @@ def test_a_broken_promise_is_said_and_has_a_status(capsys, monkeypatch):
 
 def test_classes_and_relations(capsys):
     line = ["audit", "--epsilon", "1", "--delta", "0", "--model", "logistic", "--features", "1"]
-    line += ["--solver", "one-pass", "--neighbors", "replace_one", "--no-checks"]
+    line += ["--solver", "one-pass", "--adjacency", "replace_one", "--no-checks"]
     assert main(line) == 0
     assert "learns epsilon = " in capsys.readouterr().out
 

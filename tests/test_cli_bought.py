@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from privlearn import Ledger
-from privlearn._core.releaser import Releaser, releasing_with
+from privlearn._core.releaser import Releaser, use_releaser
 from privlearn.cli import main
 from privlearn.cli.model_file import SavedModel, read_model
 from privlearn.solvers import SOLVERS
@@ -79,7 +79,7 @@ def predicted(folder):
 
 
 def test_the_model_is_right(folder):
-    with releasing_with(Exact):
+    with use_releaser(Exact):
         assert main([*FIT, *ALL]) == 0
     usual, old, idle, extreme = (float(line[0]) for line in predicted(folder))
     assert usual == pytest.approx(100 + 5 * 30 + 12 * 40 + 80, rel=1e-3)
@@ -97,7 +97,7 @@ def test_the_model_is_right(folder):
         (ALL, True, "predict"),
         (NUMBERS, False, "predict"),
         ([*NUMBERS, "--bounds-y", "0:2000"], False, "predict"),
-        ([*ALL, "--model", "huber", "--neighbors", "add_remove"], True, "predict"),
+        ([*ALL, "--model", "huber", "--adjacency", "add_remove"], True, "predict"),
         ([*ALL, "--target", "rich", "--model", "logistic"], True, "decision_function"),
         ([*ALL, "--target", "size", "--model", "svc"], True, "decision_function"),
     ],
@@ -126,7 +126,7 @@ def test_features_that_were_not_chosen_are_not_clipped(folder, fitted, capsys):
     many = ",".join(["male", "female", *(f"other{k}" for k in range(60))])
     assert main([*FIT, *ALL[:2], "--categories", f"sex={many}"]) == 0
     text = capsys.readouterr().out
-    assert re.search(r"bought: a choice of \d+ among 64 features for 20%, the", text)
+    assert re.search(r"estimated privately: a choice of \d+ among 64 features for 20%, the", text)
     assert "Infinity" not in (folder / "model.json").read_text()
     new = np.zeros((4, 64))
     new[:, :4] = rows(sex=True)
@@ -138,14 +138,14 @@ def test_the_range_of_the_target_alone(folder, fitted, capsys):
     """Features with declared bounds are used as they are, and predictions are clipped."""
     line = [*NUMBERS, "--bounds", "age=17:90", "--bounds", "hours=0:99", "--epsilon", "20"]
     assert main([*FIT, *line]) == 0
-    assert "bought: the range of the target for" in capsys.readouterr().out
-    low, high = fitted[0]._reach.target
+    assert "estimated privately: the range of the target for" in capsys.readouterr().out
+    low, high = fitted[0]._clip_bounds.target
     assert [float(cell) for (cell,) in predicted(folder)][1:] == [high, low, high]
 
 
 def test_lists_need_no_purchase(folder, capsys):
     assert main([*FIT, *columns("sex"), *LIST, "--bounds-y", "0:2000"]) == 0
-    assert "bought" not in capsys.readouterr().out.split("Privacy certificate")[0]
+    assert "estimated privately" not in capsys.readouterr().out.split("Privacy certificate")[0]
     assert json.loads((folder / "model.json").read_text())["format"] == "privlearn model 1"
 
 
@@ -196,7 +196,7 @@ def test_fit_and_plan_tell_the_same_price(folder, capsys):
     plan = ["plan", "--rows", "600", "--epsilon", "1", "--target", "wage"]
     assert main([*plan, *ALL]) == 0
     planned = capsys.readouterr().out
-    sentence = re.search(r"Not declared, and therefore bought: .*", planned).group()
+    sentence = re.search(r"Not declared, so estimated privately: .*", planned).group()
     assert sentence in fit
     assert re.findall(r"release +(.*)", planned) == re.findall(r"release +(.*)", fit)
     releases = json.loads((folder / "model.json").read_text())["certificate"]["releases"]
@@ -207,7 +207,7 @@ def test_fit_and_plan_tell_the_same_price(folder, capsys):
 
 
 def test_bought_ranges_are_shown(folder, capsys):
-    with releasing_with(Exact):
+    with use_releaser(Exact):
         assert main([*FIT, *ALL]) == 0
     text = capsys.readouterr().out
     shown = dict(re.findall(r"^  (\w+) +(\S+ to \S+)$", text, re.M))
@@ -226,14 +226,16 @@ def test_ranges_that_noise_hides_are_marked(folder, capsys):
 def test_the_number_of_rows_stays_private(folder, capsys):
     text = (folder / "people.csv").read_text()
     (folder / "people.csv").write_text("\n".join([text, *text.splitlines()[-100:][:71]]))
-    assert main([*FIT, *ALL, "--neighbors", "add_remove"]) == 0
+    assert main([*FIT, *ALL, "--adjacency", "add_remove"]) == 0
     told = capsys.readouterr().out + (folder / "model.json").read_text()
     assert not re.search(r"(?<![\d.])67[0-2](?![\d.])", told)
 
 
 def test_columns_taken_for_numbers_are_named_where_rows_are_dropped(capsys):
     assert main([*FIT, *columns("age", "sex"), "--on-invalid", "drop"]) == 0
-    assert "columns without facts are taken for numbers: age, sex." in capsys.readouterr().err
+    assert (
+        "columns that are not described are taken for numbers: age, sex." in capsys.readouterr().err
+    )
     assert main([*FIT, *ALL, "--on-invalid", "drop", "-o", "other.json"]) == 0
     assert "taken for numbers: age, hours." in capsys.readouterr().err
 
@@ -244,7 +246,7 @@ def test_without_delta_nothing_is_bought_or_charged(capsys, command):
     line = [*FIT, *charge] if command == "fit" else ["plan", "--epsilon", "1"]
     assert main([*line, *ALL, "--delta", "0"]) == 1
     text = capsys.readouterr().err
-    assert "--delta 0 leaves no way to buy ranges" in text
+    assert "--delta 0 leaves no way to estimate ranges privately" in text
     assert "--bounds hours=LOW:HIGH" in text
     assert "--bounds-y LOW:HIGH" in text
     assert "--bounds sex" not in text
@@ -256,7 +258,10 @@ def test_without_delta_nothing_is_bought_or_charged(capsys, command):
 def test_a_purchase_is_charged(capsys):
     assert main([*FIT, *ALL, "--ledger", "l", "--dataset", "d", "--ledger-epsilon", "3"]) == 0
     (charge,) = Ledger("l").history("d")
-    assert any(release.startswith("range of the features: 2 x") for release in charge.releases)
+    assert any(
+        release.startswith("histogram in equal bins of the features: 2 x")
+        for release in charge.releases
+    )
 
 
 # Facts files
@@ -266,12 +271,12 @@ def test_a_template_may_be_left_as_it_is(folder, capsys):
     (folder / "numbers.csv").write_text("age,hours,wage\n" + "30,40,900\n" * 300)
     assert main(["plan", "--template", "numbers.csv", "--target", "wage"]) == 0
     text = capsys.readouterr().out
-    assert "bought for 15% of the privacy budget" in text
+    assert "estimated for 15% of the privacy budget" in text
     assert "costs 10%, or more if rows are few" in text
-    (folder / "facts.toml").write_text(text)
-    line = ["fit", "numbers.csv", "--facts", "facts.toml", "--epsilon", "1"]
+    (folder / "schema.toml").write_text(text)
+    line = ["fit", "numbers.csv", "--schema", "schema.toml", "--epsilon", "1"]
     assert main(line) == 0
     assert "the ranges of the columns for 15%" in capsys.readouterr().out
-    (folder / "facts.toml").write_text(text.replace("age = []", "age = [17, 90]"))
+    (folder / "schema.toml").write_text(text.replace("age = []", "age = [17, 90]"))
     assert main([*line, "-o", "other.json"]) == 1
     assert "with bounds: age\n  without: hours" in capsys.readouterr().err

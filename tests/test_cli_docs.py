@@ -40,8 +40,8 @@ def test_the_walk_through(tmp_path, monkeypatch):
     steps = re.findall(r"```console\n\$ (.*?)\n(.*?)```", text, re.S)
     assert len(steps) == 8
     for command, printed in steps:
-        if "--facts" in command:
-            (tmp_path / "facts.toml").write_text(facts)
+        if "--schema" in command:
+            (tmp_path / "schema.toml").write_text(facts)
         if "others.csv" in command:
             rows = (tmp_path / "people.csv").read_text().splitlines()[:21]
             (tmp_path / "others.csv").write_text("\n".join(row.rsplit(",", 1)[0] for row in rows))

@@ -138,7 +138,7 @@ def test_facts_about_a_column_that_is_not_there(complaint):
 
 def test_without_delta_all_missing_facts_at_once(complaint):
     text = complaint("fit", "people.csv", "--target", "wage", "--epsilon", "1", "--delta", "0")
-    assert "--delta 0 leaves no way to buy ranges" in text
+    assert "--delta 0 leaves no way to estimate ranges privately" in text
     assert "add --delta 1e-6, or declare" in text
     assert "--bounds age=LOW:HIGH   or, if it holds text, --categories age=A,B,..." in text
     assert "--bounds sex=LOW:HIGH" in text
@@ -149,7 +149,7 @@ def test_bounds_of_some_columns_are_no_bounds(complaint, folder):
     (folder / "people.csv").write_text("age,hours,height,wage\n30,40,170,900\n")
     line = ["fit", "people.csv", "--target", "wage", "--epsilon", "1", "--bounds-y", "0:1"]
     text = complaint(*line, "--bounds", "hours=0:99")
-    assert "give all of them bounds, or none: ranges are then bought" in text
+    assert "give all of them bounds, or none: ranges are then estimated privately" in text
     assert "\n  with bounds: hours\n  without: age, height\n" in text
     assert "--bounds age=LOW:HIGH" in text
     assert "--bounds height=LOW:HIGH" in text
@@ -178,7 +178,10 @@ def test_text_cannot_be_bought(complaint):
     """The columns of numbers need nothing, and the one of text a list."""
     text = complaint("fit", "people.csv", "--target", "wage", "--epsilon", "1")
     assert "sex: a cell is empty or no number (if it holds text: --categories sex=A,B,...)" in text
-    assert "Ranges of numbers are bought, but values of a text column must be listed" in text
+    assert (
+        "Ranges of numbers are estimated privately, but values of a text column must be "
+        "listed" in text
+    )
     assert "leave the column out with --columns age," in text
     assert "--bounds" not in text
     assert "age:" not in text
@@ -225,20 +228,20 @@ def test_range_below_zero_needs_no_equals_sign(complaint):
     [
         ("bounds = [", "is not valid TOML"),
         ("limits = 3", "entry 'limits', which is unknown; there are: target"),
-        ("bounds = 3", "bounds in facts.toml is no table"),
-        ("[bounds]\nage = [1]", "the bounds of 'age' in facts.toml are no pair of numbers"),
+        ("bounds = 3", "bounds in schema.toml is no table"),
+        ("[bounds]\nage = [1]", "the bounds of 'age' in schema.toml are no pair of numbers"),
         ("[bounds]\nage = [9, 1]", "the lower one first"),
-        ('[categories]\nsex = "male"', "'sex' in facts.toml is no list"),
-        ('data_norm = "long"', "data_norm in facts.toml is no number"),
+        ('[categories]\nsex = "male"', "'sex' in schema.toml is no list"),
+        ('data_norm = "long"', "data_norm in schema.toml is no number"),
     ],
 )
 def test_bad_facts_files(complaint, folder, toml, words):
-    (folder / "facts.toml").write_text(toml)
-    assert words in complaint(*FIT, "--facts", "facts.toml")
+    (folder / "schema.toml").write_text(toml)
+    assert words in complaint(*FIT, "--schema", "schema.toml")
 
 
 def test_absent_facts_file(complaint):
-    assert "facts file nowhere.toml cannot be read" in complaint(*FIT, "--facts", "nowhere.toml")
+    assert "schema file nowhere.toml cannot be read" in complaint(*FIT, "--schema", "nowhere.toml")
 
 
 # Budget, model and outputs
@@ -281,7 +284,7 @@ def test_labels_for_a_number_and_a_range_for_labels(complaint):
         ("--epsilon 1e300", "give an epsilon between"),
         ("--delta 1e-320", "give 1e-100 or more, or 0"),
         ("--separator ;;", "not one character"),
-        ("--neighbors friends", "invalid choice: 'friends'"),
+        ("--adjacency friends", "invalid choice: 'friends'"),
         ("--model cubic", "invalid choice: 'cubic'"),
         ("--bound age=1:2", "unrecognized arguments: --bound"),
     ],

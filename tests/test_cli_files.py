@@ -31,7 +31,7 @@ def folder(tmp_path, monkeypatch, empty_ledger):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "people.csv").write_text(ROWS)
     (tmp_path / "new.csv").write_text("age\n30\n")
-    (tmp_path / "facts.toml").write_text("target = 'wage'\n")
+    (tmp_path / "schema.toml").write_text("target = 'wage'\n")
     shutil.copy(empty_ledger, "l.ledger")
     return tmp_path
 
@@ -56,7 +56,7 @@ def charges():
 
 # No two paths are the same file
 
-INPUTS = ["people.csv", "new.csv", "facts.toml", "l.ledger", "l.ledger-journal", "l.ledger-wal"]
+INPUTS = ["people.csv", "new.csv", "schema.toml", "l.ledger", "l.ledger-journal", "l.ledger-wal"]
 
 
 @pytest.mark.parametrize("role", ["model", "predictions"])
@@ -70,7 +70,7 @@ def test_outputs_are_nothing_that_the_command_needs(refused, folder, role, path,
             pytest.skip("a hard link needs a file")
         (os.symlink if way == "soft" else os.link)(path, name)
     written = {"model": "m.json", "predictions": "p.csv", role: name}
-    line = [*FIT, *CHARGE, "--facts", "facts.toml", "--predict", "new.csv", "--overwrite"]
+    line = [*FIT, *CHARGE, "--schema", "schema.toml", "--predict", "new.csv", "--overwrite"]
     text = refused(*line, "-o", written["model"], "--predictions", written["predictions"])
     assert "are the same file" in text or "is a ledger" in text
 
@@ -80,9 +80,9 @@ def test_two_outputs_are_two_files(refused):
     assert "the predictions and the model are the same file" in refused(*line)
 
 
-@pytest.mark.parametrize("path", ["people.csv", "facts.toml", "new.csv"])
+@pytest.mark.parametrize("path", ["people.csv", "schema.toml", "new.csv"])
 def test_a_ledger_is_no_input(refused, path):
-    line = [*FIT, "--facts", "facts.toml", "--predict", "new.csv", "--predictions", "p.csv"]
+    line = [*FIT, "--schema", "schema.toml", "--predict", "new.csv", "--predictions", "p.csv"]
     ledger = ["--ledger", path, "--dataset", "x", "--ledger-epsilon", "1"]
     assert "the ledger and" in refused(*line, *ledger)
 

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from privlearn._core.releaser import Releaser, releasing_with
+from privlearn._core.releaser import Releaser, use_releaser
 from privlearn.cli import main
 from support import NoNoise
 
@@ -25,7 +25,7 @@ class Exact(NoNoise):
 
 
 def exactly():
-    return releasing_with(Exact)
+    return use_releaser(Exact)
 
 
 def people(n=3_000, seed=0):
@@ -277,17 +277,17 @@ sex = ["male", "female"]
 
 
 def test_facts_file_says_the_same_as_options(folder):
-    (folder / "facts.toml").write_text(TOML)
+    (folder / "schema.toml").write_text(TOML)
     with exactly():
         assert main(["fit", "people.csv", *FIT, "-o", "options.json"]) == 0
-        line = ["fit", "people.csv", "--facts", "facts.toml", "--epsilon", "1", "-o", "file.json"]
+        line = ["fit", "people.csv", "--schema", "schema.toml", "--epsilon", "1", "-o", "file.json"]
         assert main(line) == 0
     assert (folder / "file.json").read_text() == (folder / "options.json").read_text()
 
 
 def test_options_overrule_the_facts_file(folder):
-    (folder / "facts.toml").write_text(TOML)
-    line = ["fit", "people.csv", "--facts", "facts.toml", "--epsilon", "1"]
+    (folder / "schema.toml").write_text(TOML)
+    line = ["fit", "people.csv", "--schema", "schema.toml", "--epsilon", "1"]
     assert main([*line, "--bounds", "age=0:150", "--columns", "age"]) == 0
     (column,) = json.loads((folder / "model.json").read_text())["columns"]
     assert column["bounds"] == [0, 150]
@@ -299,8 +299,8 @@ def test_template_holds_names_and_nothing_else(folder, capsys):
     text = capsys.readouterr().out
     assert not any(cell in text for cell in ("37", "41", "977"))
     filled = text.replace("= []", "= [0, 2000]").replace("two.csv", "people.csv")
-    (folder / "facts.toml").write_text(filled)
-    assert main(["fit", "two.csv", "--facts", "facts.toml", "--epsilon", "1"]) == 0
+    (folder / "schema.toml").write_text(filled)
+    assert main(["fit", "two.csv", "--schema", "schema.toml", "--epsilon", "1"]) == 0
 
 
 # What is said and written
@@ -323,7 +323,7 @@ def test_nothing_tells_the_number_of_rows_where_it_is_private(folder, capsys, ba
     if bad:
         rows[-1]["age"] = "unknown"
     write_csv(folder / "some.csv", rows)
-    assert main(["fit", "some.csv", *FIT, "--neighbors", "add_remove"]) == int(bad)
+    assert main(["fit", "some.csv", *FIT, "--adjacency", "add_remove"]) == int(bad)
     seen = capsys.readouterr()
     told = seen.out + seen.err + ("" if bad else (folder / "model.json").read_text())
     assert not re.search(r"(?<![\d.])1,?23[3-5](?![\d.])", told)  # not a part of another number
@@ -331,7 +331,7 @@ def test_nothing_tells_the_number_of_rows_where_it_is_private(folder, capsys, ba
 
 def test_no_rows_are_no_error_where_their_number_is_private(folder):
     (folder / "none.csv").write_text("age,hours,sex,wage\n")
-    assert main(["fit", "none.csv", *FIT, "--neighbors", "add_remove"]) == 0
+    assert main(["fit", "none.csv", *FIT, "--adjacency", "add_remove"]) == 0
 
 
 def test_a_model_that_cannot_be_saved_is_printed(folder, capsys, monkeypatch):

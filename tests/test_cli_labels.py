@@ -156,14 +156,14 @@ def test_models_get_their_facts_and_options(name, estimator, own):
     facts = Facts({"age": (20, 80), "y": (0, 9)}, {"sex": ("m", "f")}, target="y")
     classifies = name in ("logistic", "svc")
     chosen = design(["age", "sex", "y"], facts, where="here", classifies=classifies)
-    model = build(name, chosen, own, epsilon=2.0, neighbors="add_remove")
+    model = build(name, chosen, own, epsilon=2.0, adjacency="add_remove")
     assert type(model).__name__ == estimator
     given = model.get_params()
     assert given["bounds_X"] == ([0, 0, 0], [1, 1, 1])
     assert given["data_norm"] == pytest.approx(np.sqrt(3))
     assert given.get("bounds_y") == (None if classifies else (0, 9))
     assert {key: given[key] for key in own} == own
-    assert (given["epsilon"], given["neighbors"]) == (2.0, "add_remove")
+    assert (given["epsilon"], given["adjacency"]) == (2.0, "add_remove")
 
 
 def test_huber_from_file_to_predictions(folder):

@@ -160,7 +160,7 @@ def test_damage_is_a_sentence(ledger, capsys, folder):
 def test_declare(ledger, capsys):
     line = ["ledger", "people.ledger", "--declare", "old people", "--parent", "people"]
     assert main(line) == 0
-    assert "booked to people as well" in capsys.readouterr().out
+    assert "recorded for people as well" in capsys.readouterr().out
     main([*FIT, "--epsilon", "0.2", "--ledger", "people.ledger", "--dataset", "old people"])
     assert len(ledger.history("people")) == 1
     capsys.readouterr()

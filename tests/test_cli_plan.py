@@ -90,9 +90,9 @@ def test_plan_without_data(capsys):
     text = printed(capsys, "plan", "--rows", "10,000", "--features", "8", "--epsilon", "1")
     assert "nothing has been released" in text
     assert "n = 10,000 rows" in text
-    assert re.search(r"price +epsilon = 1 at delta = 1e-06", text)
+    assert re.search(r"cost +epsilon = 1 at delta = 1e-06", text)
     assert "the ranges of the columns for 15% and the range of the target for 10%" in text
-    assert "in halves of its range" in text
+    assert "in units of half that range" in text
 
 
 def test_plan_is_that_of_the_fit(capsys, tmp_path, monkeypatch):
@@ -111,7 +111,7 @@ def test_plan_tells_noise_in_the_units_of_columns(capsys):
     wide = printed(capsys, *line, "--bounds", "a=0:100", "--bounds", "b=0:1")
     noise = {k: float(v) for k, v in re.findall(r"^  ([ab]) +([\d.e-]+)$", wide, re.M)}
     assert noise["b"] == pytest.approx(100 * noise["a"], rel=0.01)
-    assert "bought" not in wide
+    assert "estimated privately" not in wide
 
 
 def test_more_privacy_is_more_noise(capsys):
@@ -125,7 +125,7 @@ def test_more_privacy_is_more_noise(capsys):
 @pytest.mark.parametrize("model", sorted(MODELS))
 @pytest.mark.parametrize("relation", ["zero_out", "add_remove"])
 def test_every_model_has_a_plan(capsys, model, relation):
-    line = ["plan", "--features", "3", "--epsilon", "1", "--model", model, "--neighbors", relation]
+    line = ["plan", "--features", "3", "--epsilon", "1", "--model", model, "--adjacency", relation]
     assert "release " in printed(capsys, *line, "--rows", "5000")
 
 

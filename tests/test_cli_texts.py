@@ -150,7 +150,7 @@ def test_errors_quote_no_cell(folder, capsys, line, first):
         assert SECRET not in seen.out + seen.err + (folder / "model.json").read_text()
 
 
-@pytest.mark.parametrize("option", ["--facts", "--predict"])
+@pytest.mark.parametrize("option", ["--schema", "--predict"])
 def test_data_in_the_place_of_another_file_is_not_quoted(capsys, folder, option):
     (folder / "wrong").write_text(f"{SECRET}={SECRET}\n{SECRET},1\n")
     more = ["--predictions", "p.csv"] if option == "--predict" else []
@@ -196,9 +196,9 @@ def test_what_privlearn_says_itself_is_shown(capsys):
         ["--bounds-y", "-1e308:1e308"],
         ["--data-norm", "1e200"],
         ["--data-norm", "1e-200"],
-        ["--facts", "deep.toml"],
-        ["--facts", "huge.toml"],
-        ["--facts", "norm.toml"],
+        ["--schema", "deep.toml"],
+        ["--schema", "huge.toml"],
+        ["--schema", "norm.toml"],
         ["--columns", ","],
         ["--columns", "age,age"],
     ],
@@ -245,7 +245,7 @@ def test_any_file_gets_a_sentence(tmp_path_factory, text, named):
         assert main(["fit", str(folder / "x.csv"), *line]) in (0, 1)
         assert main(["fit", str(folder / "x.csv"), *line, "--on-invalid", "drop"]) in (0, 1)
         quoted = SECRET in complaints.getvalue()
-        assert main(["fit", "people.csv", *line, "--facts", str(folder / "x.toml")]) in (0, 1)
+        assert main(["fit", "people.csv", *line, "--schema", str(folder / "x.toml")]) in (0, 1)
         assert main(["predict", str(folder / "x.toml"), "new.csv"]) == 1
     assert not (named and quoted)
     assert "unexpected" not in complaints.getvalue()

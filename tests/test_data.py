@@ -7,12 +7,12 @@ from sklearn.base import BaseEstimator
 
 from privlearn import LinearRegression
 from privlearn._core.numerics import BLOCK_ROWS
-from privlearn._core.problem import Bounds, Neighbors, Problem
+from privlearn._core.problem import Adjacency, Bounds, Problem
 from privlearn._data.bounded import BoundedData, Rows, Table, bound, validate
 from privlearn._data.clipping import clip_rows
 from privlearn._objective.losses import Squared
 from privlearn._objective.penalties import Penalty
-from privlearn.exceptions import UnsupportedCombination
+from privlearn.exceptions import UnsupportedCombinationError
 from support import regression
 
 SECRET = "Ms Grey, diabetes"
@@ -34,7 +34,7 @@ def bounded(X, y, *, intercept=True, **declared):
         bounds=facts,
         loss=Squared(),
         penalty=Penalty(),
-        neighbors=Neighbors.ZERO_OUT,
+        adjacency=Adjacency.ZERO_OUT,
         fit_intercept=intercept,
     )
     data = bound(Table(X, np.asarray(y, dtype=float)), problem)
@@ -169,7 +169,7 @@ def test_targets_that_cannot_be_used(y, words):
 def test_two_targets_are_refused_and_a_column_is_flattened():
     from sklearn.exceptions import DataConversionWarning
 
-    with pytest.raises(UnsupportedCombination, match="one target per row"):
+    with pytest.raises(UnsupportedCombinationError, match="one target per row"):
         read([[1.0], [2.0]], [[1.0, 2.0], [3.0, 4.0]])
     with pytest.warns(DataConversionWarning, match="ravel"):
         assert read([[1.0], [2.0]], [[1.0], [2.0]]).y.shape == (2,)
@@ -214,7 +214,7 @@ def test_bounds_must_make_sense():
         ({"bounds_y": ([0, 1], 2)}, "pair of two numbers"),
         ({"data_norm": 0.9}, "the intercept's 1 is part of the row"),
         ({"data_norm": -1.0}, "data_norm"),
-        ({"neighbors": "add"}, "neighbors"),
+        ({"adjacency": "add"}, "adjacency"),
         ({"solver": "newton"}, "solver='newton' is unknown"),
         ({"solver": 3}, "solver is a int"),
         ({"random_state": -1}, "random_state"),

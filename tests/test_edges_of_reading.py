@@ -24,7 +24,7 @@ def read(X, **given):
 
 @pytest.mark.parametrize("rows", [[None, None, None], [None, None, [0.1, 0.2]], []])
 def test_rows_that_are_none_are_empty_rows_however_many_they_are(rows):
-    model = ridge(neighbors="add_remove")
+    model = ridge(adjacency="add_remove")
     assert read_table(
         model, rows, [0.5] * len(rows), n_is_public=False, on_invalid="drop"
     ).n == len(rows)
@@ -100,7 +100,7 @@ def test_no_levels_are_refused_before_the_charge():
             charged.append(plan)
 
     model = LogisticRegression(
-        bounds_X=B, classes=[0, 1], neighbors="add_remove", on_invalid="drop", solver="one-pass",
+        bounds_X=B, classes=[0, 1], adjacency="add_remove", on_invalid="drop", solver="one-pass",
         ledger=Book(),
     )  # fmt: skip
     with pytest.raises(ValueError, match="sample_epsilon is empty"):

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from privlearn._core.problem import Bounds, Neighbors, Problem
+from privlearn._core.problem import Adjacency, Bounds, Problem
 from privlearn._data.bounded import BoundedData, Table
 from privlearn._objective import losses
 from privlearn._objective.penalties import Penalty
@@ -106,7 +106,7 @@ def mapped(ranks, invalid, n=3_000, size=300, by_row=True, factor=1.0):
     features = FeatureMap(frequencies, *extra, by_row=by_row)
     inner = Bounds(None, None, bounds.target, 2.0**0.5)
     problem = Problem(
-        n, features.n_features_out, inner, losses.Squared(), Penalty(), Neighbors("zero_out")
+        n, features.n_features_out, inner, losses.Squared(), Penalty(), Adjacency("zero_out")
     )
     return MappedData.of(source, features, inner), Coordinates.of(problem)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
-from privlearn._core.problem import Neighbors
+from privlearn._core.problem import Adjacency
 from privlearn.audit.replay import moved
 from privlearn.audit.tape import record, replay_on
 from privlearn.feature_selection import KendallSelector
@@ -112,7 +112,7 @@ DECLARED = {"zero_out": (1.0, 2.0), "add_remove": (1.5, 3.0), "replace_one": (2.
 
 def fit_both(relation, rows, row, other, k=3, seed=0):
     """Movements of all releases when the last row, features and then y, is exchanged."""
-    model = KendallSelector(k, neighbors=relation, on_invalid="drop", random_state=seed)
+    model = KendallSelector(k, adjacency=relation, on_invalid="drop", random_state=seed)
     first = np.vstack([rows, row])
     second = rows if relation == "add_remove" else np.vstack([rows, other])
     tape = record(model, first[:, :-1], first[:, -1])
@@ -126,16 +126,16 @@ def fit_both(relation, rows, row, other, k=3, seed=0):
     return found, declared
 
 
-@pytest.mark.parametrize("relation", [relation.value for relation in Neighbors])
+@pytest.mark.parametrize("relation", [relation.value for relation in Adjacency])
 def test_declared_sensitivities(relation):
-    first, further = KendallSelector(2, neighbors=relation).plan(10, n_features=4).releases
-    plan = KendallSelector(2, neighbors=relation).plan(10, n_features=4)
+    first, further = KendallSelector(2, adjacency=relation).plan(10, n_features=4).releases
+    plan = KendallSelector(2, adjacency=relation).plan(10, n_features=4)
     assert plan.sensitivity(first) == pytest.approx(DECLARED[relation][0], rel=1e-3)
     assert plan.sensitivity(further) == pytest.approx(DECLARED[relation][1], rel=1e-3)
     assert plan.sensitivity(first) > DECLARED[relation][0]  # rounding is paid for
 
 
-@pytest.mark.parametrize("relation", [relation.value for relation in Neighbors])
+@pytest.mark.parametrize("relation", [relation.value for relation in Adjacency])
 def test_no_row_moves_more_and_some_move_as_much(relation):
     """Random small data with ties, then the worst rows: one order, and a row against all."""
     rng = np.random.default_rng(0)
@@ -165,7 +165,7 @@ def test_empty_rows_are_in_no_pair_and_count_where_n_is_public():
     holed = np.where(np.arange(30)[:, None] % 3 == 0, np.nan, X)
     kept = np.arange(30) % 3 != 0
     for relation, divisor in (("zero_out", 29), ("add_remove", 19)):
-        model = KendallSelector(1, neighbors=relation, on_invalid="drop", random_state=0)
+        model = KendallSelector(1, adjacency=relation, on_invalid="drop", random_state=0)
         (entry,) = record(model, holed, y).entries
         expected = [abs(all_pairs(X[kept, j], y[kept])) / divisor for j in range(3)]
         np.testing.assert_allclose(entry.statistic, expected, rtol=1e-12)
@@ -173,7 +173,7 @@ def test_empty_rows_are_in_no_pair_and_count_where_n_is_public():
 
 @pytest.mark.parametrize("n", [0, 1])
 def test_without_pairs_everything_is_zero(n):
-    model = KendallSelector(3, neighbors="add_remove", random_state=0)
+    model = KendallSelector(3, adjacency="add_remove", random_state=0)
     tape = record(model, np.ones((n, 3)), np.ones(n))
     assert sorted(model.selected_) == [0, 1, 2]
     assert not tape.entries[0].statistic.any()
@@ -198,7 +198,7 @@ def test_those_already_chosen_cannot_win():
     """With almost no budget noise decides, and still nobody is chosen twice."""
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((50, 12)), rng.standard_normal(50)
-    for relation in Neighbors:
+    for relation in Adjacency:
         for seed in range(20):
-            model = KendallSelector(12, epsilon=1e-3, neighbors=relation.value, random_state=seed)
+            model = KendallSelector(12, epsilon=1e-3, adjacency=relation.value, random_state=seed)
             assert sorted(model.fit(X, y).selected_) == list(range(12))

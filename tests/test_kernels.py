@@ -1,4 +1,4 @@
-"""Kernel models: ridge on features without noise, ranks, what is bought, refused and kept."""
+"""Kernel models: ridge on features without noise, ranks, what is estimated, refused and kept."""
 
 import pickle
 from itertools import pairwise, product
@@ -11,11 +11,11 @@ from sklearn.linear_model import Ridge
 
 import privlearn
 from privlearn import KernelClassifier, KernelRegressor, audit
-from privlearn._core.problem import Bounds, Neighbors
+from privlearn._core.problem import Adjacency, Bounds
 from privlearn._data.bounded import BoundedData, Table
 from privlearn.accounting import compose
 from privlearn.accounting.gaussian import equivalent_mu
-from privlearn.exceptions import UnsupportedCombination
+from privlearn.exceptions import UnsupportedCombinationError
 from privlearn.kernel_model import base, ranks
 from privlearn.kernel_model.feature_map import STRAIGHT, FeatureMap, KernelSpec
 from privlearn.kernel_model.mapped import MappedData
@@ -25,7 +25,7 @@ from privlearn.solvers._common import row_source as portions
 from privlearn.solvers.sgd import solver as sgd
 from support import exact
 
-RELATIONS = [relation.value for relation in Neighbors]
+RELATIONS = [relation.value for relation in Adjacency]
 LOW, HIGH = np.array([-1.0, 0.0, 2.0]), np.array([3.0, 1.0, 9.0])
 FACTS = {"bounds_X": (LOW, HIGH), "bounds_y": (-2.0, 2.0)}
 BANDWIDTHS = {"given": [2.0, 0.5, 3.0], "bought": None}
@@ -120,7 +120,7 @@ def test_bought_features_have_the_kernel_of_ranks_and_their_products():
 def test_a_kernel_model_is_the_linear_one_of_its_features(solver, relation):
     """The same noise included: both plans, and with one seed all draws, are the same."""
     X, y = curved(1_000)
-    given = {"alpha": 2.0, "solver": solver, "neighbors": relation, "epsilon": 20.0}
+    given = {"alpha": 2.0, "solver": solver, "adjacency": relation, "epsilon": 20.0}
     ours = model(bandwidth=BANDWIDTHS["given"], **given).fit(X, y)
     phi = ours.feature_map_.transform(X)
     known = {"data_norm": 2**0.5, "bounds_y": (-2.0, 2.0), "random_state": 0}
@@ -171,7 +171,7 @@ def test_one_row_moves_one_bin_of_each_feature(relation):
     X[7], other[7] = LOW, HIGH if relation == "replace_one" else np.nan
     seen = [ranks.histograms(BoundedData(Table(D, np.zeros(50)), box, True), edges)
             for D in (X, other)]  # fmt: skip
-    release = model(neighbors=relation).plan(n=50, n_features=3).releases[0]
+    release = model(adjacency=relation).plan(n=50, n_features=3).releases[0]
     assert release.clip == pytest.approx(np.sqrt(3))
     moved = np.linalg.norm(seen[0] - seen[1])
     most = release.clip * (release.norm.diameter if relation == "replace_one" else 1.0)
@@ -248,7 +248,7 @@ def test_ranks_beyond_the_box_are_those_of_its_ends():
     np.testing.assert_array_equal(map_.places(np.array([[-9.0], [9.0], [1e308]]))[:, 0], [-1, 1, 1])
 
 
-# What is bought
+# What is estimated
 
 
 def mu2(pairs):
@@ -259,7 +259,7 @@ def mu2(pairs):
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("solver", ["auto", "sgd", "moments", "output", OnePassSGD()])
 def test_ranks_cost_a_twentieth(solver, relation):
-    plan = model(solver=solver, neighbors=relation).plan(n=20_000, n_features=3)
+    plan = model(solver=solver, adjacency=relation).plan(n=20_000, n_features=3)
     assert plan.releases[0].name == RANKS
     bought, *rest = plan.pairs()
     assert mu2([bought]) / mu2([bought, *rest]) == pytest.approx(0.05, rel=0.2)
@@ -332,10 +332,10 @@ def test_what_cannot_be_is_refused_before_any_charge(given, level, message):
     X, y = curved(60)
     levels = None if level is None else np.where(np.arange(60) % 2, level, level / 2)
     witness = Witness()
-    with pytest.raises((ValueError, UnsupportedCombination), match=message):
+    with pytest.raises((ValueError, UnsupportedCombinationError), match=message):
         model(ledger=witness, **given).fit(X, y, sample_epsilon=levels)
     assert not witness.charged
-    with pytest.raises((ValueError, UnsupportedCombination), match=message):
+    with pytest.raises((ValueError, UnsupportedCombinationError), match=message):
         model(**given).plan(n=60, n_features=3, sample_epsilon=levels)
     model(ledger=witness, solver=SGD(steps=1)).fit(X, y)
     assert witness.charged
@@ -405,7 +405,7 @@ def test_sgd_on_computed_rows_is_sgd_on_stored_ones(bandwidth, relation, monkeyp
     X, y = curved(1_500)
     X[5], y[9] = np.nan, np.nan
     ours = model(
-        bandwidth=bandwidth, solver=SGD(steps=30), neighbors=relation, on_invalid="drop"
+        bandwidth=bandwidth, solver=SGD(steps=30), adjacency=relation, on_invalid="drop"
     )  # fmt: skip
     stored = ours.fit(X, y).coef_
     monkeypatch.setattr(sgd, "KEPT", 0)
@@ -421,7 +421,7 @@ TOLERANCE = {"zero_out": 1e-5, "replace_one": 1e-5, "add_remove": 1e-12}
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_output_does_not_depend_on_how_many_rows_are_fetched(relation, monkeypatch):
     X, y = curved(1_500)
-    ours = model(solver=OutputPerturbation(epochs=2), neighbors=relation)
+    ours = model(solver=OutputPerturbation(epochs=2), adjacency=relation)
     whole = ours.fit(X, y).coef_
     monkeypatch.setattr(portions, "AT_ONCE", 64)
     np.testing.assert_allclose(ours.fit(X, y).coef_, whole, rtol=0, atol=TOLERANCE[relation])
@@ -446,7 +446,7 @@ def test_where_n_is_private_features_do_not_depend_on_the_place(bandwidth, monke
     for relation in RELATIONS:
         maps = seen.setdefault(relation, [])
         monkeypatch.setattr(MappedData, "of", lambda *a, maps=maps: maps.append(a[1]) or made(*a))
-        model(solver=SGD(steps=1), bandwidth=bandwidth, neighbors=relation).fit(X, y)
+        model(solver=SGD(steps=1), bandwidth=bandwidth, adjacency=relation).fit(X, y)
         assert {map_.by_row for map_ in maps} == {relation == "add_remove"}
     private = seen["add_remove"][0]
     whole = private.single(X)
@@ -560,7 +560,7 @@ def test_the_penalty_by_rule_is_that_of_the_noise():
 
     mu = equivalent_mu(1.0, 1e-6)
     assert weight() == pytest.approx(base.OF_NUMBERS * np.sqrt(40) / mu)
-    assert weight(neighbors="replace_one") == pytest.approx(2 * weight())
+    assert weight(adjacency="replace_one") == pytest.approx(2 * weight())
     assert weight(n_components=160) == pytest.approx(2 * weight())
     assert weight(n=10_000) == weight()
     assert weight(epsilon=0.1) > 5 * weight()
@@ -602,7 +602,7 @@ CASES = [
 
 @pytest.mark.parametrize(("solver", "relation", "bandwidth"), CASES)
 def test_audits(solver, relation, bandwidth):
-    settings = {"neighbors": relation, "n_components": 8, "random_state": None}
+    settings = {"adjacency": relation, "n_components": 8, "random_state": None}
     settings["bandwidth"] = BANDWIDTHS[bandwidth]
     audit.check(model(solver=AUDITED[solver], **settings), n_features=3)
 

@@ -76,7 +76,7 @@ def test_equals_scikit_learn_without_noise(relation, intercept, share, alpha):
     X, y = correlated()
     shared = {"alpha": alpha, "fit_intercept": intercept}
     theirs = reference(share, **shared).fit(X, y)
-    ours = exact(ours_with(share, neighbors=relation, **shared, **facts(X, y)), X, y)
+    ours = exact(ours_with(share, adjacency=relation, **shared, **facts(X, y)), X, y)
     agree(ours, theirs, X, y, alpha, share)
 
 
@@ -176,7 +176,7 @@ def test_dropped_rows_count_in_a_public_n_only(relation, intercept):
     holes[::2, 1] = np.nan
     kept = np.isfinite(holes).all(axis=1)
     model = Lasso(
-        alpha=2.0, neighbors=relation, fit_intercept=intercept, on_invalid="drop", **facts(X, y)
+        alpha=2.0, adjacency=relation, fit_intercept=intercept, on_invalid="drop", **facts(X, y)
     )
     alpha = 2.0 if relation == "add_remove" else 4.0
     theirs = reference(1.0, alpha=alpha, fit_intercept=intercept).fit(X[kept], y[kept])
@@ -192,7 +192,7 @@ def test_sgd_minimises_the_same_objective():
     solver = SGD(steps=3_000, clip=50.0, momentum=0.9, batch_size=None, average=0.2)
     for relation in ("zero_out", "add_remove"):
         model = Lasso(
-            alpha=0.05, solver=solver, neighbors=relation, bounds_X=(-1, 1), bounds_y=(-3, 3)
+            alpha=0.05, solver=solver, adjacency=relation, bounds_X=(-1, 1), bounds_y=(-3, 3)
         )
         ours = exact(model, X, y)
         np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=0.03)
@@ -211,12 +211,12 @@ def test_total_multiplies_weights_per_row_only():
 @pytest.mark.parametrize("intercept", [True, False])
 def test_a_private_number_of_rows_is_released_only_where_the_matrix_lacks_it(relation, intercept):
     known = {"bounds_X": (-1, 1), "bounds_y": (-1, 1), "fit_intercept": intercept}
-    known |= {"solver": "moments", "neighbors": relation}
+    known |= {"solver": "moments", "adjacency": relation}
     needed = relation == "add_remove" and not intercept
     for n in (None, 1_000):
         plan = Lasso(**known).plan(n=n, n_features=3)
         names = [release.name for release in plan.releases]
-        assert names == ["moment matrix", "number of rows"][: 1 + needed]
+        assert names == ["second moments", "number of rows"][: 1 + needed]
         assert plan.epsilon(1e-6) == pytest.approx(1.0, rel=1e-3)
         assert len(Ridge(**known).plan(n=n, n_features=3).releases) == 1
 
@@ -242,14 +242,14 @@ def test_private_fits_find_what_matters(relation, intercept, share):
     zeros = []
     for seed in range(10):
         model = ours_with(
-            share, alpha=0.05, solver="moments", neighbors=relation, random_state=seed, **known
+            share, alpha=0.05, solver="moments", adjacency=relation, random_state=seed, **known
         ).fit(X, y)
         assert (model.coef_[:3] != 0).all()
         assert np.abs(model.coef_ - best.coef_).max() < 0.2
         assert model.score(X, y) > 0.97 * best.score(X, y) - 0.02
         zeros.append((model.coef_[3:] == 0).mean())
     assert np.mean(zeros) > 0.6
-    plain = LinearRegression(solver="moments", neighbors=relation, random_state=0, **known)
+    plain = LinearRegression(solver="moments", adjacency=relation, random_state=0, **known)
     assert (plain.fit(X, y).coef_ != 0).all()
 
 
@@ -271,7 +271,7 @@ def test_the_model_is_made_of_what_was_released(relation, intercept, solver):
     """The releases of one data set give one model, whoever's rows are there; also with other n."""
     X, y = sparse_truth(3_000, 4)
     known = {"bounds_X": (-1, 1), "bounds_y": (-3, 3), "fit_intercept": intercept}
-    model = Lasso(alpha=0.02, neighbors=relation, solver=solver, random_state=0, **known)
+    model = Lasso(alpha=0.02, adjacency=relation, solver=solver, random_state=0, **known)
     tape = record(model, X, y)
     coef, level = model.coef_.copy(), model.intercept_
     assert coef.any()

@@ -17,14 +17,14 @@ from sklearn.model_selection import GridSearchCV
 from privlearn import Ledger, LinearRegression
 from privlearn._core.mechanisms import GUMBEL, LAPLACE
 from privlearn._core.plan import L1, LINF, Plan, Release, calibrate
-from privlearn._core.problem import Budget, Neighbors
+from privlearn._core.problem import Adjacency, Budget
 from privlearn._core.sampling import Poisson
 from privlearn.exceptions import (
-    BudgetExceeded,
-    InvalidBudget,
+    BudgetExceededError,
+    InvalidBudgetError,
     LedgerError,
-    MissingFact,
-    UnsupportedCombination,
+    MissingFactError,
+    UnsupportedCombinationError,
 )
 from privlearn.ledger import entries
 from privlearn.ledger import ledger as book
@@ -50,23 +50,23 @@ def model(ledger, epsilon=1.0, **parameters):
     return LinearRegression(epsilon=epsilon, ledger=ledger, **{**facts, **parameters})
 
 
-def gaussian(scale=10.0, relation=Neighbors.ZERO_OUT):
+def gaussian(scale=10.0, relation=Adjacency.ZERO_OUT):
     return Plan((Release("sum", (3,), clip=1.0),), relation, scale, rows=100)
 
 
 def sampled(scale=2.0, count=300):
     release = Release("gradient", (3,), clip=1.0, sampling=Poisson(0.01), count=count)
-    return Plan((release,), Neighbors.ZERO_OUT, scale, rows=100)
+    return Plan((release,), Adjacency.ZERO_OUT, scale, rows=100)
 
 
 def laplace(scale=10.0):
     release = Release("count", (1,), clip=1.0, norm=L1, mechanism=LAPLACE)
-    return Plan((release,), Neighbors.ZERO_OUT, scale, rows=100)
+    return Plan((release,), Adjacency.ZERO_OUT, scale, rows=100)
 
 
 def selection(scale=10.0):
     release = Release("best", (4,), clip=1.0, norm=LINF, mechanism=GUMBEL)
-    return Plan((release,), Neighbors.ZERO_OUT, scale, rows=100)
+    return Plan((release,), Adjacency.ZERO_OUT, scale, rows=100)
 
 
 # Price
@@ -86,7 +86,7 @@ def test_spent_and_remaining_of_gaussian_fits(ledger):
     assert ledger.spent("patients") == pytest.approx(0.6, rel=1e-5)
     left = ledger.remaining("patients")
     assert left > 0.7  # not 0.4: epsilons do not add up
-    with pytest.raises(BudgetExceeded):
+    with pytest.raises(BudgetExceededError):
         model(ledger, epsilon=left * 1.01).fit(X, Y)
     model(ledger, epsilon=left).fit(X, Y)
     assert 0.999 < ledger.spent("patients") <= 1.0
@@ -98,7 +98,7 @@ def test_mixed_releases_fill_the_budget_and_never_pass_it(path):
     for k in range(60):
         try:
             ledger.charge(plans[k % 4], "patients")
-        except BudgetExceeded:
+        except BudgetExceededError:
             break
     assert k > 15
     assert 0.85 < ledger.spent("patients") <= 1.0
@@ -108,13 +108,13 @@ def test_data_sets_have_a_budget_each(ledger):
     model(ledger).fit(X, Y)
     model(ledger, dataset="others").fit(X, Y)
     assert ledger.datasets() == ["others", "patients"]
-    with pytest.raises(BudgetExceeded):
+    with pytest.raises(BudgetExceededError):
         model(ledger, epsilon=0.5).fit(X, Y)
 
 
 def test_the_ledgers_delta_counts_not_the_fits(ledger):
     """A promise at a larger delta costs more than its epsilon at the ledger's."""
-    with pytest.raises(BudgetExceeded) as refused:
+    with pytest.raises(BudgetExceededError) as refused:
         model(ledger, epsilon=1.0, delta=1e-4).fit(X, Y)
     assert refused.value.asked > 1.1
     assert ledger.datasets() == []
@@ -126,10 +126,10 @@ def test_pure_ledger_adds_losses(path):
         ledger.charge(laplace(10.0), "patients")
     assert ledger.spent("patients") == pytest.approx(0.3, rel=1e-6)
     assert ledger.remaining("patients") == pytest.approx(0.01, rel=1e-3)
-    with pytest.raises(BudgetExceeded, match=r"costs epsilon=0\.1 at delta=0") as refused:
+    with pytest.raises(BudgetExceededError, match=r"costs epsilon=0\.1 at delta=0") as refused:
         ledger.charge(laplace(10.0), "patients")
     assert refused.value.fits == pytest.approx(0.01, rel=2e-3)
-    with pytest.raises(BudgetExceeded, match="needs delta > 0"):
+    with pytest.raises(BudgetExceededError, match="needs delta > 0"):
         ledger.charge(gaussian(), "patients")
 
 
@@ -138,7 +138,7 @@ def test_pure_ledger_adds_losses(path):
 
 def test_refusal_says_what_was_asked_what_is_left_and_what_fits(ledger):
     model(ledger, epsilon=0.9).fit(X, Y)
-    with pytest.raises(BudgetExceeded, match="nothing was charged or released") as refused:
+    with pytest.raises(BudgetExceededError, match="nothing was charged or released") as refused:
         model(ledger, epsilon=0.8).fit(X, Y)
     error = refused.value
     assert error.asked == pytest.approx(0.8, rel=1e-5)
@@ -153,14 +153,14 @@ def test_refusal_says_what_was_asked_what_is_left_and_what_fits(ledger):
 def test_refusal_of_a_sampled_plan_names_one_that_fits(ledger):
     ledger.charge(gaussian(7.0), "patients")
     plan = sampled(0.8, count=2000)
-    with pytest.raises(BudgetExceeded) as refused:
+    with pytest.raises(BudgetExceededError) as refused:
         ledger.charge(plan, "patients")
     fits = refused.value.fits
     assert refused.value.asked == pytest.approx(plan.epsilon(DELTA), rel=1e-3)
     assert 0.1 < fits < 1
     fitting = calibrate(lambda scale: replace(plan, scale=scale), Budget(fits, DELTA))
     ledger.charge(fitting, "patients")
-    with pytest.raises(BudgetExceeded):
+    with pytest.raises(BudgetExceededError):
         ledger.charge(replace(plan, scale=2 * fitting.scale), "patients")
 
 
@@ -168,23 +168,23 @@ def test_nothing_fits_any_more(path):
     ledger = Ledger.create(path, epsilon=0.1, delta=0)
     ledger.charge(laplace(10.0 * (1 + 1e-4)), "patients")
     ledger.charge(laplace(1e6), "patients")
-    with pytest.raises(BudgetExceeded) as refused:
+    with pytest.raises(BudgetExceededError) as refused:
         ledger.charge(gaussian(), "patients")
     assert refused.value.fits is None
 
 
 def test_refusals_can_be_pickled():
-    error = BudgetExceeded("too much", 1.0, 0.5, 0.25)
+    error = BudgetExceededError("too much", 1.0, 0.5, 0.25)
     again = pickle.loads(pickle.dumps(error))
     assert (str(again), again.asked, again.left, again.fits) == ("too much", 1.0, 0.5, 0.25)
 
 
 def test_one_relation_per_data_set(ledger):
     ledger.charge(gaussian(20.0), "patients")
-    with pytest.raises(UnsupportedCombination, match=r"'add_remove'.*'zero_out' before"):
-        ledger.charge(gaussian(20.0, Neighbors.ADD_REMOVE), "patients")
-    ledger.charge(gaussian(20.0, Neighbors.ADD_REMOVE), "others")
-    assert [charge.neighbors for charge in ledger.history("others")] == ["add_remove"]
+    with pytest.raises(UnsupportedCombinationError, match=r"'add_remove'.*'zero_out' before"):
+        ledger.charge(gaussian(20.0, Adjacency.ADD_REMOVE), "patients")
+    ledger.charge(gaussian(20.0, Adjacency.ADD_REMOVE), "others")
+    assert [charge.adjacency for charge in ledger.history("others")] == ["add_remove"]
     assert len(ledger.history("patients")) == 1
 
 
@@ -199,7 +199,7 @@ def test_a_charge_that_slips_in_while_another_is_priced_is_counted(ledger, monke
         return answer
 
     monkeypatch.setattr(book, "decide", overtaken)
-    with pytest.raises(BudgetExceeded):
+    with pytest.raises(BudgetExceededError):
         ledger.charge(gaussian(4.3), "patients")
     assert len(ledger.history("patients")) == 1
 
@@ -225,7 +225,7 @@ def test_refused_input_is_not_charged(ledger):
 
 def test_a_seeded_fit_is_charged(ledger):
     model(ledger, random_state=0).fit(X, Y)
-    with pytest.raises(BudgetExceeded):
+    with pytest.raises(BudgetExceededError):
         model(ledger, random_state=0).fit(X, Y)
 
 
@@ -238,7 +238,7 @@ def test_sixteen_clones_share_one_budget(ledger):
         try:
             clone(original).fit(X, Y)
             charged += 1
-        except BudgetExceeded:
+        except BudgetExceededError:
             assert charged == 1
     assert charged == len(ledger.history("patients")) == 1
 
@@ -252,7 +252,7 @@ def test_every_copy_is_a_handle_on_the_same_file(ledger, duplicate, monkeypatch)
     twin = duplicate(model(ledger))
     monkeypatch.chdir(os.path.dirname(ledger.path) + "/..")
     twin.fit(X, Y)
-    with pytest.raises(BudgetExceeded):
+    with pytest.raises(BudgetExceededError):
         model(ledger).fit(X, Y)
 
 
@@ -309,14 +309,14 @@ def test_the_context_names_the_data_set(ledger):
 
 def test_the_context_is_this_ledgers_alone(ledger, tmp_path):
     other = Ledger.create(tmp_path / "other.ledger", epsilon=1, delta=DELTA)
-    with ledger.dataset("a"), pytest.raises(MissingFact, match="dataset is missing"):
+    with ledger.dataset("a"), pytest.raises(MissingFactError, match="dataset is missing"):
         other.charge(gaussian(), None)
 
 
 def test_a_charge_without_a_name_is_refused(ledger):
-    with pytest.raises(MissingFact, match="dataset is missing"):
+    with pytest.raises(MissingFactError, match="dataset is missing"):
         model(ledger, dataset=None).fit(X, Y)
-    with pytest.raises(MissingFact, match="needs a name"):
+    with pytest.raises(MissingFactError, match="needs a name"):
         ledger.charge(gaussian(), " ")
 
 
@@ -325,7 +325,7 @@ def test_a_charge_without_a_name_is_refused(ledger):
 
 def test_a_path_opens_the_ledger(ledger):
     for given in (ledger.path, os.fsencode(ledger.path).decode()):
-        with pytest.raises(BudgetExceeded):
+        with pytest.raises(BudgetExceededError):
             model(given, epsilon=2.0).fit(X, Y)
     model(ledger.path).fit(X, Y)
     assert ledger.datasets() == ["patients"]
@@ -346,7 +346,7 @@ def test_a_missing_file_is_an_error_and_not_a_new_budget(path):
         Ledger(path)
     with pytest.raises(TypeError):
         Ledger(path, epsilon=1, delta=DELTA)
-    with pytest.raises(InvalidBudget):
+    with pytest.raises(InvalidBudgetError):
         Ledger.create(path, epsilon=-1, delta=DELTA)
     assert not path.exists()
 
@@ -415,12 +415,12 @@ def test_history_tells_what_was_released_and_nothing_about_data(ledger):
     fitted = model(ledger, epsilon=0.3).fit(X, Y)
     (charge,) = ledger.history("patients")
     assert charge.dataset == "patients"
-    assert charge.neighbors == "zero_out"
+    assert charge.adjacency == "zero_out"
     assert charge.version == fitted.privacy_.version
     assert charge.epsilon == pytest.approx(0.3, rel=1e-5)
     assert list(charge.releases) == fitted.privacy_.plan.describe()
     assert re.match(r"\d{4}-\d\d-\d\dT[\d:]+\+00:00", charge.when)
-    assert "moment matrix" in str(charge)
+    assert "second moments" in str(charge)
     assert charge.pairs == tuple(fitted.privacy_.plan.pairs())
 
 
@@ -430,7 +430,7 @@ def test_the_file_of_a_private_n_does_not_depend_on_n(tmp_path, monkeypatch):
     contents = []
     for n in (300, 200):
         ledger = Ledger.create(tmp_path / f"{n}.ledger", epsilon=1, delta=DELTA)
-        model(ledger, neighbors="add_remove").fit(X[:n], Y[:n])
+        model(ledger, adjacency="add_remove").fit(X[:n], Y[:n])
         with sqlite3.connect(ledger.path) as link:
             lines = [line for line in link.iterdump() if "INSERT" in line]
         contents.append([re.sub(r"\d{4}-\d\d-\d\dT[\d:+]+", "", line) for line in lines])

@@ -15,14 +15,14 @@ import pytest
 from privlearn import Ledger, LinearRegression
 from privlearn._core.mechanisms import LAPLACE
 from privlearn._core.plan import L1, Plan, Release
-from privlearn._core.problem import Neighbors
+from privlearn._core.problem import Adjacency
 from privlearn._core.sampling import Poisson
 from privlearn.exceptions import (
-    BudgetExceeded,
+    BudgetExceededError,
     LedgerError,
-    MissingFact,
+    MissingFactError,
     PrivacyError,
-    UnsupportedCombination,
+    UnsupportedCombinationError,
 )
 from privlearn.ledger.names import normal_name, twin_key
 
@@ -30,18 +30,18 @@ FIXTURES = Path(__file__).parent / "fixtures" / "ledgers"
 DELTA = 1e-6
 
 
-def gaussian(scale=20.0, relation=Neighbors.ZERO_OUT):
+def gaussian(scale=20.0, relation=Adjacency.ZERO_OUT):
     return Plan((Release("sum", (3,), clip=1.0),), relation, scale, rows=100)
 
 
 def laplace(scale=20.0):
     release = Release("count", (1,), clip=1.0, norm=L1, mechanism=LAPLACE)
-    return Plan((release,), Neighbors.ZERO_OUT, scale, rows=100)
+    return Plan((release,), Adjacency.ZERO_OUT, scale, rows=100)
 
 
 def sampled(scale=4.0):
     release = Release("gradient", (3,), clip=1.0, sampling=Poisson(0.01), count=100)
-    return Plan((release,), Neighbors.ZERO_OUT, scale, rows=100)
+    return Plan((release,), Adjacency.ZERO_OUT, scale, rows=100)
 
 
 @pytest.fixture
@@ -298,10 +298,10 @@ def test_unicode_forms_are_one_name(ledger):
     "bad", ["", "  ", "a\u200bb", "a\x00b", "a\u202eb", "\u200b", 3, None, b"a", "x" * 500]
 )
 def test_names_that_cannot_be_seen_are_refused(ledger, bad):
-    with pytest.raises(MissingFact):
+    with pytest.raises(MissingFactError):
         normal_name(bad)
     if bad is not None:
-        with pytest.raises(MissingFact):
+        with pytest.raises(MissingFactError):
             ledger.charge(gaussian(), bad)
     assert ledger.datasets() == []
 
@@ -398,7 +398,7 @@ def test_a_charge_must_fit_everywhere(ledger):
     ledger.declare("extract", parent="people")
     ledger.charge(gaussian(4.4), "people")
     assert ledger.remaining("extract") == ledger.remaining("people") < 0.5
-    with pytest.raises(BudgetExceeded, match="'people'"):
+    with pytest.raises(BudgetExceededError, match="'people'"):
         ledger.charge(gaussian(4.4), "extract")
     assert ledger.history("extract") == []
 
@@ -425,8 +425,8 @@ def test_declarations_that_are_refused(ledger, name, parent, words):
 
 def test_a_family_has_one_relation(ledger):
     ledger.declare("extract", parent="people")
-    ledger.charge(gaussian(relation=Neighbors.ADD_REMOVE), "people")
-    with pytest.raises(UnsupportedCombination, match="'people' was charged with"):
+    ledger.charge(gaussian(relation=Adjacency.ADD_REMOVE), "people")
+    with pytest.raises(UnsupportedCombinationError, match="'people' was charged with"):
         ledger.charge(gaussian(), "extract")
 
 
@@ -439,7 +439,7 @@ def test_a_second_charge_decides_after_a_pure_first(ledger):
         assert ledger.kind(name) == "open"
         ledger.charge(second, name)
         assert ledger.kind(name) == kind
-    with pytest.raises(BudgetExceeded, match=r"declare\(\.\.\., kind='gaussian'\)"):
+    with pytest.raises(BudgetExceededError, match=r"declare\(\.\.\., kind='gaussian'\)"):
         ledger.charge(gaussian(100.0), "a")
 
 
@@ -484,7 +484,7 @@ def test_a_reservation_costs_the_exact_composition(ledger):
 
 
 def test_reservations_over_budget_or_of_nothing_are_refused(ledger):
-    with pytest.raises(BudgetExceeded):
+    with pytest.raises(BudgetExceededError):
         ledger.reserve([gaussian(4.4)] * 2, "people")
     with pytest.raises(PrivacyError, match="at least one plan"):
         ledger.reserve([], "people")
@@ -534,7 +534,7 @@ def test_files_of_earlier_versions_keep_what_was_spent(name, tmp_path):
         ledger.check()
         dataset = next(iter(spent))
         count = len(ledger.history(dataset))
-        relation = Neighbors(ledger.history(dataset)[0].neighbors)
+        relation = Adjacency(ledger.history(dataset)[0].adjacency)
         plan = laplace(1000.0) if ledger.kind(dataset) == "pure" else gaussian(50.0, relation)
         ledger.charge(plan, dataset)
         assert len(Ledger(copy).history(dataset)) == count + 1

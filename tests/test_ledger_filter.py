@@ -10,7 +10,7 @@ from scipy.stats import norm
 from privlearn import Ledger
 from privlearn._core.mechanisms import LAPLACE
 from privlearn._core.plan import L1, Plan, Release
-from privlearn._core.problem import Budget, Neighbors
+from privlearn._core.problem import Adjacency, Budget
 from privlearn.accounting import (
     ApproximateLoss,
     BoundedRange,
@@ -22,7 +22,7 @@ from privlearn.accounting import (
     compose,
 )
 from privlearn.accounting.gaussian import equivalent_mu
-from privlearn.exceptions import BudgetExceeded
+from privlearn.exceptions import BudgetExceededError
 from privlearn.ledger import filter as rules
 from privlearn.ledger.dominate import dominating_mu, failure_mass
 from privlearn.ledger.filter import GAUSSIAN, NOTHING, OPEN, PURE, WHOLE, Cost, Filter, kind_of
@@ -261,10 +261,10 @@ def test_many_small_charges_at_the_limit_keep_delta(kind, share):
 def test_the_ledger_refuses_the_example_of_the_issue(tmp_path):
     ledger = Ledger.create(tmp_path / "a.ledger", epsilon=1, delta=1e-6)
     scale = 1 / equivalent_mu(0.52, 1e-6)
-    ledger.charge(Plan((Release("sum", (3,), clip=1.0),), Neighbors.ZERO_OUT, scale, 100), "d")
+    ledger.charge(Plan((Release("sum", (3,), clip=1.0),), Adjacency.ZERO_OUT, scale, 100), "d")
     release = Release("count", (1,), clip=1.0, norm=L1, mechanism=LAPLACE)
-    with pytest.raises(BudgetExceeded):
-        ledger.charge(Plan((release,), Neighbors.ZERO_OUT, 1 / 0.49, 100), "d")
+    with pytest.raises(BudgetExceededError):
+        ledger.charge(Plan((release,), Adjacency.ZERO_OUT, 1 / 0.49, 100), "d")
 
 
 # The dominating Gaussian

@@ -9,7 +9,7 @@ import pytest
 from privlearn import Ledger
 from privlearn._core.problem import Budget
 from privlearn.accounting import ApproximateLoss, Gaussian, PureLoss, compose
-from privlearn.exceptions import LedgerError, MissingFact
+from privlearn.exceptions import LedgerError, MissingFactError
 from privlearn.ledger.filter import GAUSSIAN, OPEN, PURE, WHOLE, Filter, kind_of
 from privlearn.ledger.names import normal_name, twin_key
 from test_ledger_closed import gaussian
@@ -114,7 +114,7 @@ def test_a_wrong_index_does_not_make_a_used_reservation_free(ledger):
     ids=ascii,
 )  # fmt: skip
 def test_names_that_cannot_be_told_apart_are_refused(odd):
-    with pytest.raises(MissingFact, match="dataset="):
+    with pytest.raises(MissingFactError, match="dataset="):
         normal_name(odd)
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from privlearn import Ledger
 from privlearn._core.plan import Plan, Release
-from privlearn._core.problem import Neighbors
-from privlearn.exceptions import BudgetExceeded, LedgerError
+from privlearn._core.problem import Adjacency
+from privlearn.exceptions import BudgetExceededError, LedgerError
 
 pytestmark = pytest.mark.skipif(
     "fork" not in multiprocessing.get_all_start_methods(), reason="needs fork and kill -9"
@@ -59,7 +59,7 @@ def test_the_check_notices_a_lost_charge(tmp_path):
 
 
 def plan(scale):
-    return Plan((Release("sum", (3,), clip=1.0),), Neighbors.ZERO_OUT, scale, rows=100)
+    return Plan((Release("sum", (3,), clip=1.0),), Adjacency.ZERO_OUT, scale, rows=100)
 
 
 def die_inside_the_transaction(path):
@@ -97,7 +97,7 @@ def charge_once(path, gate, answers):
     try:
         Ledger(path).charge(plan(4.3), "patients")
         answers.put("charged")
-    except BudgetExceeded:
+    except BudgetExceededError:
         answers.put("refused")
 
 

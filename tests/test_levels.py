@@ -9,11 +9,11 @@ from scipy.stats import binomtest
 
 from privlearn import Ledger, LinearRegression, LogisticRegression
 from privlearn._core.plan import Plan, Release
-from privlearn._core.problem import Neighbors
+from privlearn._core.problem import Adjacency
 from privlearn._data.personal_budgets import MOST_LEVELS, read_levels
 from privlearn.accounting.gaussian import equivalent_mu
 from privlearn.audit.tape import record
-from privlearn.exceptions import InvalidBudget, UnsupportedCombination
+from privlearn.exceptions import InvalidBudgetError, UnsupportedCombinationError
 from privlearn.solvers import OnePassSGD
 from support import regression
 
@@ -63,11 +63,11 @@ def test_merging_keeps_the_order_and_every_level_has_people():
 @pytest.mark.parametrize(
     ("wrong", "error", "words"),
     [
-        ([0.5, 1.5, 0.5], InvalidBudget, "up to 1.5, but epsilon=1 is the most"),
-        ([0.5, 0.0, 0.5], InvalidBudget, "above 0 for everyone"),
-        ([0.5, -1.0, 0.5], InvalidBudget, "above 0"),
-        ([0.5, math.nan, 0.5], InvalidBudget, "finite"),
-        ([0.5, math.inf, 0.5], InvalidBudget, "finite"),
+        ([0.5, 1.5, 0.5], InvalidBudgetError, "up to 1.5, but epsilon=1 is the most"),
+        ([0.5, 0.0, 0.5], InvalidBudgetError, "above 0 for everyone"),
+        ([0.5, -1.0, 0.5], InvalidBudgetError, "above 0"),
+        ([0.5, math.nan, 0.5], InvalidBudgetError, "finite"),
+        ([0.5, math.inf, 0.5], InvalidBudgetError, "finite"),
         ([0.5, 0.5], ValueError, r"shape \(2,\), but \(3,\) is needed"),
         ([[0.5], [0.5], [0.5]], ValueError, "finite and above 0 for everyone"),
         (0.5, ValueError, "give one per row of X"),
@@ -81,14 +81,16 @@ def test_levels_that_cannot_be_kept_are_refused_in_words(wrong, error, words):
 def test_other_solvers_say_who_can():
     X, y = labelled(100)
     for solver in ("sgd", "cd", "scd", "output"):
-        with pytest.raises(UnsupportedCombination, match=r"sample_epsilon .use solver='one-pass'"):
+        with pytest.raises(
+            UnsupportedCombinationError, match=r"sample_epsilon .use solver='one-pass'"
+        ):
             LogisticRegression(solver=solver, **KNOWN).fit(X, y, sample_epsilon=halves(100))
 
 
 def test_where_n_is_private_an_error_does_not_name_it():
     X, y = labelled(2_311)
     with pytest.raises(ValueError, match="give one number per row") as caught:
-        LogisticRegression(neighbors="add_remove", **KNOWN).fit(X, y, sample_epsilon=[[0.1]])
+        LogisticRegression(adjacency="add_remove", **KNOWN).fit(X, y, sample_epsilon=[[0.1]])
     assert "2311" not in str(caught.value)
 
 
@@ -98,7 +100,7 @@ def test_levels_for_other_people_are_refused(relation, size, tmp_path):
     """Before anything is charged, and without a number where it is private."""
     X, y = labelled()
     ledger = Ledger.create(tmp_path / "people.ledger", epsilon=3, delta=1e-6)
-    known = {"neighbors": relation, "ledger": ledger, "dataset": "people", **KNOWN}
+    known = {"adjacency": relation, "ledger": ledger, "dataset": "people", **KNOWN}
     with pytest.raises(ValueError, match="sample_epsilon") as caught:
         LogisticRegression(**known).fit(X, y, sample_epsilon=halves(size))
     assert ledger.datasets() == []
@@ -109,12 +111,12 @@ def test_levels_for_other_people_are_refused(relation, size, tmp_path):
 # What is promised
 
 
-@pytest.mark.parametrize("relation", list(Neighbors))
+@pytest.mark.parametrize("relation", list(Adjacency))
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 def test_every_level_gets_what_it_was_promised(relation, delta):
     X, y = labelled()
     own = np.resize([0.05, 0.2, 1.0], 2_000)
-    model = LogisticRegression(epsilon=2.0, delta=delta, neighbors=relation.value, **KNOWN)
+    model = LogisticRegression(epsilon=2.0, delta=delta, adjacency=relation.value, **KNOWN)
     privacy = model.fit(X, y, sample_epsilon=own).privacy_
     assert list(privacy.levels) == [0.05, 0.2, 1.0]
     for promised, spent in privacy.levels.items():
@@ -164,7 +166,7 @@ def test_a_plan_with_less_noise_for_less_epsilon_is_refused():
         names = enumerate(weights, 1)
         return Plan(
             tuple(Release(f"{k}", (3,), 1.0, weight=w, level=k / 10) for k, w in names),
-            Neighbors.ZERO_OUT,
+            Adjacency.ZERO_OUT,
             scale=1.0,
         )
 
@@ -195,14 +197,14 @@ def test_one_level_for_all_is_the_model_that_promises_it():
 # Who is where
 
 
-@pytest.mark.parametrize("relation", list(Neighbors))
+@pytest.mark.parametrize("relation", list(Adjacency))
 def test_everybody_is_in_one_sum_of_the_own_level(relation):
     """Each row is made to count once, by an entry of its own that no clip can hide."""
     n = 40
     X, y = np.eye(n), np.zeros(n)
     own = np.resize([0.1, 0.1, 0.4, 1.0], n)
     given = {"data_norm": 1.0, "fit_intercept": False, "delta": 0.0, "bounds_y": (-1, 1)}
-    model = LinearRegression(neighbors=relation.value, random_state=0, **given)
+    model = LinearRegression(adjacency=relation.value, random_state=0, **given)
     y[:] = 1.0
     tape = record(model, X, y, sample_epsilon=own)
     for level in (0.1, 0.4, 1.0):
@@ -215,7 +217,7 @@ def test_everybody_is_in_one_sum_of_the_own_level(relation):
 
 def test_private_counts_are_released_per_level_and_n_is_nowhere():
     X, y = labelled(2_311)
-    model = LogisticRegression(neighbors="add_remove", delta=0.0, **KNOWN)
+    model = LogisticRegression(adjacency="add_remove", delta=0.0, **KNOWN)
     privacy = model.fit(X, y, sample_epsilon=halves(2_311)).privacy_
     names = [release["name"] for release in privacy.releases]
     assert [name for name in names if name.startswith("number of rows")] == [
@@ -258,7 +260,7 @@ def test_people_with_more_epsilon_count_more():
 def test_mixed_levels_beat_everybody_at_the_lowest(relation, n):
     """Paired seeds, sign test: half the people at 1 is worth more than all at 0.1."""
     X, y = labelled(n)
-    given = {"delta": 0.0, "neighbors": relation, **KNOWN}
+    given = {"delta": 0.0, "adjacency": relation, **KNOWN}
     wins = 0
     for seed in range(20):
         model = LogisticRegression(random_state=seed, **given)

@@ -12,7 +12,7 @@ from sklearn.svm import LinearSVC as PlainSVC
 from privlearn import LinearSVC, LogisticRegression
 from privlearn._core.problem import Budget
 from privlearn._objective.losses import LOSSES, Hinge, SquaredHinge, Target
-from privlearn.exceptions import UnsupportedCombination
+from privlearn.exceptions import UnsupportedCombinationError
 from privlearn.solvers import SGD, resolve
 from support import without_noise
 
@@ -272,7 +272,7 @@ def test_pickles_predict_the_same():
         ({"C": 0}, r"'C' parameter of LinearSVC must be a float in the range \(0.*Got 0"),
         ({"C": -1.0}, r"Got -1\.0"),
         ({"C": "1"}, "Got '1'"),
-        ({"coef_bounds": (1.0, 0.0)}, "coef_bounds leave no room.*low <= high is needed"),
+        ({"coef_bounds": (1.0, 0.0)}, "coef_bounds leave no value.*low <= high is needed"),
         ({"coef_bounds": (0.0, [1.0, 2.0])}, "a pair .* arrays with 4 numbers"),
     ],
 )
@@ -286,5 +286,7 @@ def test_wrong_parameters_are_refused_in_words(wrong, words):
 def test_solvers_without_a_proof_are_refused_in_words(solver, loss):
     X, y = data()
     model = LinearSVC(loss=loss.replace(" ", "_"), solver=solver, **BOX)
-    with pytest.raises(UnsupportedCombination, match=f"{solver}.*does not support loss '{loss}'"):
+    with pytest.raises(
+        UnsupportedCombinationError, match=f"{solver}.*does not support loss '{loss}'"
+    ):
         model.fit(X, y)

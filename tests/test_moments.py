@@ -42,7 +42,7 @@ def test_equals_scikit_learn_without_noise(relation, intercept, alpha, bounds):
     if bounds != "box":
         known["data_norm"] = 50.0
     known["bounds_y"] = (y.min(), y.max())
-    shared = {"neighbors": relation, "fit_intercept": intercept, **known}
+    shared = {"adjacency": relation, "fit_intercept": intercept, **known}
     ours = LinearRegression(**shared) if alpha is None else Ridge(alpha=alpha, **shared)
     theirs = (
         sk.LinearRegression(fit_intercept=intercept)
@@ -99,7 +99,7 @@ def test_dropped_rows_leave_no_trace_without_noise(relation):
     holes[1::50, 2] = np.inf
     kept = np.isfinite(holes).all(axis=1)
     model = LinearRegression(
-        neighbors=relation, bounds_X=(-1, 1), bounds_y=(-1, 1), on_invalid="drop"
+        adjacency=relation, bounds_X=(-1, 1), bounds_y=(-1, 1), on_invalid="drop"
     )
     with without_noise():
         model.fit(holes, y)

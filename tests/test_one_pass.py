@@ -13,7 +13,7 @@ from privlearn._core.mechanisms import GAUSSIAN, SPHERICAL
 from privlearn._core.sampling import Disjoint
 from privlearn._objective.losses import Hinge, Logistic, Squared, SquaredHinge
 from privlearn.audit.tape import record
-from privlearn.exceptions import InvalidBudget, MissingFact, UnsupportedCombination
+from privlearn.exceptions import InvalidBudgetError, MissingFactError, UnsupportedCombinationError
 from privlearn.solvers import OnePassSGD
 from support import NUMBERS, exact, facts, sloped, tilted
 
@@ -85,7 +85,7 @@ def test_one_pass_of_the_rule_comes_near(loss, relation):
     """Within 2 % of the room between predicting nothing and the optimum."""
     X, y = sloped(loss, n=20_000)
     best = optimum(loss, 1.0, X[:4_000], y[:4_000]).x
-    given = {"neighbors": relation, "solver": "one-pass", "epsilon": 100.0, "random_state": 1}
+    given = {"adjacency": relation, "solver": "one-pass", "epsilon": 100.0, "random_state": 1}
     ours = weights_of(exact(model_of(loss, 1.0, **given, **facts(X, y, loss)), X, y))
     values = [objective(loss, 1.0, X, y, w) for w in (np.zeros(5), best, ours)]
     assert values[2] - values[1] < 0.02 * (values[0] - values[1])
@@ -188,7 +188,7 @@ def plan_of(p=3, n=10_000, **parameters):
 @pytest.mark.parametrize("relation", ["zero_out", "replace_one"])
 def test_without_delta_the_whole_promise_is_spent(relation, epsilon):
     X, y = sloped("logistic", n=500)
-    given = {"epsilon": epsilon, "delta": 0.0, "neighbors": relation, "solver": "auto"}
+    given = {"epsilon": epsilon, "delta": 0.0, "adjacency": relation, "solver": "auto"}
     privacy = LogisticRegression(**given, **facts(X, y, "logistic")).fit(X, y).privacy_
     assert "One-pass" in privacy.paper
     assert privacy.spent() <= epsilon
@@ -199,7 +199,7 @@ def test_without_delta_the_whole_promise_is_spent(relation, epsilon):
 
 
 def test_a_private_count_is_paid_for():
-    plan = plan_of(neighbors="add_remove", delta=0.0)
+    plan = plan_of(adjacency="add_remove", delta=0.0)
     assert [r.name for r in plan.releases] == ["number of rows", "clipped gradient"]
     costs = [plan.sensitivity(r) / plan.noise_scale(r) for r in plan.releases]
     assert sum(costs) == pytest.approx(1.0, rel=1e-6)
@@ -233,7 +233,7 @@ def test_replaced_rows_need_twice_the_noise_of_removed_ones(delta):
     given = {"delta": delta, "solver": OnePassSGD(clip=0.5, noise=None if delta else "spherical")}
     scales = [
         plan.noise_scale(plan.releases[-1])
-        for plan in (plan_of(neighbors=r, **given) for r in ("zero_out", "replace_one"))
+        for plan in (plan_of(adjacency=r, **given) for r in ("zero_out", "replace_one"))
     ]
     assert scales[1] == pytest.approx(2 * scales[0], rel=1e-5)
 
@@ -241,18 +241,18 @@ def test_replaced_rows_need_twice_the_noise_of_removed_ones(delta):
 def test_pure_noise_is_the_clip_over_epsilon():
     """Song et al. 2013, eq. (5), has 2 / alpha for a clip of 1, under replace_one."""
     given = {"delta": 0.0, "epsilon": 0.5, "solver": OnePassSGD(clip=1.0)}
-    plan = plan_of(neighbors="replace_one", **given)
+    plan = plan_of(adjacency="replace_one", **given)
     assert plan.noise_scale(plan.releases[0]) == pytest.approx(2 / 0.5, rel=1e-6)
 
 
 def test_rows_are_dealt_one_by_one_where_their_number_is_private():
     """Cut evenly, one row less would move a row at every cut."""
     for relation in ("zero_out", "replace_one", "add_remove"):
-        sampling = plan_of(neighbors=relation).releases[-1].sampling
+        sampling = plan_of(adjacency=relation).releases[-1].sampling
         assert sampling.dealt == (relation == "add_remove")
         assert (
             not sampling.dealt
-            or sampling == plan_of(n=77, neighbors=relation).releases[-1].sampling
+            or sampling == plan_of(n=77, adjacency=relation).releases[-1].sampling
         )
 
 
@@ -284,19 +284,19 @@ def test_numbers_that_make_no_sense(wrong, words):
 
 
 def test_refusals_say_what_to_do():
-    with pytest.raises(InvalidBudget, match=r"delta=0, but noise='gaussian'.*leave noise out"):
+    with pytest.raises(InvalidBudgetError, match=r"delta=0, but noise='gaussian'.*leave noise out"):
         plan_of(delta=0.0, solver=OnePassSGD(noise="gaussian"))
     with pytest.raises(
-        UnsupportedCombination, match=r"batch_size=9 .*private.*leave batch_size out"
+        UnsupportedCombinationError, match=r"batch_size=9 .*private.*leave batch_size out"
     ):
-        plan_of(neighbors="add_remove", solver=OnePassSGD(batch_size=9))
-    with pytest.raises(MissingFact, match="bounds_X and data_norm"):
+        plan_of(adjacency="add_remove", solver=OnePassSGD(batch_size=9))
+    with pytest.raises(MissingFactError, match="bounds_X and data_norm"):
         LogisticRegression(solver="one-pass", delta=0).plan(n=9, n_features=1)
-    with pytest.raises(MissingFact, match="bounds_y"):
+    with pytest.raises(MissingFactError, match="bounds_y"):
         Ridge(solver="one-pass", bounds_X=(0, 1), delta=0).plan(n=9, n_features=1)
     X, y = sloped("squared", n=50)
     model = LinearRegression(solver=OnePassSGD(schedule="inverse"), **facts(X, y, "squared"))
-    with pytest.raises(UnsupportedCombination, match="there is none; choose schedule='sqrt'"):
+    with pytest.raises(UnsupportedCombinationError, match="there is none; choose schedule='sqrt'"):
         model.fit(X, y)
 
 
@@ -340,7 +340,7 @@ def test_sparse_rows_give_what_dense_ones_do(relation):
     X, y = tilted(3_000)
     X[np.random.default_rng(0).random(X.shape) < 0.7] = 0.0
     y = (y > 0).astype(int)
-    given = {"neighbors": relation, "delta": 0.0, "bounds_X": (-4, 4), "random_state": 5}
+    given = {"adjacency": relation, "delta": 0.0, "bounds_X": (-4, 4), "random_state": 5}
     dense, sparse = (LogisticRegression(**given).fit(Z, y) for Z in (X, sp.csr_array(X)))
     np.testing.assert_allclose(sparse.coef_, dense.coef_, rtol=1e-5, atol=1e-8)
 

@@ -13,7 +13,7 @@ from privlearn._core.sampling import Permuted, WithReplacement
 from privlearn.accounting.gaussian import gaussian_delta
 from privlearn.audit.replay import moved
 from privlearn.audit.tape import record, replay_on
-from privlearn.exceptions import MissingFact, UnsupportedCombination
+from privlearn.exceptions import MissingFactError, UnsupportedCombinationError
 from privlearn.solvers import OutputPerturbation
 from privlearn.solvers.output_perturbation import rules as output_rule
 from support import exact, facts, sloped, tilted
@@ -134,7 +134,7 @@ def test_the_bound_is_tight(epochs, relation, sampling):
     """
     X, y = apart()
     solver = OutputPerturbation(epochs=epochs, step_size=0.05, clip=0.5, sampling=sampling)
-    known = {"solver": solver, "neighbors": relation, "on_invalid": "drop", **PLAIN, **NUMBER}
+    known = {"solver": solver, "adjacency": relation, "on_invalid": "drop", **PLAIN, **NUMBER}
     first = with_last(X, y, AXIS, 1.0)
     second = with_last(X, y, np.full(4, np.nan), np.nan)
     if relation == "replace_one":
@@ -148,7 +148,7 @@ def test_the_bound_is_nearly_tight_with_a_strong_penalty(alpha, share):
     """A stronger one forgets more between a visit and the blocks that are averaged."""
     X, y = apart()
     solver = OutputPerturbation(epochs=12, step_size=0.02, clip=0.5)
-    known = {"solver": solver, "neighbors": "replace_one", "alpha": alpha, **PLAIN, **NUMBER}
+    known = {"solver": solver, "adjacency": "replace_one", "alpha": alpha, **PLAIN, **NUMBER}
     first, second = with_last(X, y, AXIS, 1.0), with_last(X, y, AXIS, -1.0)
     found = [distance(Ridge(random_state=k, **known), first, second) for k in range(12)]
     assert share < max(found) <= 1.0
@@ -181,7 +181,7 @@ def test_no_row_moves_further_than_declared(case, sampling):
     options = dict(options)
     rng, largest = np.random.default_rng(len(case)), 0.0
     clip = options.pop("clip", None)
-    known = {"neighbors": "replace_one", **options, **PLAIN}
+    known = {"adjacency": "replace_one", **options, **PLAIN}
     known |= NUMBER if targets == (-1.0, 1.0) else {"classes": list(targets)} | options
     for k in range(25):
         n = int(rng.integers(2, 20))
@@ -230,8 +230,8 @@ def test_a_strong_penalty_needs_less_noise_and_tends_to_that_of_the_minimiser():
     for alpha in (20.0, 100.0):
         assert moves(alpha) == pytest.approx(0.5 / alpha, rel=0.1)
     assert moves(100.0, fit_intercept=True, data_norm=1.5) == pytest.approx(free, rel=1e-3)
-    assert moves(100.0, neighbors="add_remove") > 0.99 * free
-    assert moves(100.0, neighbors="replace_one") == pytest.approx(2 * 0.5 / 100, rel=0.1)
+    assert moves(100.0, adjacency="add_remove") > 0.99 * free
+    assert moves(100.0, adjacency="replace_one") == pytest.approx(2 * 0.5 / 100, rel=0.1)
 
 
 # Price
@@ -241,7 +241,7 @@ def test_a_strong_penalty_needs_less_noise_and_tends_to_that_of_the_minimiser():
 def test_draws_with_replacement_are_priced_as_a_mixture(relation, epsilon):
     """delta = E_K delta_Gauss(epsilon; K s / sigma), K ~ Binomial(T, 1 / n): and no looser."""
     solver = OutputPerturbation(epochs=2, sampling="with_replacement")
-    model = Ridge(epsilon=epsilon, delta=1e-5, solver=solver, neighbors=relation, **PLAIN, **NUMBER)
+    model = Ridge(epsilon=epsilon, delta=1e-5, solver=solver, adjacency=relation, **PLAIN, **NUMBER)
     plan, release = weights_plan(model)
     assert isinstance(release.sampling, WithReplacement)
     visits = np.arange(0, 60)
@@ -287,7 +287,7 @@ def test_without_delta_the_noise_is_spherical_and_all_is_spent():
 def test_a_private_number_of_rows_is_bought_and_rows_are_dealt():
     for delta in (0.0, 1e-6):
         solver = OutputPerturbation(epochs=2)
-        given = {"delta": delta, "neighbors": "add_remove", "solver": solver, **PLAIN, **NUMBER}
+        given = {"delta": delta, "adjacency": "add_remove", "solver": solver, **PLAIN, **NUMBER}
         plan, release = weights_plan(Ridge(**given))
         assert [one.name for one in plan.releases] == ["number of rows", "weights"]
         assert release.sampling.dealt
@@ -320,35 +320,37 @@ def test_numbers_that_make_no_sense(wrong, words):
 def test_refusals_say_what_to_do():
     def planned(cls, relation="zero_out", known=PLAIN | NUMBER, **options):
         known = known if cls is not LogisticRegression else PLAIN
-        return cls(solver=OutputPerturbation(**options), neighbors=relation, **known).plan(
+        return cls(solver=OutputPerturbation(**options), adjacency=relation, **known).plan(
             n=100, n_features=2
         )
 
-    with pytest.raises(UnsupportedCombination, match=r"with_replacement.*use sampling='permuted'"):
+    with pytest.raises(
+        UnsupportedCombinationError, match=r"with_replacement.*use sampling='permuted'"
+    ):
         planned(Ridge, "add_remove", sampling="with_replacement")
-    with pytest.raises(UnsupportedCombination, match=r"clip=inf is only.*give a finite clip"):
+    with pytest.raises(UnsupportedCombinationError, match=r"clip=inf is only.*give a finite clip"):
         planned(Ridge, "add_remove", clip=math.inf)
     with pytest.raises(ValueError, match=r"step_size=2, but .*stable below.*smaller step_size"):
         planned(Ridge, step_size=2.0)
     planned(LogisticRegression, step_size=2.0)  # its curvature is a quarter
-    with pytest.raises(MissingFact, match="bounds_y"):
+    with pytest.raises(MissingFactError, match="bounds_y"):
         planned(Ridge, known=PLAIN | {"delta": 0.0})
-    with pytest.raises(MissingFact, match="bounds_X and data_norm"):
+    with pytest.raises(MissingFactError, match="bounds_X and data_norm"):
         planned(Ridge, known=NUMBER | {"delta": 0.0})
-    with pytest.raises(UnsupportedCombination, match="hinge"):
+    with pytest.raises(UnsupportedCombinationError, match="hinge"):
         LinearSVC(loss="hinge", solver="output", **PLAIN).plan(n=100, n_features=2)
 
 
 def test_draws_with_replacement_without_delta_are_refused_in_words():
     solver = OutputPerturbation(sampling="with_replacement")
-    with pytest.raises(UnsupportedCombination, match="delta"):
+    with pytest.raises(UnsupportedCombinationError, match="delta"):
         Ridge(delta=0.0, solver=solver, **PLAIN, **NUMBER).plan(n=100, n_features=2)
 
 
 def test_coefficients_that_may_not_be_zero_need_a_cut():
     """Their projection could lengthen the weights, so nothing would bound a slope."""
     known = {"bounds_X": (-1, 1), "coef_bounds": (0.5, 1.0), **NUMBER}
-    with pytest.raises(UnsupportedCombination, match="may be 0"):
+    with pytest.raises(UnsupportedCombinationError, match="may be 0"):
         LinearRegression(solver=OutputPerturbation(clip=math.inf), **known).plan(n=9, n_features=2)
     LinearRegression(solver=OutputPerturbation(), **known).plan(n=9, n_features=2)
 
@@ -361,7 +363,7 @@ def test_forecast_and_measured_noise_agree(relation):
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (5_000, 3))
     y = np.clip(X @ [0.5, -0.3, 0.0], -1, 1)
-    known = {"bounds_X": (-1, 1), "neighbors": relation, "solver": "output", **NUMBER}
+    known = {"bounds_X": (-1, 1), "adjacency": relation, "solver": "output", **NUMBER}
     model = Ridge(**known)
     fits = [model.set_params(random_state=k).fit(X, y).coef_ for k in range(40)]
     forecast = model.plan(n=5_000, n_features=3).forecast()

@@ -10,10 +10,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from privlearn._core.problem import Bounds, Budget, Neighbors, Problem
+from privlearn._core.problem import Adjacency, Bounds, Budget, Problem
 from privlearn._objective.losses import LOSSES, Hinge, Softmax, SquaredHinge, Target
 from privlearn._objective.penalties import Penalty
-from privlearn.exceptions import UnsupportedCombination
+from privlearn.exceptions import UnsupportedCombinationError
 from privlearn.solvers import OutputPerturbation
 from privlearn.solvers._common import descent
 from privlearn.solvers._common.coordinates import Coordinates
@@ -34,7 +34,7 @@ def supported_losses():
 
 def problem_of(loss):
     box = Bounds(-np.ones(2), np.ones(2), (-1.0, 1.0), None)
-    return Problem(1000, 2, box, loss, Penalty(), Neighbors.ZERO_OUT, fit_intercept=False)
+    return Problem(1000, 2, box, loss, Penalty(), Adjacency.ZERO_OUT, fit_intercept=False)
 
 
 def target_of(loss, rng):
@@ -83,7 +83,7 @@ def test_steps_push_no_two_models_apart(loss):
         solver = OutputPerturbation(epochs=1, step_size=share * 2.0 / loss.smoothness, clip=clip)
         try:
             settings = solver.configure(problem_of(loss), Budget(1.0, 1e-6))
-        except UnsupportedCombination:
+        except UnsupportedCombinationError:
             continue
         tried += 1
         found = expansion(loss, settings, rng)
@@ -95,7 +95,7 @@ def test_steps_push_no_two_models_apart(loss):
 def test_a_finite_clip_is_refused_for_several_classes_with_a_remedy(clip):
     solver = OutputPerturbation(clip=clip)
     with pytest.raises(
-        UnsupportedCombination, match=r"50 classes.*no proof.*Leave clip out.*'sgd'"
+        UnsupportedCombinationError, match=r"50 classes.*no proof.*Leave clip out.*'sgd'"
     ):
         solver.configure(problem_of(Softmax(50)), Budget(1.0, 1e-6))
     for loss in (Softmax(50), SquaredHinge(50)):

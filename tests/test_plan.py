@@ -12,20 +12,20 @@ from privlearn import LinearRegression
 from privlearn._core.mechanisms import GAUSSIAN, GUMBEL, LAPLACE, MECHANISMS, SPHERICAL
 from privlearn._core.numerics import BlockSum, summation_error
 from privlearn._core.plan import L1, L2, LINF, OUTER, UNIT_BOX, Plan, Release, calibrate
-from privlearn._core.problem import Budget, Neighbors
-from privlearn._core.releaser import Releaser, spend
+from privlearn._core.problem import Adjacency, Budget
+from privlearn._core.releaser import Releaser, charge_and_open
 from privlearn._core.sampling import Disjoint, Permuted, Poisson, WithReplacement
 from privlearn.audit.contract import off_grid
 from privlearn.audit.law import noise_agrees
-from privlearn.exceptions import DeltaWarning, InvalidBudget, PlanViolation
+from privlearn.exceptions import DeltaWarning, InvalidBudgetError, PlanViolationError
 from support import regression
 
 NORMS = {"Gaussian": L2, "Laplace": L1, "spherical": L2, "Gumbel": LINF}
 BUDGET = Budget(1.0, 1e-6)
 
 
-def plan_of(*releases, neighbors=Neighbors.ZERO_OUT, scale=2.0, rows=1_000):
-    return Plan(releases, neighbors, scale, rows)
+def plan_of(*releases, adjacency=Adjacency.ZERO_OUT, scale=2.0, rows=1_000):
+    return Plan(releases, adjacency, scale, rows)
 
 
 def one(mechanism=GAUSSIAN, shape=(4,), **options):
@@ -49,10 +49,10 @@ def test_noise_of_every_mechanism_has_the_declared_scale(mechanism, wrong):
 
 
 def test_every_mechanism_can_be_accounted_in_every_relation(mechanism):
-    for relation in Neighbors:
-        plan = plan_of(one(mechanism, count=3), neighbors=relation, scale=6.0)
+    for relation in Adjacency:
+        plan = plan_of(one(mechanism, count=3), adjacency=relation, scale=6.0)
         assert 0 < plan.epsilon(1e-6) < 10
-        louder = plan_of(one(mechanism, count=3), neighbors=relation, scale=12.0)
+        louder = plan_of(one(mechanism, count=3), adjacency=relation, scale=12.0)
         assert louder.epsilon(1e-6) < plan.epsilon(1e-6)
 
 
@@ -60,7 +60,7 @@ def test_relation_turns_clips_into_sensitivities():
     for norm, ratio in ((L2, 2), (L1, 2), (OUTER, math.sqrt(2)), (UNIT_BOX, 1)):
         release = Release("sum", (2,), 3.0, norm)
         zero, add, replace = (
-            plan_of(release, neighbors=relation).sensitivity(release) for relation in Neighbors
+            plan_of(release, adjacency=relation).sensitivity(release) for relation in Adjacency
         )
         assert zero == add == pytest.approx(3.0, rel=1e-5)
         assert zero > 3.0, "floating point costs something"
@@ -71,17 +71,17 @@ def test_sampling_is_cheaper_and_replace_one_has_its_own_pair():
     full = plan_of(one(), scale=2.0)
     sampled = one(sampling=Poisson(0.01))
     zero = plan_of(sampled, scale=2.0).epsilon(1e-6)
-    replace = plan_of(sampled, scale=2.0, neighbors=Neighbors.REPLACE_ONE).epsilon(1e-6)
+    replace = plan_of(sampled, scale=2.0, adjacency=Adjacency.REPLACE_ONE).epsilon(1e-6)
     doubled = plan_of(sampled, scale=1.0).epsilon(1e-6)
     assert zero < 0.5 * full.epsilon(1e-6)
     assert zero < replace < doubled
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.0, 20.0])
-@pytest.mark.parametrize("relation", Neighbors)
+@pytest.mark.parametrize("relation", Adjacency)
 def test_calibrate_spends_the_budget_and_no_more(epsilon, relation):
     budget = Budget(epsilon, 1e-7)
-    plan = calibrate(lambda scale: plan_of(one(), neighbors=relation, scale=scale), budget)
+    plan = calibrate(lambda scale: plan_of(one(), adjacency=relation, scale=scale), budget)
     assert plan.delta(epsilon) <= 1e-7
     assert plan.delta(epsilon * 0.999) > 1e-7
     mixed = calibrate(
@@ -96,7 +96,7 @@ def test_pure_plans_need_no_delta_and_gaussian_ones_do():
     plan = calibrate(lambda scale: plan_of(one(LAPLACE), scale=scale), budget)
     assert plan.epsilon(0.0) <= 1.0
     assert plan.scale == pytest.approx(1.0, rel=1e-4)
-    with pytest.raises(InvalidBudget, match="delta=0, but Gaussian noise needs delta > 0"):
+    with pytest.raises(InvalidBudgetError, match="delta=0, but Gaussian noise needs delta > 0"):
         calibrate(lambda scale: plan_of(one(), scale=scale), budget)
 
 
@@ -104,33 +104,33 @@ def test_what_is_not_planned_is_refused():
     release = Releaser(
         plan_of(one(), one(GUMBEL, (3,)).__class__("pick", (3,), 1.0, LINF, GUMBEL)), BUDGET
     )
-    with pytest.raises(PlanViolation, match="not in the plan"):
+    with pytest.raises(PlanViolationError, match="not in the plan"):
         release("mean", np.zeros(4), clip=3.0)
-    with pytest.raises(PlanViolation, match=r"shape \(5,\)"):
+    with pytest.raises(PlanViolationError, match=r"shape \(5,\)"):
         release("sum", np.zeros(5), clip=3.0)
-    with pytest.raises(PlanViolation, match=r"clipped to 3\.1"):
+    with pytest.raises(PlanViolationError, match=r"clipped to 3\.1"):
         release("sum", np.zeros(4), clip=3.1)
-    with pytest.raises(PlanViolation, match="use select"):
+    with pytest.raises(PlanViolationError, match="use select"):
         release("pick", np.zeros(3), clip=1.0)
-    with pytest.raises(PlanViolation, match="solver bug"):
+    with pytest.raises(PlanViolationError, match="solver bug"):
         release("sum", np.full(4, np.nan), clip=3.0)
 
 
 def test_no_release_too_many_and_a_failed_one_counts():
     release = Releaser(plan_of(one()), BUDGET)
     assert release("sum", np.zeros(4), clip=3.0).shape == (4,)
-    with pytest.raises(PlanViolation, match="planned 1 times"):
+    with pytest.raises(PlanViolationError, match="planned 1 times"):
         release("sum", np.zeros(4), clip=3.0)
     failed = Releaser(plan_of(one()), BUDGET)
-    with pytest.raises(PlanViolation, match="solver bug"):
+    with pytest.raises(PlanViolationError, match="solver bug"):
         failed("sum", np.full(4, np.inf), clip=3.0)
-    with pytest.raises(PlanViolation, match="planned 1 times"):
+    with pytest.raises(PlanViolationError, match="planned 1 times"):
         failed("sum", np.zeros(4), clip=3.0)
 
 
 def test_sampled_releases_get_their_rows_with_their_noise():
     release = Releaser(plan_of(one(sampling=Poisson(0.5), count=3)), BUDGET)
-    with pytest.raises(PlanViolation, match="of drawn rows"):
+    with pytest.raises(PlanViolationError, match="of drawn rows"):
         release("sum", np.zeros(4), clip=3.0)
     release = Releaser(plan_of(one(sampling=Poisson(0.5), count=3)), BUDGET)
     steps = release.steps("sum", 1_000, clip=3.0, at_most=2)
@@ -138,7 +138,7 @@ def test_sampled_releases_get_their_rows_with_their_noise():
     assert 300 < len(steps.rows(0)) < 700
     assert not np.array_equal(steps.rows(0), steps.rows(1))
     assert release.steps("sum", 1_000, clip=3.0, at_most=2).taken == 1
-    with pytest.raises(PlanViolation, match="planned 3 times"):
+    with pytest.raises(PlanViolationError, match="planned 3 times"):
         release.steps("sum", 1_000, clip=3.0, at_most=2)
 
 
@@ -228,7 +228,7 @@ class Till:
 
 def test_the_ledger_is_charged_before_anything_is_released():
     plan, till = plan_of(one()), Till()
-    with spend(plan, BUDGET, ledger=till, dataset="people") as release:
+    with charge_and_open(plan, BUDGET, ledger=till, dataset="people") as release:
         assert till.charged == [(plan, "people")]
         assert not release.certificate().made
     X, y = regression(100)
@@ -268,7 +268,7 @@ def test_a_large_delta_is_warned_about():
     with pytest.warns(DeltaWarning, match="delta=0.02 is above 1/n"):
         model.fit(X, y)
     private_n = LinearRegression(
-        delta=0.02, neighbors="add_remove", bounds_X=(-1, 1), bounds_y=(-1, 1)
+        delta=0.02, adjacency="add_remove", bounds_X=(-1, 1), bounds_y=(-1, 1)
     )
     private_n.fit(X, y)  # a warning here would tell about n; warnings are errors in these tests
 
@@ -277,7 +277,12 @@ def test_plans_say_what_they_hold():
     model = LinearRegression(bounds_X=(0, 1), bounds_y=(0, 1), solver="moments")
     plan = model.plan(n=1_000, n_features=2)
     text = str(plan)
-    for words in ("nothing has been released", "moment matrix: 1 x Gaussian", "forecast", "clip 4"):
+    for words in (
+        "nothing has been released",
+        "second moments: 1 x Gaussian",
+        "forecast",
+        "clip 4",
+    ):
         assert words in text
     with pytest.raises(ValueError, match="one name"):
         plan_of(one(), one())

@@ -67,13 +67,13 @@ def test_a_fit_that_sees_the_place_of_a_row_is_found():
         audit.check_row_locality(Placed(**BOX), n_features=2)
 
 
-@pytest.mark.parametrize("neighbors", ["zero_out", "add_remove", "replace_one"])
-def test_labels_of_text(neighbors):
+@pytest.mark.parametrize("adjacency", ["zero_out", "add_remove", "replace_one"])
+def test_labels_of_text(adjacency):
     """The classes of the other audits are numbers."""
     X = np.linspace(0, 1, 12)[:, None].tolist()
     y = ["a", "b"] * 6
     model = LogisticRegression(
-        bounds_X=([0], [1]), classes=["a", "b"], on_invalid="drop", neighbors=neighbors
+        bounds_X=([0], [1]), classes=["a", "b"], on_invalid="drop", adjacency=adjacency
     )
     table = model._read(X, y)
     for odd in (None, 1, 1.5, b"a", float("nan"), "c", ["a", "b"], object()):

@@ -10,7 +10,7 @@ from sklearn import linear_model as sk
 from sklearn.svm import SVC
 
 from privlearn import HuberRegressor, LinearRegression, LinearSVC, LogisticRegression, Ridge
-from privlearn._core.releaser import Releaser, releasing_with
+from privlearn._core.releaser import Releaser, use_releaser
 from privlearn._objective.losses import Hinge, Huber, Logistic, Squared, SquaredHinge
 from privlearn._objective.penalties import PENALTIES
 from privlearn.solvers import DualCoordinateDescent
@@ -153,7 +153,7 @@ def test_every_relation_reaches_it(loss, relation):
     penalty = heavier(PENALTIES[3])
     best, _ = by_scipy(loss, penalty, X, y, True)
     solver = DualCoordinateDescent(epochs=2_000, clip=1.0)
-    given = {"solver": solver, "neighbors": relation, **MUCH, **facts(X, y, loss)}
+    given = {"solver": solver, "adjacency": relation, **MUCH, **facts(X, y, loss)}
     ours = exact(model_of(loss, penalty, **given), X, y)
     assert objective(loss, penalty, X, y, ours) == pytest.approx(best, rel=1e-7)
 
@@ -249,7 +249,7 @@ def test_sparse_float32_and_order_give_the_same_model(loss, kind, noisy):
     known |= {"bounds_y": (-2, 7)} if loss in NUMBERS else {"classes": [0, 1]}
     model = model_of(loss, heavier(PENALTIES[2]), **known)
     given = X.astype(np.float32) if kind is np.float32 else kind(X)
-    with releasing_with(Releaser if noisy else NoNoise):
+    with use_releaser(Releaser if noisy else NoNoise):
         dense, again = numbers(model.fit(X, y)), numbers(model.fit(given, y))
     np.testing.assert_allclose(again, dense, atol=1e-5)
     assert np.abs(dense).max() > 0.05
@@ -262,7 +262,7 @@ def test_dropped_rows_leave_no_trace(loss, sparse):
     X, y = sloped(loss)
     X = X + (0.0 if sparse else 7.0)
     solver = DualCoordinateDescent(epochs=1_000)
-    known = {"solver": solver, "on_invalid": "drop", "neighbors": "add_remove"} | facts(X, y, loss)
+    known = {"solver": solver, "on_invalid": "drop", "adjacency": "add_remove"} | facts(X, y, loss)
     kept = np.arange(len(X)) % 5 > 0
     holes = np.where(kept[:, None], X, np.nan)
     model = model_of(loss, heavier(PENALTIES[2]), **known)
@@ -311,7 +311,7 @@ def test_crude_bounds_cost_far_less_than_they_cost_gradients(loss):
 
 
 def test_a_clip_of_the_wrong_size_loses_what_bought_lengths_win():
-    """So that the lengths that were bought are used, and not only paid for."""
+    """So that the lengths that were estimated are used, and not only paid for."""
     X, y = tilted()
     known = {"bounds_X": (-40, 40), "bounds_y": (-50, 50), "alpha": 0.0}
     bought = excess(Ridge(solver="scd", **known), X, y)

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, xlogy
 
-from privlearn._core.releaser import Steps
+from privlearn._core.releaser import ReleaseBatch
 from privlearn._core.sampling import Batches
 from privlearn._objective.losses import Hinge, Huber, Logistic, Squared, SquaredHinge
 from privlearn.solvers._common.loops.dual_updates import write_moves
@@ -370,7 +370,7 @@ def test_the_loop_is_the_notes_algorithm(loss, sparse):
         starts = np.cumsum([0, *(len(part) for part in parts[first:last])])
         batches = Batches(np.concatenate(parts[first:last]), starts)
         empty = np.empty((0, weights.size))
-        steps = Steps(batches, noise[first:last], grid, empty, empty, empty)
+        steps = ReleaseBatch(batches, noise[first:last], grid, empty, empty, empty)
         assert descend_dual(stored, model, dual, descent, steps, first)
     for found, wanted in zip((descent.weights, descent.average, dual.held), want, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9)
@@ -382,7 +382,7 @@ def test_a_sum_that_does_not_fit_its_grid_stops_the_loop():
     dual = Dual(held, np.zeros(4), 0.3, 0.8, 1.0, 0.0, 1.0)
     batches = Batches(np.arange(len(held)), np.array([0, len(held)]))
     empty = np.empty((0, 4))
-    steps = Steps(batches, np.zeros((1, 4), np.int64), 1e-300, empty, empty, empty)
+    steps = ReleaseBatch(batches, np.zeros((1, 4), np.int64), 1e-300, empty, empty, empty)
     descent = descent_of(weights, len(held), huber=False)
     assert not descend_dual(stored, model_of("squared"), dual, descent, steps, 0)
     np.testing.assert_array_equal(descent.weights, weights)

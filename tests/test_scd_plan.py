@@ -7,11 +7,11 @@ import pytest
 
 from privlearn import HuberRegressor, LinearSVC, LogisticRegression, Ridge
 from privlearn._core.problem import Budget
-from privlearn._core.releaser import watching
+from privlearn._core.releaser import progress
 from privlearn._core.sampling import FULL, Poisson
 from privlearn.audit.law import noise_agrees, standard_noise
 from privlearn.audit.tape import record
-from privlearn.exceptions import MissingFact, UnsupportedCombination
+from privlearn.exceptions import MissingFactError, UnsupportedCombinationError
 from privlearn.solvers import DualCoordinateDescent
 from privlearn.solvers.dual_coordinate_descent import lengths as scd_lengths
 from privlearn.solvers.dual_coordinate_descent import rules as scd_rule
@@ -25,7 +25,7 @@ FACTS = {
     LogisticRegression: BOX | {"classes": [0, 1]},
     LinearSVC: BOX | {"classes": [0, 1]},
 }
-LENGTHS, COUNT, STEP = "row and gradient lengths", "number of rows", "dual step"
+LENGTHS, COUNT, STEP = "row and gradient norms", "number of rows", "dual step"
 
 
 def model_of(estimator=Ridge, **parameters):
@@ -47,9 +47,9 @@ def named(plan):
 @pytest.mark.parametrize("estimator", FACTS)
 def test_what_is_bought(estimator, relation):
     counted = [COUNT] if relation == "add_remove" else []
-    plan = planned(estimator, neighbors=relation)
+    plan = planned(estimator, adjacency=relation)
     assert [release.name for release in plan.releases] == [*counted, LENGTHS, STEP]
-    given = planned(estimator, neighbors=relation, solver=DualCoordinateDescent(clip=0.1))
+    given = planned(estimator, adjacency=relation, solver=DualCoordinateDescent(clip=0.1))
     assert [release.name for release in given.releases] == [*counted, STEP]
     more, less = (plan.noise_multiplier(plan.releases[-1]) for plan in (plan, given))
     assert less < 0.995 * more, "what the lengths would have cost goes to the steps"
@@ -105,7 +105,7 @@ def test_plan_and_settings_do_not_depend_on_data():
 @pytest.mark.parametrize("solver", ["scd", DualCoordinateDescent(epochs=12)], ids=["rule", "given"])
 def test_a_private_n_changes_neither_plan_nor_settings_nor_work(solver):
     X, y = regression(900)
-    model = model_of(neighbors="add_remove", solver=solver)
+    model = model_of(adjacency="add_remove", solver=solver)
     assert model.plan(n=10, n_features=4) == model.plan(n=10**6, n_features=4)
     own = DualCoordinateDescent() if solver == "scd" else solver
     few, many = (
@@ -115,7 +115,7 @@ def test_a_private_n_changes_neither_plan_nor_settings_nor_work(solver):
     seen = []
     for n in (900, 500):
         steps = []
-        with watching(lambda done, total, steps=steps: steps.append((done, total))):
+        with progress(lambda done, total, steps=steps: steps.append((done, total))):
             model.fit(X[:n], y[:n])
         seen.append(steps)
     assert seen[0] == seen[1]
@@ -129,7 +129,7 @@ def by_dp_accounting(plan, step):
     """Epsilon at 1e-6 from what the releases say of themselves, composed by other people's code."""
     accountant = pytest.importorskip("dp_accounting.privacy_accountant")
     oracle = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
-    replaced = plan.neighbors.value == "replace_one"
+    replaced = plan.adjacency.value == "replace_one"
     relation = accountant.NeighboringRelation["REPLACE_ONE" if replaced else "ADD_OR_REMOVE_ONE"]
     total = oracle.identity(value_discretization_interval=step)
     for release in plan.releases:
@@ -151,7 +151,7 @@ PRICED += [("add_remove", Ridge, {"epochs": 2_000}), ("replace_one", LinearSVC, 
 def test_epsilon_agrees_with_dp_accounting(relation, estimator, given):
     """Its estimates fall with the grid at least linearly, so the truth lies between the two."""
     solver = DualCoordinateDescent(**given)
-    plan = planned(estimator, neighbors=relation, solver=solver, epsilon=1.0)
+    plan = planned(estimator, adjacency=relation, solver=solver, epsilon=1.0)
     coarse, fine = (by_dp_accounting(plan, step) for step in (1e-3, 5e-4))
     found = plan.epsilon(1e-6)
     assert (2 * fine - coarse) * (1 - 1e-5) <= found <= 1.0
@@ -165,7 +165,7 @@ def test_epsilon_agrees_with_dp_accounting(relation, estimator, given):
 def test_lengths_and_count_get_their_shares(estimator, relation, epochs):
     """In mu^2, beside what the steps cost by their central limit (Bu et al. 2020)."""
     solver = DualCoordinateDescent(epochs=epochs)
-    plan = planned(estimator, neighbors=relation, solver=solver)
+    plan = planned(estimator, adjacency=relation, solver=solver)
     releases = named(plan)
     replaced = relation == "replace_one"
     step = releases.pop(STEP)
@@ -181,7 +181,7 @@ def test_lengths_and_count_get_their_shares(estimator, relation, epochs):
 
 
 def lengths_of(estimator, X, y, relation):
-    model = model_of(estimator, neighbors=relation, random_state=0, on_invalid="drop")
+    model = model_of(estimator, adjacency=relation, random_state=0, on_invalid="drop")
     tape = record(model, X, y)
     entry = next(entry for entry in tape.entries if entry.release.name == LENGTHS)
     return entry.statistic, tape.plan.sensitivity(entry.release)
@@ -233,7 +233,7 @@ def test_counts_that_say_nothing_give_half_the_limit():
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_rule_keeps_sampling_efficient(epsilon, relation):
     """Noise multiplier near 2 or above, at least ten epochs, or all rows."""
-    plan = planned(LinearSVC, epsilon=epsilon, neighbors=relation)
+    plan = planned(LinearSVC, epsilon=epsilon, adjacency=relation)
     step = plan.releases[-1]
     assert step.sampling.rate * step.count >= 9.99
     assert step.sampling.rate == 1.0 or plan.noise_multiplier(step) > 1.7
@@ -284,7 +284,7 @@ GIVEN = [
 @pytest.mark.parametrize("given", GIVEN, ids=str)
 @pytest.mark.parametrize("relation", ["zero_out", "replace_one"])
 def test_forecast_tells_the_noise_of_a_quadratic_problem(given, relation):
-    found = spread(DualCoordinateDescent(**given), *linear_data(), neighbors=relation)
+    found = spread(DualCoordinateDescent(**given), *linear_data(), adjacency=relation)
     assert found == pytest.approx(1.0, abs=0.25)
 
 
@@ -310,7 +310,7 @@ def test_noise_of_every_release_has_its_law_and_scale(estimator):
     """Through the real fit; two thirds and three halves of the scale are rejected."""
     X, y = regression(30, 3)
     y = y if "bounds_y" in FACTS[estimator] else (y > 0).astype(int)
-    model = model_of(estimator, solver=SHORT["scd"]["scd"], neighbors="add_remove", random_state=5)
+    model = model_of(estimator, solver=SHORT["scd"]["scd"], adjacency="add_remove", random_state=5)
     laws = {release.name: release.mechanism.name for release in model.plan(n_features=3).releases}
     noise = standard_noise(model, X, y, fits=400)
     assert noise.keys() == laws.keys()
@@ -342,25 +342,25 @@ def test_wrong_settings_are_refused_in_words(wrong, words):
 
 
 def test_batch_size_needs_a_public_number_of_rows():
-    model = model_of(neighbors="add_remove", solver=DualCoordinateDescent(batch_size=17))
+    model = model_of(adjacency="add_remove", solver=DualCoordinateDescent(batch_size=17))
     words = "batch_size=17 needs a public number of rows.*add_remove.*leave batch_size out"
-    with pytest.raises(UnsupportedCombination, match=words):
+    with pytest.raises(UnsupportedCombinationError, match=words):
         model.plan(n=100, n_features=2)
 
 
 def test_missing_facts_and_unsupported_losses():
     X, y = regression(100)
-    with pytest.raises(MissingFact, match="bounds_X and data_norm"):
+    with pytest.raises(MissingFactError, match="bounds_X and data_norm"):
         HuberRegressor(solver="scd", bounds_y=(-1, 1), delta=0).fit(X, y)
-    with pytest.raises(MissingFact, match="bounds_y"):
+    with pytest.raises(MissingFactError, match="bounds_y"):
         Ridge(solver="scd", bounds_X=(-1, 1), delta=0).fit(X, y)
     three = LogisticRegression(solver="scd", bounds_X=(-1, 1), classes=[0, 1, 2])
-    with pytest.raises(UnsupportedCombination, match="solver='scd' does not support loss"):
+    with pytest.raises(UnsupportedCombinationError, match="solver='scd' does not support loss"):
         three.fit(X, np.arange(100) % 3)
 
 
 def test_the_certificate_names_releases_and_the_paper():
     X, y = regression(500)
-    text = str(model_of(neighbors="add_remove").fit(X, y).privacy_)
+    text = str(model_of(adjacency="add_remove").fit(X, y).privacy_)
     for words in (COUNT, LENGTHS, STEP, "Poisson batches", "Damaskinos"):
         assert words in text

@@ -12,7 +12,7 @@ import pytest
 
 from privlearn import HuberRegressor, LinearSVC, Ridge
 from privlearn.audit.tape import record
-from privlearn.exceptions import PlanViolation
+from privlearn.exceptions import PlanViolationError
 from privlearn.solvers import DualCoordinateDescent
 from privlearn.solvers.dual_coordinate_descent import loops as dual
 from privlearn.solvers.dual_coordinate_descent import rules as scd_rule
@@ -83,7 +83,7 @@ SECRETIVE = {"squared": Ridge, "huber": HuberRegressor, "hinge": LinearSVC}
 def recorded(loss, relation="zero_out"):
     X, y = tilted(N)
     solver = DualCoordinateDescent(epochs=6)
-    known = {"solver": solver, "neighbors": relation, "random_state": 0, "bounds_X": (-4, 4)}
+    known = {"solver": solver, "adjacency": relation, "random_state": 0, "bounds_X": (-4, 4)}
     known |= {"bounds_y": (-5, 5)} if loss in NUMBERS else {"classes": [0, 1]}
     y = y if loss in NUMBERS else (y > 0).astype(int)
     model = SECRETIVE[loss](**known)
@@ -147,7 +147,7 @@ def test_an_error_inside_the_loop_tells_nothing(monkeypatch):
         return False
 
     monkeypatch.setattr(dual, "descend_dual", stopping)
-    with pytest.raises(PlanViolation) as caught:
+    with pytest.raises(PlanViolationError) as caught:
         recorded("squared")
     assert caught.value.args == ("a sum of dual steps does not fit its grid: a solver bug",)
     assert not any(letter.isdigit() for letter in str(caught.value))

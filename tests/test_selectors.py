@@ -12,10 +12,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from privlearn import LinearRegression, audit, feature_selection
-from privlearn._core.problem import Neighbors
+from privlearn._core.problem import Adjacency
 from privlearn._core.sampling import Batches
 from privlearn.audit.tape import record
-from privlearn.exceptions import BudgetExceeded, DeltaWarning, InvalidBudget
+from privlearn.exceptions import BudgetExceededError, DeltaWarning, InvalidBudgetError
 from privlearn.feature_selection import KendallSelector, SubLassoSelector
 from privlearn.feature_selection.sub_lasso_selector import _among_present, _portions
 from privlearn.ledger import Ledger
@@ -24,7 +24,7 @@ from privlearn.solvers._common.row_count import COUNT
 from support import without_noise
 
 EVERY = tuple(getattr(feature_selection, name) for name in feature_selection.__all__)
-RELATIONS = [relation.value for relation in Neighbors]
+RELATIONS = [relation.value for relation in Adjacency]
 
 
 def linear(n=4_000, p=8, seed=0):
@@ -47,13 +47,13 @@ def test_scikit_learn_contract(estimator, check):
 
 CONFIGURED = {
     "Kendall, zero_out": KendallSelector(3, delta=1e-6),
-    "Kendall, add_remove": KendallSelector(2, neighbors="add_remove"),
-    "Kendall, replace_one": KendallSelector(2, neighbors="replace_one"),
+    "Kendall, add_remove": KendallSelector(2, adjacency="add_remove"),
+    "Kendall, replace_one": KendallSelector(2, adjacency="replace_one"),
     "Kendall, one": KendallSelector(1),
     "SubLasso, zero_out": SubLassoSelector(2),
-    "SubLasso, add_remove": SubLassoSelector(2, neighbors="add_remove", delta=1e-6),
-    "SubLasso, replace_one": SubLassoSelector(3, neighbors="replace_one"),
-    "SubLasso, models": SubLassoSelector(1, models=3, neighbors="add_remove"),
+    "SubLasso, add_remove": SubLassoSelector(2, adjacency="add_remove", delta=1e-6),
+    "SubLasso, replace_one": SubLassoSelector(3, adjacency="replace_one"),
+    "SubLasso, models": SubLassoSelector(1, models=3, adjacency="add_remove"),
 }
 
 
@@ -64,14 +64,14 @@ def test_audit(model, check):
 
 
 def test_every_selector_is_audited_under_every_relation():
-    met = {(type(model), model.neighbors) for model in CONFIGURED.values()}
+    met = {(type(model), model.adjacency) for model in CONFIGURED.values()}
     assert met == {(cls, relation) for cls in EVERY for relation in RELATIONS}
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_what_matters_is_selected(selector_class, relation):
     X, y = linear()
-    model = selector_class(3, epsilon=3, neighbors=relation, random_state=0).fit(X, y)
+    model = selector_class(3, epsilon=3, adjacency=relation, random_state=0).fit(X, y)
     assert sorted(model.selected_) == [2, 4, 6]
     np.testing.assert_array_equal(model.get_support(indices=True), [2, 4, 6])
     np.testing.assert_array_equal(model.transform(X), X[:, [2, 4, 6]])
@@ -142,7 +142,7 @@ def test_in_a_pipeline_with_one_ledger(selector_class, tmp_path):
     assert pipeline[-1].coef_.shape == (3,)
     assert pipeline.predict(X).shape == (4_000,)
     assert 0.5 < ledger.spent("people") <= 1.0
-    with pytest.raises(BudgetExceeded):
+    with pytest.raises(BudgetExceededError):
         clone(selector).set_params(epsilon=0.9).fit(X, y)
 
 
@@ -162,7 +162,7 @@ def test_refusals_say_what_to_do(selector_class):
         selector_class(9).fit(X, y)
     with pytest.raises(ValueError, match="k=9"):
         selector_class(9).plan(50, n_features=8)
-    with pytest.raises(InvalidBudget, match="epsilon=0"):
+    with pytest.raises(InvalidBudgetError, match="epsilon=0"):
         selector_class(2, epsilon=0).fit(X, y)
     with pytest.raises(ValueError, match="'k' parameter"):
         selector_class(0).fit(X, y)
@@ -173,7 +173,7 @@ def test_refusals_say_what_to_do(selector_class):
 def test_a_delta_that_promises_nothing_is_warned_of(selector_class):
     with pytest.warns(DeltaWarning, match="1/n = 0.01"):
         selector_class(2, delta=0.02).plan(100, n_features=4)
-    selector_class(2, delta=0.02, neighbors="add_remove").plan(100, n_features=4)  # n is private
+    selector_class(2, delta=0.02, adjacency="add_remove").plan(100, n_features=4)  # n is private
 
 
 def test_a_refused_fit_charges_nothing(selector_class):
@@ -207,7 +207,7 @@ def test_nothing_else_is_fitted_and_pickles_hold_nothing_else(selector_class):
 
 def test_private_n_is_in_no_certificate_or_error(selector_class):
     X, y = linear(2_311)
-    model = selector_class(3, neighbors="add_remove").fit(X, y)
+    model = selector_class(3, adjacency="add_remove").fit(X, y)
     assert "2311" not in model.privacy_.to_json() + str(model.privacy_)
     assert model.plan(2_311, n_features=8) == model.plan(n_features=8)
     with pytest.raises(ValueError, match="inconsistent") as caught:
@@ -239,9 +239,9 @@ def test_a_count_is_bought_only_where_it_is_needed():
     def names(**parameters):
         return [r.name for r in SubLassoSelector(4, **parameters).plan(n_features=9).releases]
 
-    assert names() == names(models=7, neighbors="add_remove") == [VOTES]
-    assert names(neighbors="add_remove") == [COUNT, VOTES]
-    plan = SubLassoSelector(4, neighbors="add_remove").plan(n_features=9)
+    assert names() == names(models=7, adjacency="add_remove") == [VOTES]
+    assert names(adjacency="add_remove") == [COUNT, VOTES]
+    plan = SubLassoSelector(4, adjacency="add_remove").plan(n_features=9)
     count, votes = plan.releases
     assert plan.sensitivity(count) / plan.noise_scale(count) == pytest.approx(0.05, rel=1e-3)
     assert 8 * plan.sensitivity(votes) / plan.noise_scale(votes) == pytest.approx(0.95, rel=1e-3)
@@ -249,7 +249,7 @@ def test_a_count_is_bought_only_where_it_is_needed():
 
 def test_one_ballot_moves_no_count_by_more_than_one_under_every_relation():
     for relation in RELATIONS:
-        plan = SubLassoSelector(2, models=5, neighbors=relation).plan(100, n_features=4)
+        plan = SubLassoSelector(2, models=5, adjacency=relation).plan(100, n_features=4)
         assert plan.sensitivity(plan.releases[0]) == pytest.approx(1.0, rel=1e-3)
 
 

@@ -10,7 +10,7 @@ from sklearn.linear_model import Ridge as PlainRidge
 
 from privlearn import HuberRegressor, LinearRegression, LogisticRegression, Ridge
 from privlearn._objective.losses import LOSSES, Target
-from privlearn.exceptions import UnsupportedCombination
+from privlearn.exceptions import UnsupportedCombinationError
 from privlearn.solvers import SGD
 from support import without_noise
 
@@ -231,8 +231,8 @@ def test_wrong_settings_are_refused_in_words(wrong, words):
 
 
 def test_batch_size_needs_a_public_number_of_rows():
-    model = LogisticRegression(solver=SGD(batch_size=10), neighbors="add_remove", **BOX)
-    with pytest.raises(UnsupportedCombination, match="batch_size=10 needs a public number"):
+    model = LogisticRegression(solver=SGD(batch_size=10), adjacency="add_remove", **BOX)
+    with pytest.raises(UnsupportedCombinationError, match="batch_size=10 needs a public number"):
         model.plan(n=100, n_features=2)
 
 
@@ -245,7 +245,7 @@ def test_given_settings_are_what_is_planned():
 
 
 def test_private_n_changes_neither_plan_nor_settings():
-    model = LogisticRegression(solver="sgd", neighbors="add_remove", **BOX)
+    model = LogisticRegression(solver="sgd", adjacency="add_remove", **BOX)
     plans = [model.plan(n=n, n_features=4) for n in (100, 1_000_000)]
     assert plans[0] == plans[1]
     assert [release.name for release in plans[0].releases] == ["number of rows", "clipped gradient"]
@@ -264,7 +264,7 @@ def test_noise_multiplier_has_a_floor():
 @pytest.mark.parametrize("relation", ["zero_out", "replace_one", "add_remove"])
 def test_rule_keeps_sampling_efficient(epsilon, relation):
     """Noise multiplier near 2 or above, at least ten epochs, or all rows."""
-    model = LogisticRegression(solver="sgd", epsilon=epsilon, neighbors=relation, **BOX)
+    model = LogisticRegression(solver="sgd", epsilon=epsilon, adjacency=relation, **BOX)
     plan = model.plan(20_000, n_features=9)
     release = plan.releases[-1]
     assert release.sampling.rate * release.count >= 9.99
@@ -294,15 +294,15 @@ def test_certificate_names_steps_sampling_and_labels():
 
 
 def test_progress_counts_planned_steps_only():
-    from privlearn._core.releaser import watching
+    from privlearn._core.releaser import progress
 
     X, y = binary()
     seen = []
-    with watching(lambda done, total: seen.append((done, total))):
-        LogisticRegression(solver="sgd", neighbors="add_remove", **BOX).fit(X, y)
+    with progress(lambda done, total: seen.append((done, total))):
+        LogisticRegression(solver="sgd", adjacency="add_remove", **BOX).fit(X, y)
     assert seen[-1] == (501, 501)
     assert [done for done, _ in seen] == sorted({done for done, _ in seen})
     again = []
-    with watching(lambda done, total: again.append((done, total))):
-        LogisticRegression(solver="sgd", neighbors="add_remove", **BOX).fit(X[:-7], y[:-7])
+    with progress(lambda done, total: again.append((done, total))):
+        LogisticRegression(solver="sgd", adjacency="add_remove", **BOX).fit(X[:-7], y[:-7])
     assert again == seen

@@ -12,8 +12,8 @@ from sklearn import linear_model as sk
 from sklearn.base import clone
 
 from privlearn import HuberRegressor, Ledger, LinearSVC, LogisticRegression
-from privlearn._core.releaser import Releaser, releasing_with
-from privlearn.exceptions import BudgetExceeded, MissingFact, UnsupportedCombination
+from privlearn._core.releaser import Releaser, use_releaser
+from privlearn.exceptions import BudgetExceededError, MissingFactError, UnsupportedCombinationError
 from privlearn.solvers import SGD, OnePassSGD
 from privlearn.solvers.one_pass.state import Walk
 from support import without_noise
@@ -65,7 +65,7 @@ class Witness(Releaser):
 @pytest.fixture
 def seen():
     Witness.seen = []
-    with releasing_with(Witness):
+    with use_releaser(Witness):
         yield Witness.seen
 
 
@@ -76,14 +76,14 @@ def seen():
 def test_a_stream_of_any_length_is_charged_once(relation, tmp_path):
     ledger = Ledger.create(tmp_path / "people.ledger", epsilon=1.0, delta=1e-6)
     solver = OnePassSGD(batch_size=500)
-    given = {"neighbors": relation, "solver": solver, "ledger": ledger, "dataset": "people"}
+    given = {"adjacency": relation, "solver": solver, "ledger": ledger, "dataset": "people"}
     model = streamed(logistic(**given), 7)
     assert len(ledger.history("people")) == 1
     assert ledger.spent("people") == pytest.approx(1.0, rel=1e-5)
     assert model.privacy_.spent() == pytest.approx(1.0, rel=1e-6)
     assert model.privacy_.spent() <= 1.0
     another = logistic(**given)
-    with pytest.raises(BudgetExceeded):
+    with pytest.raises(BudgetExceededError):
         another.partial_fit(*arriving(8))
     assert not hasattr(another, "coef_")
     assert not hasattr(another, "privacy_")
@@ -96,7 +96,7 @@ def test_a_refused_stream_stays_refused(tmp_path, seen):
     ledger = Ledger.create(tmp_path / "people.ledger", epsilon=0.5, delta=1e-6)
     model = logistic(epsilon=1.0, ledger=ledger, dataset="people")
     for k in range(2):
-        with pytest.raises(BudgetExceeded):
+        with pytest.raises(BudgetExceededError):
             model.partial_fit(*arriving(k))
     assert ledger.datasets() == []
     assert seen == []
@@ -114,7 +114,7 @@ def test_the_ledger_is_charged_before_the_first_batch_and_nothing_is_refunded(
 
 
 def test_a_batch_has_the_noise_of_a_fit_to_one_batch():
-    model = streamed(logistic(epsilon=0.5, neighbors="replace_one"), 2)
+    model = streamed(logistic(epsilon=0.5, adjacency="replace_one"), 2)
     (release,) = model.privacy_.releases
     assert release["mechanism"] == "spherical"
     assert release["noise_scale"] == pytest.approx(2 * release["clip"] / 0.5, rel=1e-6)
@@ -281,7 +281,7 @@ def test_a_forked_child_does_not_go_on(seen, monkeypatch):
         {"random_state": None},
         {"random_state": np.random.RandomState(0)},
         {"on_invalid": "drop"},
-        {"neighbors": "replace_one"},
+        {"adjacency": "replace_one"},
     ],
     ids=lambda change: "{}={!r:.12}".format(*next(iter(change.items()))),
 )
@@ -383,19 +383,19 @@ def test_the_first_call_says_how_large_a_batch_is(seen):
 
 def test_where_n_is_private_a_call_is_a_batch(seen):
     """How many batches there are would tell how many rows came."""
-    given = {"neighbors": "add_remove", "solver": OnePassSGD(batch_size=500)}
+    given = {"adjacency": "add_remove", "solver": OnePassSGD(batch_size=500)}
     model = logistic(**given).partial_fit(*arriving(0, 500))
     model.partial_fit(*arriving(1, 1_700)).partial_fit(*arriving(2, 1))
     assert [len(steps.batches.rows) for steps in seen] == [500, 1_700, 1]
     X, y = arriving(3)
     model.partial_fit(X[:0], y[:0])  # a batch without its only row is a neighbour
     assert len(seen) == 4
-    with pytest.raises(MissingFact, match=r"batch_size is missing.*add_remove.*OnePassSGD"):
-        logistic(neighbors="add_remove").partial_fit(*arriving(0))
+    with pytest.raises(MissingFactError, match=r"batch_size is missing.*add_remove.*OnePassSGD"):
+        logistic(adjacency="add_remove").partial_fit(*arriving(0))
 
 
 def test_a_private_number_of_rows_is_in_no_text():
-    given = {"neighbors": "add_remove", "solver": OnePassSGD(batch_size=500)}
+    given = {"adjacency": "add_remove", "solver": OnePassSGD(batch_size=500)}
     model = logistic(**given).partial_fit(*arriving(0, 2_311)).partial_fit(*arriving(1, 2_311))
     assert "2311" not in model.privacy_.to_json() + str(model.privacy_) + repr(vars(model))
     X, y = arriving(2, 2_311)
@@ -438,7 +438,7 @@ def betrayed(model, secrets):
 @pytest.mark.parametrize("relation", ["zero_out", "add_remove"])
 @pytest.mark.parametrize("kind", [LogisticRegression, LinearSVC, HuberRegressor])
 def test_nothing_of_a_row_or_of_a_sum_is_kept(kind, relation, seen):
-    known = {"solver": OnePassSGD(batch_size=N), "neighbors": relation, "random_state": 0, **KNOWN}
+    known = {"solver": OnePassSGD(batch_size=N), "adjacency": relation, "random_state": 0, **KNOWN}
     model = kind(**known | ({"bounds_y": (0, 1)} if kind is HuberRegressor else CLASSES))
     batches = [arriving(k, N) for k in range(3)]
     for X, y in batches:
@@ -483,7 +483,7 @@ def test_only_public_attributes_and_the_stream_are_set():
         {"epsilon": 2.0},
         {"epsilon": 0.5},
         {"delta": 1e-6},
-        {"neighbors": "replace_one"},
+        {"adjacency": "replace_one"},
         {"bounds_X": (-2, 2)},
         {"C": 3.0},
         {"fit_intercept": False},
@@ -512,7 +512,7 @@ def test_another_width_is_refused(seen):
 
 def test_labels_have_to_be_declared(seen):
     model = LogisticRegression(**KNOWN)
-    with pytest.raises(MissingFact, match=r"classes is missing.*declare all of them"):
+    with pytest.raises(MissingFactError, match=r"classes is missing.*declare all of them"):
         model.partial_fit(*arriving(0))
     assert seen == []
     model.partial_fit(*arriving(0), classes=[0, 1])
@@ -525,7 +525,7 @@ def test_labels_have_to_be_declared(seen):
 
 def test_other_solvers_are_refused():
     for solver in ("cd", SGD()):
-        with pytest.raises(UnsupportedCombination, match=r"solver='one-pass'.*call fit"):
+        with pytest.raises(UnsupportedCombinationError, match=r"solver='one-pass'.*call fit"):
             logistic(solver=solver).partial_fit(*arriving(0))
 
 

@@ -11,17 +11,17 @@ from scipy.sparse import csr_array
 from privlearn import Ledger, LinearRegression
 from privlearn._core.mechanisms.tukey_boxes import LIMIT, STEP, Boxes, in_order
 from privlearn._core.plan import Plan, Release
-from privlearn._core.problem import Bounds, Budget, Neighbors, Problem
+from privlearn._core.problem import Adjacency, Bounds, Budget, Problem
 from privlearn._core.releaser import Releaser
 from privlearn._core.sampling import Batches
 from privlearn.audit.draws import depth_of, divergences, places
 from privlearn.audit.replay import ranks_moved
 from privlearn.audit.tape import record
 from privlearn.exceptions import (
-    InvalidBudget,
-    PlanViolation,
-    PrivacyTestFailed,
-    UnsupportedCombination,
+    InvalidBudgetError,
+    PlanViolationError,
+    PrivacyTestFailedError,
+    UnsupportedCombinationError,
 )
 from privlearn.noise import NoiseSource
 from privlearn.solvers import Tukey
@@ -30,7 +30,7 @@ from privlearn.solvers.tukey import rules as tukey_rule
 from privlearn.solvers.tukey import solver as tukey
 from privlearn.solvers.tukey.group_models import group_models
 
-RELATIONS = [relation.value for relation in Neighbors]
+RELATIONS = [relation.value for relation in Adjacency]
 
 
 def linear(n=20_000, p=3, seed=0, noise=1.0):
@@ -226,7 +226,7 @@ def test_accuracy_without_any_bounds(relation, intercept):
     X, y, coef = linear()
     X, y = X * [1.0, 1e6, 1e-3] + intercept * 1e-3, y if intercept else y - 0.5
     model = LinearRegression(
-        solver="tukey", neighbors=relation, fit_intercept=intercept, random_state=1
+        solver="tukey", adjacency=relation, fit_intercept=intercept, random_state=1
     ).fit(X, y)
     assert model.score(X, y) > 0.6
     assert model.coef_[0] == pytest.approx(coef[0], abs=0.1)
@@ -254,8 +254,8 @@ def test_given_models_and_degenerate_columns():
 def test_a_failed_test_spends_the_budget_and_tells_nothing(tmp_path):
     X, y, _ = linear(400)
     ledger = Ledger.create(tmp_path / "ledger.db", epsilon=2.0, delta=1e-5)
-    model = LinearRegression(solver="tukey", ledger=ledger, dataset="d", neighbors="add_remove")
-    with pytest.raises(PrivacyTestFailed, match="budget of this fit is spent") as failure:
+    model = LinearRegression(solver="tukey", ledger=ledger, dataset="d", adjacency="add_remove")
+    with pytest.raises(PrivacyTestFailedError, match="budget of this fit is spent") as failure:
         model.fit(X, y)
     assert not any(digit in str(failure.value) for digit in "0123456789")
     assert "fewer features" in str(failure.value)
@@ -267,9 +267,9 @@ def test_what_must_fail_is_refused_before_anything_is_spent(tmp_path):
     X, y, _ = linear(400)
     ledger = Ledger.create(tmp_path / "ledger.db", epsilon=2.0, delta=1e-5)
     model = LinearRegression(solver="tukey", ledger=ledger, dataset="d")
-    with pytest.raises(PrivacyTestFailed, match=r"100 models .* nothing was spent"):
+    with pytest.raises(PrivacyTestFailedError, match=r"100 models .* nothing was spent"):
         model.fit(X, y)
-    with pytest.raises(PrivacyTestFailed, match="about 576 are needed"):
+    with pytest.raises(PrivacyTestFailedError, match="about 576 are needed"):
         model.plan(n=400, n_features=3)
     assert ledger.spent("d") == 0.0
     budget = Budget(1.0, 1e-6)
@@ -287,7 +287,7 @@ def test_unsafe_models_pass_as_rarely_as_promised():
         bounds=Bounds(None, None, None, None),
         loss=LinearRegression()._loss(0),
         penalty=LinearRegression()._penalty(1),
-        neighbors=Neighbors.ADD_REMOVE,
+        adjacency=Adjacency.ADD_REMOVE,
         fit_intercept=False,
     )
     delta = 0.02
@@ -300,13 +300,13 @@ def test_unsafe_models_pass_as_rarely_as_promised():
         try:
             tukey._test(ordered, Releaser(plan, Budget(1.0, delta), seed))
             passed += 1
-        except PrivacyTestFailed:
+        except PrivacyTestFailedError:
             pass
     assert stats.binomtest(passed, 2_000, delta).pvalue > 1e-4
 
 
 def releaser(relation, seed=0):
-    plan = Plan((fewest_rows_release(1.0),), Neighbors(relation), scale=2.0)
+    plan = Plan((fewest_rows_release(1.0),), Adjacency(relation), scale=2.0)
     return Releaser(plan, Budget(1.0, 1e-6), seed)
 
 
@@ -353,23 +353,23 @@ def test_sparse_and_single_precision():
 
 def test_what_has_no_proof_is_refused():
     X, y, _ = linear(50)
-    with pytest.raises(InvalidBudget, match="delta=0"):
+    with pytest.raises(InvalidBudgetError, match="delta=0"):
         LinearRegression(solver="tukey", delta=0).fit(X, y)
-    with pytest.raises(UnsupportedCombination, match="20001 coefficients"):
+    with pytest.raises(UnsupportedCombinationError, match="20001 coefficients"):
         LinearRegression(solver="tukey").plan(n=10**6, n_features=20_000)
     with pytest.raises(ValueError, match="models=0"):
         Tukey(models=0)
 
 
 def test_draws_must_be_planned_as_draws():
-    plan = Plan((Release("sum", (2,), clip=1.0),), Neighbors.ZERO_OUT, scale=1.0)
+    plan = Plan((Release("sum", (2,), clip=1.0),), Adjacency.ZERO_OUT, scale=1.0)
     ordered = in_order(np.zeros((8, 2)))
-    with pytest.raises(PlanViolation, match="Gaussian"):
+    with pytest.raises(PlanViolationError, match="Gaussian"):
         Releaser(plan, Budget(1.0, 1e-6)).draw("sum", ordered, clip=1.0)
     problem = LinearRegression(solver="tukey")._problem(1_000, 1, 0)
     settings = Tukey().configure(problem, Budget(1.0, 1e-6))
     release = Releaser(Tukey().plan(problem, settings, 1.0), Budget(1.0, 1e-6))
-    with pytest.raises(PlanViolation, match="use draw"):
+    with pytest.raises(PlanViolationError, match="use draw"):
         release(tukey.DRAW, np.zeros(2), clip=1.0)
 
 
@@ -378,7 +378,7 @@ def test_number_of_models_is_public():
     X, y, _ = linear(6_000)
     tapes = {}
     for relation in RELATIONS:
-        model = LinearRegression(solver="tukey", neighbors=relation, epsilon=3.0, random_state=0)
+        model = LinearRegression(solver="tukey", adjacency=relation, epsilon=3.0, random_state=0)
         tapes[relation] = record(model, X, y)
     enough = tukey_rule.enough_models(4, Budget(3.0, 1e-6))
     public = tukey_rule.models_for(6_000, 4, enough, private=False)
@@ -422,7 +422,7 @@ def test_enough_models_let_the_test_pass(epsilon):
             try:
                 model.fit(X, y)
                 passed += 1
-            except PrivacyTestFailed:
+            except PrivacyTestFailedError:
                 pass
         outcomes[models] = passed
     assert outcomes[enough] >= 38

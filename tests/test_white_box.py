@@ -16,7 +16,7 @@ from privlearn._core.mechanisms import (
     GaussianNoise,
 )
 from privlearn._core.plan import LINF, Plan, Release, _smallest_scale
-from privlearn._core.problem import Neighbors
+from privlearn._core.problem import Adjacency
 from privlearn._core.sampling import FULL, Disjoint, Poisson, WithReplacement
 from privlearn.accounting.shares import squared_mu
 from privlearn.audit.adversary import audited
@@ -86,7 +86,7 @@ def test_what_is_moved_as_far_as_declared_costs_what_was_planned():
         (GUMBEL, FULL),
     ]
     for mechanism, sampling in cases:
-        for relation in (Neighbors.ZERO_OUT, Neighbors.REPLACE_ONE):
+        for relation in (Adjacency.ZERO_OUT, Adjacency.REPLACE_ONE):
             norm = {"norm": LINF} if mechanism is GUMBEL else {}
             release = Release("sum", (2,), 1.0, mechanism=mechanism, sampling=sampling, **norm)
             plan = Plan((release,), relation, scale=3.0)
@@ -114,16 +114,16 @@ def test_the_loss_of_a_fit_has_mean_and_deviation_of_its_mu():
 # Neighbours
 
 
-@pytest.mark.parametrize("relation", list(Neighbors))
+@pytest.mark.parametrize("relation", list(Adjacency))
 def test_worlds_differ_in_the_last_row_alone(relation):
-    model = audited(boxed(Ridge, neighbors=relation.value), on_invalid="drop")
+    model = audited(boxed(Ridge, adjacency=relation.value), on_invalid="drop")
     rng = np.random.default_rng(0)
     for design in loudest(lambda design: design.n, 3, rng, 20):
         data, other = worlds(model, 3, design)
         np.testing.assert_array_equal(data.X[:-1], other.X[: len(data.y) - 1])
         np.testing.assert_array_equal(data.y[:-1], other.y[: len(data.y) - 1])
-        assert len(other.y) == len(data.y) - (relation is Neighbors.ADD_REMOVE)
-        if relation is Neighbors.ZERO_OUT:
+        assert len(other.y) == len(data.y) - (relation is Adjacency.ADD_REMOVE)
+        if relation is Adjacency.ZERO_OUT:
             assert np.isnan(other.X[-1]).all()
 
 
@@ -148,7 +148,7 @@ def test_the_search_improves_on_where_it_starts():
 )
 def test_nearly_all_of_the_promise_is_seen_and_no_more(solver, relation, least):
     found = audit.white_box(
-        boxed(Ridge, solver=solver, neighbors=relation), n_features=3, **SHORTLY
+        boxed(Ridge, solver=solver, adjacency=relation), n_features=3, **SHORTLY
     )
     assert least <= found.ratio <= 1.0
     assert found.unit == "mu"
@@ -217,8 +217,8 @@ def test_too_little_noise_is_found_where_the_row_is_not_loud(monkeypatch):
 
 def test_a_relation_that_is_accounted_as_another_is_found(monkeypatch):
     _smallest_scale.cache_clear()
-    monkeypatch.setattr(Neighbors, "replaces", property(lambda self: False))
-    model = boxed(Ridge, solver="moments", neighbors="replace_one")
+    monkeypatch.setattr(Adjacency, "replaces", property(lambda self: False))
+    model = boxed(Ridge, solver="moments", adjacency="replace_one")
     try:
         with pytest.raises(audit.AuditFailure, match="moved further than its plan"):
             audit.white_box(model, n_features=3, **SHORTLY)

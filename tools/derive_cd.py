@@ -138,7 +138,7 @@ def problem(kind, loss, n, p, epsilon, wide, seed):
     common = {
         "epsilon": epsilon,
         "delta": 1 / n**2,
-        "neighbors": "replace_one",
+        "adjacency": "replace_one",
         "bounds_X": (-box, box),
         "fit_intercept": False,
     }

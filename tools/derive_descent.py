@@ -20,7 +20,7 @@ from scipy.optimize import minimize
 
 from privlearn import HuberRegressor, LinearSVC, LogisticRegression, Ridge
 from privlearn._objective.losses import Hinge, Logistic, Squared, SquaredHinge
-from privlearn.exceptions import UnsupportedCombination
+from privlearn.exceptions import UnsupportedCombinationError
 from privlearn.solvers.dual_coordinate_descent import rules as scd_rule
 from privlearn.solvers.one_pass import rules as one_pass_rule
 from privlearn.solvers.output_perturbation import rules as output_rule
@@ -133,7 +133,7 @@ def lost(settings, solvers, seeds, rule, delta):
                     model.set_params(delta=delta)
                 try:
                     model.fit(X, y)
-                except UnsupportedCombination:
+                except UnsupportedCombinationError:
                     shares[seed, s] = np.nan
                     continue
                 finally:

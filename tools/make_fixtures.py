@@ -44,14 +44,14 @@ def estimators() -> dict[str, object]:
     """One for each kind of mechanism, sampling and relation that a certificate can hold."""
     found: dict[str, object] = {
         f"moments-{relation}": LinearRegression(
-            solver="moments", bounds_y=(-1, 1), neighbors=relation, **BOX
+            solver="moments", bounds_y=(-1, 1), adjacency=relation, **BOX
         )
         for relation in ("zero_out", "add_remove", "replace_one")
     }
     return found | {
         "nothing-declared": LinearRegression(random_state=1),
         "sgd": LogisticRegression(solver=SGD(steps=40), **TWO),
-        "sgd-replace-one": LogisticRegression(solver=SGD(steps=40), neighbors="replace_one", **TWO),
+        "sgd-replace-one": LogisticRegression(solver=SGD(steps=40), adjacency="replace_one", **TWO),
         "scd": LinearSVC(solver="scd", **TWO),
         "cd-greedy": LogisticRegression(
             solver=CoordinateDescent(passes=6, selection="greedy"), **TWO
@@ -59,7 +59,7 @@ def estimators() -> dict[str, object]:
         "huber": HuberRegressor(bounds_y=(-1, 1), **BOX),
         "one-pass": LogisticRegression(solver=OnePassSGD(batch_size=100), **PURE),
         "one-pass-add-remove": LogisticRegression(
-            solver="one-pass", neighbors="add_remove", **PURE
+            solver="one-pass", adjacency="add_remove", **PURE
         ),
         "output": LogisticRegression(solver=OutputPerturbation(epochs=2), **TWO),
         "output-with-replacement": LogisticRegression(

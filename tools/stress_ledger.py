@@ -27,11 +27,11 @@ import numpy as np
 from privlearn import Ledger
 from privlearn._core.mechanisms import LAPLACE
 from privlearn._core.plan import L1, OUTER, Plan, Release
-from privlearn._core.problem import Neighbors
+from privlearn._core.problem import Adjacency
 from privlearn._core.sampling import FULL, Poisson
 from privlearn.accounting import Gaussian, compose
 from privlearn.accounting.composition import evaluate, size
-from privlearn.exceptions import BudgetExceeded, LedgerError
+from privlearn.exceptions import BudgetExceededError, LedgerError
 from privlearn.ledger.composition_cost import balanced
 from privlearn.ledger.dominate import dominating_mu
 
@@ -72,15 +72,15 @@ def random_plan(name: str, rng: random.Random) -> Plan:
     kind = rng.random()
     if kind < 0.35:
         scale *= rng.choice([60.0, 120.0, 240.0])
-        return Plan((Release(name, (55,), 10.0, OUTER),), Neighbors.ZERO_OUT, scale, 1000)
+        return Plan((Release(name, (55,), 10.0, OUTER),), Adjacency.ZERO_OUT, scale, 1000)
     if kind < 0.75:
         rate, steps = rng.choice([(0.001, 100), (0.001, 1000), (0.003, 300), (0.01, 30)])
         scale *= rng.choice([2.0, 4.0])
         release = Release(name, (8,), 1.0, sampling=Poisson(rate), count=steps)
-        return Plan((release,), Neighbors.ZERO_OUT, scale, 1000)
+        return Plan((release,), Adjacency.ZERO_OUT, scale, 1000)
     scale *= rng.choice([80.0, 200.0])
     release = Release(name, (1,), 1.0, L1, LAPLACE, FULL, count=rng.choice([1, 4]))
-    return Plan((release,), Neighbors.ZERO_OUT, scale, 1000)
+    return Plan((release,), Adjacency.ZERO_OUT, scale, 1000)
 
 
 def work(trial: Trial, worker: int) -> None:
@@ -98,7 +98,7 @@ def work(trial: Trial, worker: int) -> None:
             start, answer = perf_counter(), "charged"
             try:
                 ledger.charge(plan, rng.choice(DATASETS))
-            except BudgetExceeded:
+            except BudgetExceededError:
                 answer = "refused"
             out.write(f"{name} {answer} {perf_counter() - start:.6f}\n")
             out.flush()

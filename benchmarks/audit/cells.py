@@ -134,7 +134,7 @@ def built(name: str, solver: object, relation: str, facts: dict, **others: objec
     given = {"n_components": 6, **facts, **others}
     given = {key: value for key, value in given.items() if key in known}
     classes = {"classes": [0, 1]} if "classes" in known else {}
-    return cls(solver=solver, neighbors=relation, **classes, **given)
+    return cls(solver=solver, adjacency=relation, **classes, **given)
 
 
 def supports(name: str, solver: str) -> bool:

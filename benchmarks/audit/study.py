@@ -57,7 +57,7 @@ def _one(job: tuple[str, bool, int]) -> dict:
 
 def _white(cell: cells.Cell, *, quick: bool) -> dict:
     from privlearn import audit
-    from privlearn.exceptions import UnsupportedCombination
+    from privlearn.exceptions import UnsupportedCombinationError
 
     size = {"tries": 9, "runs": 8} if quick else {"tries": cells.TRIES, "runs": cells.RUNS}
     look = partial(
@@ -67,7 +67,7 @@ def _white(cell: cells.Cell, *, quick: bool) -> dict:
         found = look(**size)
         if found.covered and _short(found, cell):
             found = look(**size | {"tries": cells.MORE_TRIES})
-    except UnsupportedCombination:
+    except UnsupportedCombinationError:
         return {"verdict": "not offered", "ratio": None}
     if not found.covered:
         return {"verdict": "not covered", "ratio": None, "uncovered": list(found.uncovered)}

@@ -78,13 +78,13 @@ def _automatic(sample: Sample, loss: str, epsilon: float) -> tuple[str, tuple[st
     model = _model(sample, loss, epsilon, "auto", 0)
     classes = len(sample.facts.get("classes", ()))
     problem, budget, solver = model._set_up(*sample.X.shape, classes)
-    selects = getattr(model._completed(solver, problem, budget), "keep", None) is not None
+    selects = getattr(model._with_private_bounds(solver, problem, budget), "keep", None) is not None
     return (solver.name + SELECTION, (solver.name + SELECTION,)) if selects else (solver.name, ())
 
 
 def _reached(sample: Sample, loss: str, epsilon: float, solver: str, seed: int) -> float | None:
     """Loss on fresh rows; None where a privacy test fails."""
-    from privlearn.exceptions import PrivacyTestFailed
+    from privlearn.exceptions import PrivacyTestFailedError
 
     name = "auto" if solver.endswith(SELECTION) else solver
     model = _model(sample, loss, epsilon, name, seed)
@@ -92,5 +92,5 @@ def _reached(sample: Sample, loss: str, epsilon: float, solver: str, seed: int) 
         warnings.simplefilter("ignore")
         try:
             return _mean_loss(model.fit(sample.X, sample.y), sample, loss)
-        except PrivacyTestFailed:
+        except PrivacyTestFailedError:
             return None

@@ -69,14 +69,14 @@ def exact_multiplier(epsilon: float, rate: float, steps: int, delta: float) -> f
 def planned_multiplier(epsilon: float, setting) -> float:
     """What a fit would use: the plan of the hidden-alpha mechanism, calibrated as fits do it."""
     from privlearn._core.plan import Plan, Release, calibrate
-    from privlearn._core.problem import Budget, Neighbors
+    from privlearn._core.problem import Adjacency, Budget
     from privlearn._core.sampling import Poisson
 
     release = Release(
         "dual step", (2,), setting.clip, sampling=Poisson(setting.rate), count=setting.steps
     )
     plan = calibrate(
-        lambda scale: Plan((release,), Neighbors.ZERO_OUT, scale, rows=setting.rows),
+        lambda scale: Plan((release,), Adjacency.ZERO_OUT, scale, rows=setting.rows),
         Budget(epsilon, setting.delta),
     )
     return plan.noise_multiplier(release)

@@ -31,7 +31,7 @@ def fit(task: Task, solver: object, epsilon: float, *, seed: int) -> object:
         "solver": solver,
         "epsilon": epsilon,
         "delta": DELTA,
-        "neighbors": "zero_out",
+        "adjacency": "zero_out",
         "data_norm": 1.0,
         "fit_intercept": False,
         "random_state": seed,

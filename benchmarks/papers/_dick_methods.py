@@ -115,7 +115,7 @@ def select(kind: str, rows: Rows, k: int, count: int, epsilon: float, seed: int)
     """Columns chosen by SubLasso ("L") or DPKendall ("K")."""
     from privlearn import feature_selection
 
-    given = {"epsilon": epsilon, "delta": 0.0, "neighbors": "add_remove"}
+    given = {"epsilon": epsilon, "delta": 0.0, "adjacency": "add_remove"}
     given["random_state"] = 2 * seed + 1
     if kind == "K":
         selector = feature_selection.KendallSelector(k, **given)
@@ -143,12 +143,12 @@ def _tukey(
 
 def _private(rows, chosen, promise, seed, solver):
     """R^2 of one fit under add_remove, or None where the test fails."""
-    from privlearn.exceptions import PrivacyTestFailed
+    from privlearn.exceptions import PrivacyTestFailedError
 
     own = Rows(rows.X[:, chosen], rows.y, rows.X_test[:, chosen], rows.y_test)
     try:
-        return automatic(own, seed, **promise, neighbors="add_remove", solver=solver)
-    except PrivacyTestFailed:
+        return automatic(own, seed, **promise, adjacency="add_remove", solver=solver)
+    except PrivacyTestFailedError:
         return None
 
 

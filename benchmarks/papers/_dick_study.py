@@ -156,9 +156,9 @@ def _ours(problems: Problems, splits: int, options: object):
     for name, load in problems.items():
         X, y = load()
         found = {}
-        for label, (epsilon, neighbors) in OURS.items():
+        for label, (epsilon, adjacency) in OURS.items():
             found[label] = [
-                automatic(data.split(X, y, seed), seed, epsilon=epsilon, neighbors=neighbors)
+                automatic(data.split(X, y, seed), seed, epsilon=epsilon, adjacency=adjacency)
                 for seed in range(splits)
             ]
         yield name, found

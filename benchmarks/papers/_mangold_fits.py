@@ -56,7 +56,7 @@ def fit(
         "solver": solver,
         "epsilon": problem.epsilon if epsilon is None else epsilon,
         "delta": problem.delta,
-        "neighbors": "replace_one",
+        "adjacency": "replace_one",
         "bounds_X": problem.bounds(bounds),
         "scale_X": problem.scales if scales else None,
         "fit_intercept": False,

@@ -60,7 +60,7 @@ def _batch_panel(axes: Axes, name: str, problem: dict, schedule: str) -> None:
     for index, row in enumerate(problem["ours"]):
         values = np.array(row["objectives"])
         style = {"color": COLOURS[3 + index], "linestyle": ("--", "-.")[index]}
-        axes.axhline(values.mean(), label=f"{OURS} ({row['neighbors']})", **style)
+        axes.axhline(values.mean(), label=f"{OURS} ({row['adjacency']})", **style)
         band = values.mean() + np.array([-1.0, 1.0]) * _deviation(values)
         axes.axhspan(*band, color=style["color"], alpha=0.15, linewidth=0)
     axes.set_xscale("log")

@@ -11,14 +11,14 @@ __all__ = ["NEIGHBORS", "fit", "row"]
 NEIGHBORS = ("replace_one", "zero_out")  # the paper's first
 
 
-def fit(problem: Problem, neighbors: str, *, seed: int) -> object:
+def fit(problem: Problem, adjacency: str, *, seed: int) -> object:
     """The fitted estimator; everything that is not named here is a default."""
     from privlearn import LogisticRegression
 
     model = LogisticRegression(
         epsilon=ALPHA,
         delta=0.0,
-        neighbors=neighbors,
+        adjacency=adjacency,
         solver="one-pass",
         C=problem.objective.C,
         data_norm=1.0,
@@ -29,12 +29,12 @@ def fit(problem: Problem, neighbors: str, *, seed: int) -> object:
     return model.fit(problem.objective.X, problem.objective.y)
 
 
-def row(problem: Problem, neighbors: str, seeds: int) -> dict:
+def row(problem: Problem, adjacency: str, seeds: int) -> dict:
     """Objective per seed, and what the rules chose."""
-    models = [fit(problem, neighbors, seed=seed) for seed in range(seeds)]
+    models = [fit(problem, adjacency, seed=seed) for seed in range(seeds)]
     (release,) = [r for r in models[0].privacy_.plan.releases if "gradient" in r.name]
     return {
-        "neighbors": neighbors,
+        "adjacency": adjacency,
         "objectives": [problem.objective.at(np.ravel(model.coef_)) for model in models],
         "steps": release.count,
         "took": models[0].privacy_.paper,

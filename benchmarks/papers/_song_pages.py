@@ -136,9 +136,9 @@ def _at_best(problems: dict, noise: str) -> list[str]:
     return cells
 
 
-def _ours_cell(problem: dict, neighbors: str) -> str:
+def _ours_cell(problem: dict, adjacency: str) -> str:
     for row in problem["ours"]:
-        if row["neighbors"] == neighbors:
+        if row["adjacency"] == adjacency:
             return f"{_excess(problem, row['objectives'])} ({row['steps']:,} batches)"
     return "not measured"
 
@@ -160,7 +160,7 @@ def _problem(name: str, problem: dict) -> str:
         parts.append(report.table([f"step {schedule}", *(f"b = {b}" for b in BATCHES)], rows))
     levels = [["all rows at once, no privacy (F*)", f"{problem['optimum']:.4f}"]]
     levels += [
-        [f"{OURS} (`{row['neighbors']}`)", _spread(np.array(row["objectives"]))]
+        [f"{OURS} (`{row['adjacency']}`)", _spread(np.array(row["objectives"]))]
         for row in problem["ours"]
     ]
     parts.append(report.table(["without a choice of b", "objective"], levels))

@@ -39,7 +39,7 @@ def study(problem: Problem, seeds: int, *, ours: bool) -> dict:
             for schedule, batch in CURVES[problem.name]
             for noise in NOISES
         ],
-        "ours": [fits.row(problem, neighbors, seeds) for neighbors in fits.NEIGHBORS]
+        "ours": [fits.row(problem, adjacency, seeds) for adjacency in fits.NEIGHBORS]
         if ours
         else [],
     }

@@ -25,7 +25,7 @@ class Facts:
 
     bounds_X: tuple
     bounds_y: tuple[float, float]
-    neighbors: str
+    adjacency: str
     delta: float
 
     def given(self, epsilon: float) -> dict:
@@ -33,7 +33,7 @@ class Facts:
         return {
             "epsilon": epsilon,
             "delta": self.delta,
-            "neighbors": self.neighbors,
+            "adjacency": self.adjacency,
             "bounds_X": self.bounds_X,
             "bounds_y": self.bounds_y,
         }
@@ -89,7 +89,7 @@ def _features(facts: Facts, rows: Rows, epsilon: float, size: int | None):
 def linear_fits(facts: Facts, rows: Rows, epsilon: float, size: int | None) -> dict:
     """Every private linear regression with every solver that knows it."""
     import privlearn
-    from privlearn.exceptions import UnsupportedCombination
+    from privlearn.exceptions import UnsupportedCombinationError
 
     found = {}
     for name in LINEAR:
@@ -99,7 +99,7 @@ def linear_fits(facts: Facts, rows: Rows, epsilon: float, size: int | None) -> d
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
                     found[f"{name}, {solver}"] = model.fit(rows.X, rows.y).predict(rows.points)
-            except UnsupportedCombination:
+            except UnsupportedCombinationError:
                 continue
     return found
 

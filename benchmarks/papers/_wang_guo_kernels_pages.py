@@ -29,7 +29,7 @@ def _setting(found: dict) -> str:
     return (
         f"Median {found['loss']} over {found['seeds']} seeds (least to most). What a table does "
         f"not vary is n = {found['rows']:,}, M by rule ({found['features']:,}) and epsilon = "
-        f"{found['epsilon']:g}; delta = {found['delta']:g}, `{found['neighbors']}`."
+        f"{found['epsilon']:g}; delta = {found['delta']:g}, `{found['adjacency']}`."
     )
 
 

@@ -88,7 +88,7 @@ def study(task: Task, sweeps: dict[str, list], seeds: int) -> dict:
         "name": task.name,
         "loss": task.loss,
         "rows": task.rows,
-        "neighbors": task.facts.neighbors,
+        "adjacency": task.facts.adjacency,
         "epsilon": EPSILON,
         "delta": task.facts.delta,
         "seeds": seeds,

@@ -101,7 +101,7 @@ def planned_noise(setting: Setting, bound: Bound = unclipped, sampling: str = "p
         solver=solver,
         epsilon=setting.epsilon,
         delta=setting.delta,
-        neighbors="replace_one",
+        adjacency="replace_one",
         data_norm=setting.kappa,
         bounds_y=(-setting.label, setting.label),
         fit_intercept=False,

@@ -160,7 +160,7 @@ class Kernel:
         model = KernelRegressor(
             epsilon=epsilon,
             delta=problem.delta,
-            neighbors="replace_one",
+            adjacency="replace_one",
             bounds_X=(-1.0, 1.0),
             bounds_y=(-1.0, 1.0),
             bandwidth=problem.bandwidth if self.knows_bandwidth else None,

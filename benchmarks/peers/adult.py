@@ -28,7 +28,7 @@ def measure(options):
         "epsilons": list(epsilons),
         "curves": {
             f"privlearn ({relation})": private_scores(
-                "LogisticRegression", train, test, epsilons, seeds, neighbors=relation
+                "LogisticRegression", train, test, epsilons, seeds, adjacency=relation
             )
             for relation in ("zero_out", "replace_one")
         },

@@ -14,7 +14,7 @@ from benchmarks.peers.adult import EPSILONS, private_scores, train_and_test
 NEEDS = (dataset("adult"), estimator("LinearSVC"))
 VARIANTS = {
     "privlearn (defaults)": {},
-    "privlearn (replace_one)": {"neighbors": "replace_one"},
+    "privlearn (replace_one)": {"adjacency": "replace_one"},
     "privlearn (hinge)": {"loss": "hinge"},
     "privlearn (sgd)": {"solver": "sgd"},
 }

@@ -4,15 +4,15 @@ The texts say what was given, what is needed and what to do, and never quote dat
 """
 
 __all__ = [
-    "BudgetExceeded",
+    "BudgetExceededError",
     "DeltaWarning",
-    "InvalidBudget",
+    "InvalidBudgetError",
     "LedgerError",
-    "MissingFact",
-    "PlanViolation",
+    "MissingFactError",
+    "PlanViolationError",
     "PrivacyError",
-    "PrivacyTestFailed",
-    "UnsupportedCombination",
+    "PrivacyTestFailedError",
+    "UnsupportedCombinationError",
 ]
 
 
@@ -20,15 +20,15 @@ class PrivacyError(Exception):
     """Base of all errors about privacy."""
 
 
-class MissingFact(PrivacyError, ValueError):
+class MissingFactError(PrivacyError, ValueError):
     """A public fact (bounds, a norm, delta) is needed and was neither declared nor bought."""
 
 
-class InvalidBudget(PrivacyError, ValueError):
+class InvalidBudgetError(PrivacyError, ValueError):
     """Epsilon and delta cannot be promised as given."""
 
 
-class BudgetExceeded(PrivacyError):
+class BudgetExceededError(PrivacyError):
     """A ledger has too little left for what was asked; nothing was charged or released.
 
     Attributes
@@ -59,15 +59,15 @@ class LedgerError(PrivacyError, OSError):
     """A ledger's file cannot be used, so nothing may be charged or released."""
 
 
-class PlanViolation(PrivacyError, RuntimeError):
+class PlanViolationError(PrivacyError, RuntimeError):
     """Something was to be released that the plan does not hold: a bug, stopped in time."""
 
 
-class PrivacyTestFailed(PrivacyError):
+class PrivacyTestFailedError(PrivacyError):
     """A propose-test-release check failed; its budget is spent."""
 
 
-class UnsupportedCombination(PrivacyError, NotImplementedError):
+class UnsupportedCombinationError(PrivacyError, NotImplementedError):
     """This solver has no proof for that loss, penalty, relation or argument."""
 
 

@@ -8,7 +8,7 @@ import pytest
 from privlearn import Ledger
 from privlearn._core.mechanisms import LAPLACE, DepthDraw
 from privlearn._core.plan import ONE_MODEL, Plan, Release
-from privlearn._core.problem import Budget, Neighbors
+from privlearn._core.problem import Adjacency, Budget
 from privlearn._core.verification import verify
 from privlearn.accounting import (
     ApproximateLoss,
@@ -18,7 +18,7 @@ from privlearn.accounting import (
     compose,
     smallest_scale,
 )
-from privlearn.exceptions import BudgetExceeded
+from privlearn.exceptions import BudgetExceededError
 from privlearn.ledger import composition_cost as price
 from privlearn.ledger.serial import pair_from_text, pair_to_text
 
@@ -104,7 +104,7 @@ def test_numbers_are_checked():
 def drawn(scale, delta=1e-7):
     test = Release("test", (1,), clip=1.0, norm=ONE_MODEL, mechanism=LAPLACE, weight=2.5)
     draw = Release("draw", (3,), clip=1.0, norm=ONE_MODEL, mechanism=DepthDraw(delta))
-    return Plan((test, draw), Neighbors.REPLACE_ONE, scale=scale)
+    return Plan((test, draw), Adjacency.REPLACE_ONE, scale=scale)
 
 
 def test_oracle_agrees():
@@ -127,11 +127,11 @@ def test_a_ledger_keeps_and_prices_it(tmp_path):
         ledger.charge(plan, "d")
     everything = compose([(pair, 4 * count) for pair, count in plan.pairs()])
     assert everything.epsilon(1e-6) <= ledger.spent("d") * (1 + 1e-3)
-    with pytest.raises(BudgetExceeded) as refused:
+    with pytest.raises(BudgetExceededError) as refused:
         ledger.charge(drawn(0.5), "d")
     assert refused.value.asked == pytest.approx(2.8, rel=1e-3)
     assert 0 < refused.value.fits < 0.6
-    with pytest.raises(BudgetExceeded, match="no such fit"):
+    with pytest.raises(BudgetExceededError, match="no such fit"):
         ledger.charge(drawn(2.0, delta=1e-5), "other")
 
 

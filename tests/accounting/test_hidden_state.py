@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from privlearn._core.plan import Plan, Release
-from privlearn._core.problem import Neighbors
+from privlearn._core.problem import Adjacency
 from privlearn._core.sampling import Poisson
 
 EPSILONS = (0.0, 0.2, 0.7, 1.5)
@@ -214,13 +214,13 @@ def exceeding(relation, case, deltas):
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-@pytest.mark.parametrize("relation", Neighbors)
+@pytest.mark.parametrize("relation", Adjacency)
 def test_no_rule_exceeds_the_accountant(relation, case):
     assert exceeding(relation, case, bounds(relation, case)) == set()
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-@pytest.mark.parametrize("relation", Neighbors)
+@pytest.mark.parametrize("relation", Adjacency)
 def test_the_largest_update_attains_it(relation, case):
     other = "minus largest" if relation.replaces else ABSENT
     found = divergences(case)[relation.replaces]["largest", other]
@@ -229,7 +229,7 @@ def test_the_largest_update_attains_it(relation, case):
 
 @pytest.mark.parametrize("wrong", [{"shift": 2 / 3}, {"thinned": 1 / 2}, {"shift": 0.97}], ids=str)
 @pytest.mark.parametrize("case", CASES, ids=str)
-@pytest.mark.parametrize("relation", Neighbors)
+@pytest.mark.parametrize("relation", Adjacency)
 def test_a_bound_that_is_too_small_is_found_out(relation, case, wrong):
     found = {first for first, _ in exceeding(relation, case, bounds(relation, case, **wrong))}
     assert "largest" in found
@@ -259,7 +259,7 @@ def _one_step(rate, noise, epsilon):
 def test_the_stated_error_of_the_quadrature_holds(case):
     """With 1.5 times the nodes no divergence moves by more; and the laws are laws."""
     nodes = NODES[case[0]]
-    error = QUADRATURE * np.array(bounds(Neighbors.ZERO_OUT, case)) + TINY
+    error = QUADRATURE * np.array(bounds(Adjacency.ZERO_OUT, case)) + TINY
     for name in ("largest", "ridge, near", "a quarter, then loud", "along the last"):
         rough, fine = (_on_grid(name, case, many) for many in (nodes, 3 * nodes // 2))
         assert np.all(np.abs(rough - fine) < error), name

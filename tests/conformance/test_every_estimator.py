@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from privlearn import audit
-from privlearn.exceptions import InvalidBudget, MissingFact, UnsupportedCombination
+from privlearn.exceptions import InvalidBudgetError, MissingFactError, UnsupportedCombinationError
 from privlearn.solvers import SOLVERS
 from support import (
     FEW,
@@ -106,11 +106,13 @@ def test_facts_that_cannot_be_bought_are_named(estimator_class):
     y = label(estimator_class, y)
     pure = {"delta": 0.0, "bandwidth": 1.0}
     known = accepted(estimator_class, {"bounds_y": (-1, 1)} | pure)
-    with pytest.raises(MissingFact, match=r"bounds_X and data_norm are both missing.*delta > 0"):
+    with pytest.raises(
+        MissingFactError, match=r"bounds_X and data_norm are both missing.*delta > 0"
+    ):
         estimator_class(**known).fit(X, y)
     if "bounds_y" in estimator_class().get_params():
         known = accepted(estimator_class, {"bounds_X": (-1, 1)} | pure)
-        with pytest.raises(MissingFact, match=r"bounds_y is missing.*delta > 0"):
+        with pytest.raises(MissingFactError, match=r"bounds_y is missing.*delta > 0"):
             estimator_class(**known).fit(X, y)
 
 
@@ -144,7 +146,7 @@ def test_missing_facts_are_bought_and_the_certificate_says_for_how_much(estimato
 )
 def test_budgets_that_cannot_be_promised(estimator_class, budget, words):
     X, y = regression(100)
-    with pytest.raises(InvalidBudget, match=words):
+    with pytest.raises(InvalidBudgetError, match=words):
         estimator_class(**accepted(estimator_class, FACTS), **budget).fit(
             X, label(estimator_class, y)
         )
@@ -190,7 +192,7 @@ def test_noise_is_fresh_unless_seeded_and_the_certificate_says_which(estimator_c
 def test_arguments_without_a_proof_are_refused(estimator_class, argument):
     X, y = regression(100)
     model = estimator_class(**accepted(estimator_class, FACTS), solver="sgd")
-    with pytest.raises(UnsupportedCombination, match=argument):
+    with pytest.raises(UnsupportedCombinationError, match=argument):
         model.fit(X, label(estimator_class, y), **{argument: np.ones(100)})
 
 
@@ -198,7 +200,7 @@ def test_private_n_is_in_no_certificate_or_error(estimator_class):
     X, y = regression(2_311)
     y = label(estimator_class, y)
     facts = accepted(estimator_class, FACTS)
-    model = estimator_class(neighbors="add_remove", **facts).fit(X, y)
+    model = estimator_class(adjacency="add_remove", **facts).fit(X, y)
     assert "2311" not in model.privacy_.to_json() + str(model.privacy_) + repr(model.privacy_)
     with pytest.raises(ValueError, match="inconsistent") as caught:
         model.fit(X, y[:-1])

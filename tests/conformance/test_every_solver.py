@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 import privlearn.solvers
-from privlearn._core.problem import Bounds, Budget, Neighbors, Problem
+from privlearn._core.problem import Adjacency, Bounds, Budget, Problem
 from privlearn._objective.losses import LOSSES
 from privlearn._objective.penalties import PENALTIES
-from privlearn.exceptions import UnsupportedCombination
+from privlearn.exceptions import UnsupportedCombinationError
 from privlearn.solvers import SOLVERS, check_supported, resolve
 
 EVERY = sorted(SOLVERS.items())
@@ -20,17 +20,17 @@ def solver_class(request):
     return request.param[1]
 
 
-def problem(loss, penalty, neighbors):
+def problem(loss, penalty, adjacency):
     bounds = Bounds.declared(3, bounds_X=(-1, 1), bounds_y=(0, 1), data_norm=2.0)
     return Problem(
-        n=100_000, n_features=3, bounds=bounds, loss=loss, penalty=penalty, neighbors=neighbors
+        n=100_000, n_features=3, bounds=bounds, loss=loss, penalty=penalty, adjacency=adjacency
     )
 
 
 def supported(solver_class):
     for loss in LOSSES:
         for penalty in PENALTIES:
-            for relation in Neighbors:
+            for relation in Adjacency:
                 one = problem(loss, penalty, relation)
                 if not solver_class.support.missing(one):
                     yield one
@@ -63,7 +63,7 @@ def test_proof_stands_beside_the_code(solver_class):
     note = file.with_suffix(".md")
     assert note.exists(), f"{note.name} is missing"
     text = note.read_text()
-    for relation in Neighbors:
+    for relation in Adjacency:
         assert relation.value in text, f"{note.name} says nothing of {relation.value}"
 
 
@@ -83,8 +83,8 @@ def test_what_is_not_in_the_table_is_refused_in_words(solver_class):
     class Odd:
         name = "odd loss"
 
-    one = problem(Odd(), PENALTIES[0], Neighbors.ZERO_OUT)
-    with pytest.raises(UnsupportedCombination, match="odd loss"):
+    one = problem(Odd(), PENALTIES[0], Adjacency.ZERO_OUT)
+    with pytest.raises(UnsupportedCombinationError, match="odd loss"):
         check_supported(solver_class(), one)
-    with pytest.raises(UnsupportedCombination, match="odd loss"):
+    with pytest.raises(UnsupportedCombinationError, match="odd loss"):
         resolve("auto", one, Budget(1.0, 1e-6))

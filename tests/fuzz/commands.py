@@ -117,7 +117,7 @@ MODELS = ("linear", "ridge", "lasso", "elastic-net", "huber", "logistic", "svc")
 EXTRA = {
     "nothing": [],
     "drop": ["--on-invalid", "drop"],
-    "add_remove": ["--neighbors", "add_remove"],
+    "add_remove": ["--adjacency", "add_remove"],
     "norm": ["--data-norm", "3"],
     "solver": ["--solver", "sgd"],
     "unknown solver": ["--solver", "x"],
@@ -142,8 +142,8 @@ def _fit_line(pick, data):
     ]
     if pick.chance(25):
         text = pick("facts", FACT_FILES)
-        Path("facts.toml").write_bytes(text.encode("utf-8", "surrogateescape"))
-        line += ["--facts", "facts.toml"]
+        Path("schema.toml").write_bytes(text.encode("utf-8", "surrogateescape"))
+        line += ["--schema", "schema.toml"]
     elif pick.chance(75):
         line += FACTS
     model = pick("model", MODELS)

@@ -16,7 +16,7 @@ from fuzz.oracle import Witness, judge, observe, snapshot
 from fuzz.planted import Pick, Secrets
 from privlearn import Ledger
 from privlearn._core.plan import Plan, Release
-from privlearn._core.problem import Neighbors
+from privlearn._core.problem import Adjacency
 from support import N_FEATURES
 
 ENTRIES = {"fit": 46, "partial_fit": 8, "after": 22, "plan": 6, "map": 4, "ledger": 5, "command": 9}
@@ -284,7 +284,7 @@ def _some_plan(pick):
     clip = pick("clip", (1.0, 1e-300, 1e300))
     scale = pick("scale", (5.0, 1e-6, 1e6))
     release = Release("sum", (3,), clip=clip)
-    return Plan((release,), Neighbors(pick("relation", parameters.RELATIONS)), scale=scale)
+    return Plan((release,), Adjacency(pick("relation", parameters.RELATIONS)), scale=scale)
 
 
 def _book(pick, secrets):

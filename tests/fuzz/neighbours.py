@@ -11,7 +11,7 @@ import numpy as np
 from fuzz.pairs import draw_configuration, draw_pair
 from fuzz.replaying import compare, without_row
 from privlearn.audit.tape import record, replay_on
-from privlearn.exceptions import PlanViolation, PrivacyError, PrivacyTestFailed
+from privlearn.exceptions import PlanViolationError, PrivacyError, PrivacyTestFailedError
 
 PAIRS = 8  # of every configuration
 DOCUMENTED = (PrivacyError, ValueError, TypeError)
@@ -39,9 +39,9 @@ def _says(error):
 
 def _refused(configuration, pair, error):
     """A fit that raises: right if the neighbour raises the same and the kind is documented."""
-    if isinstance(error, PrivacyTestFailed):
+    if isinstance(error, PrivacyTestFailedError):
         return []
-    if not isinstance(error, DOCUMENTED) or isinstance(error, PlanViolation):
+    if not isinstance(error, DOCUMENTED) or isinstance(error, PlanViolationError):
         return [("exception", f"{_says(error)}")]
     model = configuration.fresh()
     _, other = _attempt(lambda: model.fit(pair.other_X, pair.other_y, **pair.other_levels))
@@ -94,7 +94,7 @@ def trial(seed, number, pairs=PAIRS, solver=""):
                 break  # refused for its public facts
     return {
         "solver": configuration.solver,
-        "relation": configuration.model.neighbors,
+        "relation": configuration.model.adjacency,
         "worst": worst,
         "broken": broken,
         **counts,

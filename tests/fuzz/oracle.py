@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import InvalidParameterError
 
-from privlearn.exceptions import PlanViolation, PrivacyError, PrivacyTestFailed
+from privlearn.exceptions import PlanViolationError, PrivacyError, PrivacyTestFailedError
 
 SECONDS = 60  # after which a call is taken for hung; compiling a loop takes a while
 EXACTLY = (ValueError, TypeError, NotFittedError, InvalidParameterError)
@@ -53,7 +53,7 @@ class _Logs(logging.Handler):
         super().__init__()
         self.texts = texts
 
-    def emit(self, record):
+    def release_step(self, record):
         self.texts.append(("log", record.getMessage()))
 
 
@@ -137,7 +137,7 @@ def place_of(error):
 
 
 def documented(error):
-    if isinstance(error, PlanViolation):
+    if isinstance(error, PlanViolationError):
         return False  # a bug, stopped in time
     return isinstance(error, PrivacyError) or type(error) in EXACTLY
 
@@ -192,7 +192,7 @@ def judge(
         if secret is not None:
             found.append((f"quoted in {where}", place, f"{secret}: {text[:160]}"))
             break
-    if error is not None and charges and not isinstance(error, PrivacyTestFailed):
+    if error is not None and charges and not isinstance(error, PrivacyTestFailedError):
         found.append((f"charged, then {type(error).__name__}", place, _spoken(error)[:200]))
     if estimator is not None and error is not None and (changed := _changed(estimator, before)):
         found.append(

@@ -82,9 +82,9 @@ def _taken(rng):
     target = getattr(model, "bounds_y", None) or (-1.0, 1.0)
     facts = Facts(*box, target, getattr(model, "data_norm", None))
     classes = getattr(model, "classes", None)
-    by_place = ("level" in name or "stream" in name) and model.neighbors == "add_remove"
+    by_place = ("level" in name or "stream" in name) and model.adjacency == "add_remove"
     if by_place:  # who has which level, or comes in which batch, is told by a row's number there
-        model = clone(model).set_params(neighbors="zero_out")
+        model = clone(model).set_params(adjacency="zero_out")
     return Configuration(model, facts, f"audit: {name.split('-')[0]}", classes, f"audit: {name}")
 
 
@@ -94,7 +94,7 @@ def draw_configuration(rng):
         return _taken(rng)
     cls = pick(rng, [*every_estimator(), *SELECTORS])
     p, relation = int(pick(rng, (1, 2, 3, 3, 5))), pick(rng, RELATIONS)
-    common = {"neighbors": relation, "on_invalid": "drop", "random_state": int(rng.integers(99))}
+    common = {"adjacency": relation, "on_invalid": "drop", "random_state": int(rng.integers(99))}
     common["epsilon"] = float(pick(rng, (0.1, 1.0, 1.0, 8.0)))
     if cls in SELECTORS:
         own = {"k": int(rng.integers(1, p + 1)), "delta": float(pick(rng, (0.0, 1e-6)))}
@@ -123,14 +123,14 @@ def _with_solver(rng, cls, p, common):
     levels = (0.05, 0.1) if name == "one-pass" and rng.random() < 0.2 else ()
     model = cls(solver=solver, **given, **common)
     public = {key: given[key] for key in sorted(given) if key not in ("classes", "n_components")}
-    story = f"{cls.__name__} solver={name} p={p} {common['neighbors']} eps={common['epsilon']}"
+    story = f"{cls.__name__} solver={name} p={p} {common['adjacency']} eps={common['epsilon']}"
     story += f" {public}" + (f" classes={classes}" if classes else "")
     return Configuration(model, facts, name, classes, story, levels)
 
 
 def draw_pair(rng, configuration):
     """Base data, a row, and the neighbour under the configuration's relation."""
-    relation, facts = configuration.model.neighbors, configuration.facts
+    relation, facts = configuration.model.adjacency, configuration.facts
     n = 300 if "tukey" in configuration.solver else int(pick(rng, SIZES))
     kind, base = draw_rows(rng, facts, n, configuration.classes)
     table, column = pick(rng, TABLES), pick(rng, COLUMNS)

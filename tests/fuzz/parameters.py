@@ -133,7 +133,7 @@ def good_parameters(pick, cls):
     """Facts and a solver with which most data can be fitted."""
     if cls in MAPS:
         return dict(SIZE)
-    common = {"epsilon": pick("epsilon", (1.0, 8.0)), "neighbors": pick("relation", RELATIONS)}
+    common = {"epsilon": pick("epsilon", (1.0, 8.0)), "adjacency": pick("relation", RELATIONS)}
     common["on_invalid"] = pick("on_invalid", ("raise", "drop"))
     if cls in SELECTORS:
         return common | {"k": 1}

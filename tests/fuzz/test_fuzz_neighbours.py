@@ -41,7 +41,7 @@ def test_a_removed_row_leaves_the_others_where_they_are(solver, row):
     rng = np.random.default_rng(row)
     X, y = rng.uniform(0, 1, (7, 2)), rng.uniform(0, 1, 7)
     X[row], y[row] = 0.0, 0.0
-    facts = {"bounds_X": (0, 1), "bounds_y": (0, 1), "neighbors": "add_remove"}
+    facts = {"bounds_X": (0, 1), "bounds_y": (0, 1), "adjacency": "add_remove"}
     model = LinearRegression(solver=solver, random_state=0, **facts)
     tape = record(model, X, y)
     others = np.arange(7) != row

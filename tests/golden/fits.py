@@ -96,7 +96,7 @@ def _fit(name, solver, relation, known, *, classes=2, sparse=False):
         model = estimator(
             epsilon=3.0,
             delta=1e-5,
-            neighbors=relation,
+            adjacency=relation,
             solver=OTHER.get(solver, solver),
             fit_intercept="scales" not in known,
             random_state=5,

@@ -80,7 +80,7 @@ def ends_read_off_the_data(patch):
 
 @BUGS.shown_in("bought-")
 def rows_outside_the_range_are_left_alone(patch):
-    """The bounds that were bought do not reach the data."""
+    """The bounds that were estimated do not reach the data."""
     replaced = purchase.replace
 
     def without_bounds(thing, **changes):
@@ -99,7 +99,7 @@ def selection_by_products_instead_of_ranks(patch):
         relevance = np.clip(scores, 0, 1e9).sum(axis=0)
         chosen = []
         while len(chosen) < keep:
-            clip = selection.row_clip(release.plan.neighbors)
+            clip = selection.row_clip(release.plan.adjacency)
             chosen.append(
                 selection.select_another(selection.RELEVANCE, relevance, chosen, release, clip)
             )

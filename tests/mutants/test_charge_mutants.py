@@ -93,8 +93,8 @@ def numbers_that_are_none_are_published(patch):
 
 @after_the_charge
 def a_plan_for_a_box_that_stood_in(patch):
-    """The weight of a penalty in coordinates of [-1, 1], and not of what will be bought."""
-    from privlearn.private_bounds.solver import Purchase
+    """The weight of a penalty in coordinates of [-1, 1], and not of what will be estimated."""
+    from privlearn.private_bounds.solver import WithPrivateBounds
     from privlearn.solvers.output_perturbation import solver as output_perturbation
 
     def least(problem):
@@ -109,7 +109,7 @@ def a_plan_for_a_box_that_stood_in(patch):
     patch.setattr(output_perturbation, "_least_weight", least)
     patch.setattr(OutputPerturbation, "settled", again)
     patch.setattr(rehearsal, "once", lambda key, run: None)
-    assert Purchase is not None
+    assert WithPrivateBounds is not None
     return Ridge(solver="output", fit_intercept=False, alpha=1e6)
 
 
@@ -276,7 +276,7 @@ def test_a_counter_that_follows_the_model_repeats_a_seed(monkeypatch):
     )
     test_streaming.Witness.seen = []
     counting = test_streaming.Counting()
-    with test_streaming.releasing_with(test_streaming.Witness), pytest.raises(AssertionError):
+    with test_streaming.use_releaser(test_streaming.Witness), pytest.raises(AssertionError):
         test_streaming.test_a_batch_that_fails_is_gone_and_repeats_no_noise(
             counting, test_streaming.Witness.seen, monkeypatch
         )
@@ -293,5 +293,5 @@ def test_a_cut_of_softmax_is_found(monkeypatch):
 
 def test_a_classifier_with_a_cut_is_refused_in_a_fit():
     model = LogisticRegression(bounds_X=(0, 1), solver=OutputPerturbation(clip=0.5))
-    with pytest.raises(base.UnsupportedCombination, match="3 classes"):
+    with pytest.raises(base.UnsupportedCombinationError, match="3 classes"):
         model.fit(np.zeros((6, 2)), np.arange(6) % 3)

@@ -154,7 +154,7 @@ def no_path_is_compared(patch):
 
 @caught_by(clashes("people.csv", "dots"))
 @caught_by(clashes("people.csv", "hard"))
-@caught_by(clashes("facts.toml", "soft"))
+@caught_by(clashes("schema.toml", "soft"))
 def paths_are_compared_as_written(patch):
     patch.setattr(paths, "_same", lambda one, other: one == other)
 

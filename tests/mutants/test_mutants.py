@@ -19,8 +19,8 @@ import privlearn.solvers.dual_coordinate_descent.loops as dual_loops
 from planting import demand_caught
 from privlearn._core import sampling
 from privlearn._core.mechanisms import GaussianNoise, SphericalNoise
-from privlearn._core.problem import Bounds, Neighbors
-from privlearn._core.releaser import Releaser, Steps
+from privlearn._core.problem import Adjacency, Bounds
+from privlearn._core.releaser import ReleaseBatch, Releaser
 from privlearn._core.sampling import Batches, Disjoint, Permuted, Poisson
 from privlearn._data.bounded import BoundedData, Rows
 from privlearn._data.personal_budgets import MOST_LEVELS, Levels
@@ -154,7 +154,7 @@ def empty_row_as_zeros_with_an_intercept(patch):
 
 @mutant
 def replace_one_accounted_as_zero_out(patch):
-    patch.setattr(Neighbors, "replaces", property(lambda self: False))
+    patch.setattr(Adjacency, "replaces", property(lambda self: False))
 
 
 @mutant
@@ -186,13 +186,13 @@ def clip_chosen_from_the_data(patch):
 def ledger_charged_after_the_release(patch):
     @contextmanager
     def late(plan, budget, *, ledger=None, dataset=None, random_state=None):
-        with spend(plan, budget, random_state=random_state) as release:
+        with charge_and_open(plan, budget, random_state=random_state) as release:
             yield release
         if ledger is not None:
             ledger.charge(plan, dataset)
 
-    spend = base.spend
-    patch.setattr(base, "spend", late)
+    charge_and_open = base.charge_and_open
+    patch.setattr(base, "charge_and_open", late)
 
 
 @mutant_of("sgd")
@@ -268,7 +268,7 @@ def loop_releases_off_the_grid(patch):
             out[:] = answers[k]
         return True
 
-    patch.setattr(loops, "emit", naive)
+    patch.setattr(loops, "release_step", naive)
     patch.setattr(loops, "descend", loops.descend.py_func)
 
 
@@ -341,14 +341,14 @@ def scores_moved_by_a_step_without_noise(patch):
 @mutant_of("cd")
 def step_taken_along_the_statistic_without_noise(patch):
     """Recorded and replayed as it should be; the solver goes its own way."""
-    emit = column_loops.emit
+    release_step = column_loops.release_step
 
     def deaf(statistic, k, noise, grid, statistics, released, answers, out):
-        fits = emit(statistic, k, noise, grid, statistics, released, answers, out)
+        fits = release_step(statistic, k, noise, grid, statistics, released, answers, out)
         out[:] = statistic
         return fits
 
-    patch.setattr(column_loops, "emit", deaf)
+    patch.setattr(column_loops, "release_step", deaf)
     patch.setattr(column_loops, "sweep", column_loops.sweep.py_func)
 
 
@@ -528,30 +528,30 @@ def one_length_in_two_bins(patch):
 
 @mutant_of("scd")
 def first_dual_step_released_without_noise(patch):
-    emit = dual_loops.emit
+    release_step = dual_loops.release_step
 
     def bare_at_first(statistic, k, noise, grid, statistics, released, answers, out):
-        fits = emit(statistic, k, noise, grid, statistics, released, answers, out)
+        fits = release_step(statistic, k, noise, grid, statistics, released, answers, out)
         if k == 0 and not len(answers):
             out[:] = statistic
             released[:1] = statistic
         return fits
 
-    patch.setattr(dual_loops, "emit", bare_at_first)
+    patch.setattr(dual_loops, "release_step", bare_at_first)
     interpreted(patch)
 
 
 @mutant_of("scd")
 def moves_scored_with_weights_that_saw_no_noise(patch):
     """Recorded and replayed as it should be; the weights go their own way."""
-    emit = dual_loops.emit
+    release_step = dual_loops.release_step
 
     def deaf(statistic, k, noise, grid, statistics, released, answers, out):
-        fits = emit(statistic, k, noise, grid, statistics, released, answers, out)
+        fits = release_step(statistic, k, noise, grid, statistics, released, answers, out)
         out[:] = statistic
         return fits
 
-    patch.setattr(dual_loops, "emit", deaf)
+    patch.setattr(dual_loops, "release_step", deaf)
     interpreted(patch)
 
 
@@ -658,22 +658,24 @@ def gradients_of_a_batch_not_clipped(patch):
 @mutant_of("one-pass")
 def walk_along_sums_without_noise(patch):
     """Recorded and replayed as it should be; the solver goes its own way."""
-    emit = Steps.emit
+    release_step = ReleaseBatch.release_step
 
     def deaf(self, k, statistic):
-        emit(self, k, statistic)
+        release_step(self, k, statistic)
         return statistic
 
-    patch.setattr(Steps, "emit", deaf)
+    patch.setattr(ReleaseBatch, "release_step", deaf)
 
 
 @mutant_of("one-pass", "stream")
 def stream_not_charged(patch):
-    spend = streaming.spend
+    charge_and_open = streaming.charge_and_open
     patch.setattr(
         streaming,
-        "spend",
-        lambda plan, budget, ledger=None, dataset=None, **others: spend(plan, budget, **others),
+        "charge_and_open",
+        lambda plan, budget, ledger=None, dataset=None, **others: charge_and_open(
+            plan, budget, **others
+        ),
     )
 
 
@@ -765,13 +767,13 @@ def mean_begins_again_at_an_empty_row(patch):
 
 @mutant_of("output")
 def weights_published_without_noise(patch):
-    emit = Steps.emit
+    release_step = ReleaseBatch.release_step
 
     def deaf(self, k, statistic):
-        emit(self, k, statistic)
+        release_step(self, k, statistic)
         return statistic
 
-    patch.setattr(Steps, "emit", deaf)
+    patch.setattr(ReleaseBatch, "release_step", deaf)
 
 
 def in_turns():

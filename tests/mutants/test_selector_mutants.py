@@ -8,7 +8,7 @@ from scipy.stats import kendalltau
 
 from planting import demand_caught
 from privlearn._core.mechanisms import GumbelNoise
-from privlearn._core.problem import Neighbors
+from privlearn._core.problem import Adjacency
 from privlearn._core.releaser import Releaser
 from privlearn._core.sampling import Batches, Disjoint
 from privlearn.feature_selection import KendallSelector, SubLassoSelector, sub_lasso_selector
@@ -16,11 +16,11 @@ from privlearn.feature_selection import lasso_votes as ballots
 from privlearn.solvers._common import noisy_top_k as peeling
 
 N_FEATURES = 5
-PRIVATE = (Neighbors.ADD_REMOVE,)  # where the number of rows is
+PRIVATE = (Adjacency.ADD_REMOVE,)  # where the number of rows is
 MUTANTS = []
 
 
-def mutant_of(*selectors, relations=tuple(Neighbors)):
+def mutant_of(*selectors, relations=tuple(Adjacency)):
     """A bug of some selectors, to be found under one of some relations."""
 
     def planted(plant):
@@ -37,7 +37,7 @@ def tau_b(patch):
     Under `add_remove` that is right without ties, so it is ties that must give it away.
     """
 
-    def of_table(self, data, neighbors):
+    def of_table(self, data, adjacency):
         present = data.present()
         X = data.table.X if isinstance(data.table.X, np.ndarray) else data.table.X.toarray()
         X = np.asarray(X, dtype=np.float64)[present]
@@ -58,8 +58,8 @@ def sensitivity_not_doubled(patch):
     """As if a further score were one correlation, and not the difference of two."""
     releases, select = peeling.kendall_releases, Releaser.select
 
-    def single(k, n_features, neighbors, weight=1.0):
-        first, *further = releases(k, n_features, neighbors, weight)
+    def single(k, n_features, adjacency, weight=1.0):
+        first, *further = releases(k, n_features, adjacency, weight)
         return first, *(replace(release, clip=first.clip) for release in further)
 
     patch.setattr("privlearn.feature_selection.kendall_selector.kendall_releases", single)
@@ -87,8 +87,8 @@ def divided_by_the_rows_that_are_there(patch):
     """Where n is public it must stay, or the empty row moves the divisor."""
     before = peeling.Correlations.__init__
 
-    def by_present(self, data, neighbors):
-        before(self, data, Neighbors.ADD_REMOVE)
+    def by_present(self, data, adjacency):
+        before(self, data, Adjacency.ADD_REMOVE)
 
     patch.setattr(peeling.Correlations, "__init__", by_present)
 
@@ -96,7 +96,7 @@ def divided_by_the_rows_that_are_there(patch):
 @mutant_of(KendallSelector, relations=PRIVATE)
 def divisor_forgotten_where_n_is_private(patch):
     """The sensitivity of a fixed n, for a correlation whose n changes."""
-    patch.setattr(peeling, "row_clip", lambda neighbors: 1.0)
+    patch.setattr(peeling, "row_clip", lambda adjacency: 1.0)
 
 
 @mutant_of(KendallSelector, SubLassoSelector)
@@ -111,10 +111,10 @@ def two_thirds_of_the_noise(patch):
 
 @mutant_of(KendallSelector, SubLassoSelector)
 def winner_without_noise(patch):
-    emit = Releaser._emit
+    release_step = Releaser._emit
 
     def deaf(self, release, statistic):
-        emit(self, release, statistic)
+        release_step(self, release, statistic)
         return statistic
 
     patch.setattr(Releaser, "_emit", deaf)
@@ -165,9 +165,9 @@ def number_of_groups_from_the_private_n(patch):
 
 def configurations(selector, relations):
     for relation in relations:
-        yield selector(4, neighbors=relation.value)
+        yield selector(4, adjacency=relation.value)
         if selector is SubLassoSelector:
-            yield selector(1, models=40, neighbors=relation.value)
+            yield selector(1, models=40, adjacency=relation.value)
 
 
 @pytest.mark.parametrize(

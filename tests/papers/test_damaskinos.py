@@ -418,7 +418,7 @@ def test_a_model_that_diverged_is_worst():
 def test_fits_get_the_problems_objective_and_the_promise(loss):
     task = task_of(loss, n=2000, penalty=1e-2)
     model = fits.fit(task, "scd", 1.0, seed=0)
-    assert (model.epsilon, model.delta, model.neighbors) == (1.0, 1e-3, "zero_out")
+    assert (model.epsilon, model.delta, model.adjacency) == (1.0, 1e-3, "zero_out")
     assert not model.fit_intercept
     assert model.data_norm == 1.0
     assert (model.alpha if loss == SQUARED else 1.0 / model.C) == pytest.approx(20.0)

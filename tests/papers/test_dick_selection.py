@@ -8,8 +8,8 @@ from scipy.stats import beta
 
 from privlearn._core.mechanisms import GUMBEL, GumbelNoise
 from privlearn._core.plan import LINF, Plan, Release
-from privlearn._core.problem import Bounds, Budget, Neighbors
-from privlearn._core.releaser import spend
+from privlearn._core.problem import Adjacency, Bounds, Budget
+from privlearn._core.releaser import charge_and_open
 from privlearn._data.bounded import BoundedData, Table
 from privlearn.audit.tape import record
 from privlearn.feature_selection import KendallSelector, SubLassoSelector
@@ -19,10 +19,10 @@ from support import without_noise
 NOTHING = Bounds(None, None, None, None)
 
 
-def correlation(x, y, neighbors=Neighbors.ADD_REMOVE):
+def correlation(x, y, adjacency=Adjacency.ADD_REMOVE):
     table = Table(np.asarray(x, dtype=float)[:, None], np.asarray(y, dtype=float))
     data = BoundedData(table, NOTHING, True)
-    return float(Correlations(data, neighbors).with_target()[0])
+    return float(Correlations(data, adjacency).with_target()[0])
 
 
 def test_definition_3_1():
@@ -63,7 +63,7 @@ def test_theorem_3_8(relation):
     y = base @ [1.0, -0.8, 0.9, 0.7] + 0.5 * rng.standard_normal(20_000)
     copies = [0, 1, 2, 3, 0, 0, 1, 3]  # of which feature each column is a copy
     X = np.column_stack([base[:, copies], rng.standard_normal((20_000, 6))])
-    model = KendallSelector(4, epsilon=1, neighbors=relation, random_state=0).fit(X, y)
+    model = KendallSelector(4, epsilon=1, adjacency=relation, random_state=0).fit(X, y)
     assert sorted(copies[j] for j in model.selected_) == [0, 1, 2, 3]
 
 
@@ -83,7 +83,7 @@ def test_without_the_second_term_copies_win():
 @pytest.mark.parametrize("k", [1, 5, 10])
 def test_noise_of_algorithm_1(k):
     """Peel with 1 selection, sensitivity 3/2 and then 3, and epsilon/k: Gumbel(2 Delta k/eps)."""
-    plan = KendallSelector(k, epsilon=1.1, neighbors="add_remove").plan(n_features=20)
+    plan = KendallSelector(k, epsilon=1.1, adjacency="add_remove").plan(n_features=20)
     scales = {release.name: plan.noise_scale(release) for release in plan.releases}
     assert scales[FIRST] == pytest.approx(2 * 1.5 * k / 1.1, rel=1e-3)
     if k > 1:
@@ -98,7 +98,7 @@ def test_noise_of_algorithm_2(k):
 
 def test_bounded_range_composes_better():
     """Ten rounds of 0.1 cost 0.69 at delta = 1e-6, and 1 at delta = 0."""
-    plan = Plan((Release("rounds", (5,), 1.0, LINF, GUMBEL, count=10),), Neighbors.ZERO_OUT, 20.0)
+    plan = Plan((Release("rounds", (5,), 1.0, LINF, GUMBEL, count=10),), Adjacency.ZERO_OUT, 20.0)
     assert plan.epsilon(1e-6) == pytest.approx(0.69, abs=0.005)
     assert plan.epsilon(0.0) == pytest.approx(1.0, rel=1e-3)
 
@@ -151,7 +151,7 @@ def how_often_first(row, seeds):
     budget = Budget(PROMISED, 0.0)
     found = 0
     for seed in seeds:
-        with spend(plan, budget, random_state=seed) as release:
+        with charge_and_open(plan, budget, random_state=seed) as release:
             found += select_by_kendall(data, 1, release) == [0]
     return found
 
@@ -171,8 +171,8 @@ def test_the_pair_of_data_sets_is_the_worst():
     row = np.vstack([WORST, [9.0, -9.0, 9.0]])
     with_row = BoundedData(Table(row[:, :2], row[:, 2]), NOTHING, True)
     alone = BoundedData(Table(WORST[:, :2], WORST[:, 2]), NOTHING, True)
-    first = np.abs(Correlations(with_row, Neighbors.ZERO_OUT).with_target())
-    second = np.abs(Correlations(alone, Neighbors.ADD_REMOVE).with_target()) * 4 / 5  # n = 6
+    first = np.abs(Correlations(with_row, Adjacency.ZERO_OUT).with_target())
+    second = np.abs(Correlations(alone, Adjacency.ADD_REMOVE).with_target()) * 4 / 5  # n = 6
     np.testing.assert_allclose(first - second, [1.0, -1.0])
     assert first[0] == pytest.approx(first[1])
 

@@ -150,7 +150,7 @@ def test_far_rows_are_counted_with_their_share_of_the_variance():
 def test_fits_get_the_promise_and_the_bounds_of_their_row():
     problem = problems.load("Electricity, raw", quick=True)
     model = fits.fit(problem, "sgd", "public", seed=0)
-    assert model.privacy_.neighbors == "replace_one"
+    assert model.privacy_.adjacency == "replace_one"
     assert (model.privacy_.epsilon, model.privacy_.delta) == (1.0, problem.delta)
     assert abs(model.C - 1.0) < 1e-12
     assert not model.fit_intercept

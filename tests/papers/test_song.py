@@ -354,12 +354,12 @@ def test_the_variance_does_not_match_at_the_batch_sizes_that_the_paper_praises()
     assert sum(above) == 37
 
 
-@pytest.mark.parametrize("neighbors", fits.NEIGHBORS)
-def test_defaults_lose_less_than_the_papers_settings(neighbors):
+@pytest.mark.parametrize("adjacency", fits.NEIGHBORS)
+def test_defaults_lose_less_than_the_papers_settings(adjacency):
     for name, problem in kept()["problems"].items():
-        (ours,) = [r for r in problem["ours"] if r["neighbors"] == neighbors]
+        (ours,) = [r for r in problem["ours"] if r["adjacency"] == adjacency]
         batch = findings.MATCHING.get(name, 5)
-        paper = findings.find(problem, SLOW, neighbors, batch).mean() - problem["optimum"]
+        paper = findings.find(problem, SLOW, adjacency, batch).mean() - problem["optimum"]
         assert len(ours["objectives"]) == 20
         assert np.mean(ours["objectives"]) - problem["optimum"] < 0.7 * paper
 
@@ -397,7 +397,7 @@ def made_up():
     problem = {
         "n": 1000, "p": 3, "positive": 0.25, "clipped": 0.5, "longest": 1.25, "length": 7.0,
         "optimum": 0.1, "zero": 0.7, "rows": rows, "ours": [
-            {"neighbors": kind, "objectives": [0.15, 0.17], "steps": 1234, "took": "A (B 2020)"}
+            {"adjacency": kind, "objectives": [0.15, 0.17], "steps": 1234, "took": "A (B 2020)"}
             for kind in fits.NEIGHBORS
         ],
     }  # fmt: skip
@@ -479,17 +479,17 @@ def test_a_short_run_makes_its_page_and_figures(tmp_path):
 
 
 @needs_one_pass
-@pytest.mark.parametrize("neighbors", fits.NEIGHBORS)
-def test_ours_gets_the_papers_promise_and_objective(neighbors):
+@pytest.mark.parametrize("adjacency", fits.NEIGHBORS)
+def test_ours_gets_the_papers_promise_and_objective(adjacency):
     problem = small(2000)
-    model = fits.fit(problem, neighbors, seed=0)
+    model = fits.fit(problem, adjacency, seed=0)
     certificate = model.privacy_
-    assert (certificate.epsilon, certificate.delta, certificate.neighbors) == (1.0, 0.0, neighbors)
+    assert (certificate.epsilon, certificate.delta, certificate.adjacency) == (1.0, 0.0, adjacency)
     assert certificate.spent(0.0) <= 1.0
     assert pytest.approx(1.0 / (1e-4 * 2000)) == model.C
     assert model.data_norm == 1.0
     assert not model.fit_intercept
-    row = fits.row(problem, neighbors, 2)
+    row = fits.row(problem, adjacency, 2)
     assert row["objectives"][0] == problem.objective.at(np.ravel(model.coef_))
     assert row["objectives"][0] != row["objectives"][1]
     assert 1 <= row["steps"] <= 2000

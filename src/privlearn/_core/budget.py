@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
-from privlearn.exceptions import InvalidBudget
+from privlearn.exceptions import InvalidBudgetError
 
 __all__ = ["Budget", "budget_of"]
 
@@ -27,12 +27,12 @@ class Budget:
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.epsilon) and self.epsilon > 0):
-            raise InvalidBudget(
+            raise InvalidBudgetError(
                 f"epsilon={self.epsilon}, but a promise needs a finite epsilon > 0; "
                 "1 is a common choice, smaller is more private"
             )
         if not 0 <= self.delta < 1:
-            raise InvalidBudget(
+            raise InvalidBudgetError(
                 f"delta={self.delta}, but delta is a probability in [0, 1); "
                 "choose it well below 1/n, for example 1e-6"
             )
@@ -46,15 +46,15 @@ def budget_of(epsilon: object, delta: object) -> Budget:
     """The promise, or a refusal that says what is wrong with it."""
     for name, value in (("epsilon", epsilon), ("delta", delta)):
         if not isinstance(value, Real) or isinstance(value, bool):
-            raise InvalidBudget(f"{name} is a {type(value).__name__}, but a number is needed")
+            raise InvalidBudgetError(f"{name} is a {type(value).__name__}, but a number is needed")
     found = Budget(_as_float(epsilon), _as_float(delta))
     if not LEAST_EPSILON <= found.epsilon <= LARGEST_EPSILON:
-        raise InvalidBudget(
+        raise InvalidBudgetError(
             f"epsilon={found.epsilon:g}, but one between {LEAST_EPSILON:g} and "
             f"{LARGEST_EPSILON:g} is needed: beyond, nothing is learned, or nothing is private"
         )
     if 0.0 < found.delta < LEAST_DELTA:
-        raise InvalidBudget(
+        raise InvalidBudgetError(
             f"delta={found.delta:g}, but 0 or at least {LEAST_DELTA:g} is needed; 0 is a promise "
             "that solver='one-pass' keeps"
         )

@@ -43,9 +43,9 @@ class Certificate:
         return self.budget.delta
 
     @property
-    def neighbors(self) -> str:
+    def adjacency(self) -> str:
         """The neighbouring relation."""
-        return self.plan.neighbors.value
+        return self.plan.adjacency.value
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -62,7 +62,7 @@ class Certificate:
 
     @property
     def releases(self) -> tuple[dict[str, Any], ...]:
-        """Each planned release: name, mechanism, clip, noise, sampling, count, share of the budget.
+        """Each planned release: name, stage, mechanism, clip, noise, sampling, count and share.
 
         `declared` holds what the plan says of it in full; the rest follows from that. Shares are of
         squared noise-to-signal ratios, which add up for many small releases.
@@ -70,6 +70,7 @@ class Certificate:
         return tuple(
             {
                 "name": release.name,
+                "stage": release.stage,
                 "mechanism": release.mechanism.name,
                 "shape": list(release.shape),
                 "clip": release.clip,
@@ -135,7 +136,7 @@ class Certificate:
             "spent_epsilon": self.spent(),
             "spent_delta": self.delta_at(self.epsilon),
             "levels": [{"promised": a, "spent_epsilon": b} for a, b in self.levels.items()],
-            "neighbors": self.neighbors,
+            "adjacency": self.adjacency,
             "unit": self.unit,
             "private": self.private,
             "rows": self.plan.rows,
@@ -165,8 +166,8 @@ class Certificate:
         Examples
         --------
         >>> from privlearn._core.plan import Release
-        >>> from privlearn._core.problem import Neighbors
-        >>> plan = Plan((Release("sum", (3,), clip=1.0),), Neighbors.ZERO_OUT, scale=4.3)
+        >>> from privlearn._core.problem import Adjacency
+        >>> plan = Plan((Release("sum", (3,), clip=1.0),), Adjacency.ZERO_OUT, scale=4.3)
         >>> written = Certificate(plan, Budget(1.0, 1e-6), private=True, made={"sum": 1})
         >>> Certificate.from_dict(written.to_dict()) == written
         True
@@ -191,8 +192,8 @@ class Certificate:
         Examples
         --------
         >>> from privlearn._core.plan import Release
-        >>> from privlearn._core.problem import Neighbors
-        >>> plan = Plan((Release("sum", (3,), clip=1.0),), Neighbors.ZERO_OUT, scale=4.3)
+        >>> from privlearn._core.problem import Adjacency
+        >>> plan = Plan((Release("sum", (3,), clip=1.0),), Adjacency.ZERO_OUT, scale=4.3)
         >>> written = Certificate(plan, Budget(1.0, 1e-6), private=True, made={"sum": 1})
         >>> Certificate.from_json(written.to_json()).spent() == written.spent()
         True
@@ -200,7 +201,7 @@ class Certificate:
         return cls.from_dict(certificate_file.load(text))
 
     def _rows(self) -> list[tuple[str, str]]:
-        private = "yes, the noise is keyed from the operating system"
+        private = "yes, the noise generator is keyed by the operating system"
         return [
             ("promised", f"epsilon = {self.epsilon:g}, delta = {self.delta:g}"),
             ("spent", f"epsilon = {self.spent():.6g} at delta = {self.delta:g}"),
@@ -208,7 +209,7 @@ class Certificate:
                 ("level", f"people promised {a:g}: epsilon = {b:.6g} at delta = {self.delta:g}")
                 for a, b in self.levels.items()
             ),
-            ("neighbours", f"{self.neighbors}: {self.plan.neighbors.sentence}"),
+            ("adjacency", f"{self.adjacency}: {self.plan.adjacency.sentence}"),
             ("unit", f"one {self.unit} is one person"),
             *(("release", line) for line in self.plan.describe()),
             *(("assumes", line) for line in self.assumptions),

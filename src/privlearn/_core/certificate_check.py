@@ -18,7 +18,7 @@ from privlearn._core.certificate_file import certificate_of
 from privlearn._core.plan import Plan, Release
 from privlearn._core.sampling import Disjoint
 from privlearn._core.verification import TOLERANCE, Verification
-from privlearn.exceptions import UnsupportedCombination
+from privlearn.exceptions import UnsupportedCombinationError
 
 __all__ = ["Checked", "check_certificate"]
 
@@ -78,8 +78,8 @@ def check_certificate(content: Values, *, second_opinion: bool = True) -> Checke
     Examples
     --------
     >>> from privlearn._core.plan import Release
-    >>> from privlearn._core.problem import Budget, Neighbors
-    >>> plan = Plan((Release("sum", (3,), clip=1.0),), Neighbors.ZERO_OUT, scale=4.3)
+    >>> from privlearn._core.problem import Budget, Adjacency
+    >>> plan = Plan((Release("sum", (3,), clip=1.0),), Adjacency.ZERO_OUT, scale=4.3)
     >>> written = Certificate(plan, Budget(1.0, 1e-6), private=True, made={"sum": 1}).to_dict()
     >>> check_certificate(written).holds
     True
@@ -160,7 +160,7 @@ def _levels(certificate: Certificate, content: Values) -> Iterator[str]:
         stated[numbers[0]] = numbers[1]
     found = certificate.levels
     if list(stated) != list(found) or len(stated) != len(content["levels"]):
-        yield "the levels that were promised to people are not those of the releases"
+        yield "the epsilons that were promised to people are not those of the releases"
         return
     tolerance = GRID
     for level, spent in found.items():
@@ -195,7 +195,7 @@ def _price(certificate: Certificate, content: Values, spent: float) -> Iterator[
 def _second_opinion(certificate: Certificate) -> tuple[Verification | None, str]:
     try:
         return certificate.verify(), ""
-    except (ImportError, UnsupportedCombination) as error:
+    except (ImportError, UnsupportedCombinationError) as error:
         return None, str(error)
 
 

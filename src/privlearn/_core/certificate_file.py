@@ -21,12 +21,13 @@ from privlearn._core.plan import (
     ONE_BIN,
     ONE_MODEL,
     OUTER,
+    STAGES,
     UNIT_BOX,
     Norm,
     Plan,
     Release,
 )
-from privlearn._core.problem import Budget, Neighbors
+from privlearn._core.problem import Adjacency, Budget
 from privlearn._core.sampling import (
     FULL,
     Arriving,
@@ -52,7 +53,8 @@ __all__ = [
     "plan_from_dict",
 ]
 
-FORMAT = "privlearn certificate 1"
+FORMAT = "privlearn certificate 2"
+FIRST_FORMAT = "privlearn certificate 1"  # "neighbors" for "adjacency", and no stages
 SEEDED = "random_state was set: whoever knows the seed can subtract the noise"
 
 Values = Mapping[str, Any]
@@ -65,7 +67,7 @@ KEYS: dict[str, type | tuple[type, ...]] = {
     "spent_epsilon": float,
     "spent_delta": float,
     "levels": list,
-    "neighbors": str,
+    "adjacency": str,
     "unit": str,
     "private": bool,
     "rows": (int, type(None)),
@@ -77,6 +79,7 @@ KEYS: dict[str, type | tuple[type, ...]] = {
 OPTIONAL_KEYS: dict[str, type | tuple[type, ...]] = {"ledger_head": (str, type(None))}
 RELEASE_KEYS: dict[str, type | tuple[type, ...]] = {
     "name": str,
+    "stage": str,
     "mechanism": str,
     "shape": list,
     "clip": float,
@@ -186,8 +189,18 @@ def certificate_of(content: Values) -> Values:
         found = content.get("certificate")
         if not isinstance(found, dict):
             raise ValueError("the model holds no certificate; it was changed or cut off")
-        return found
-    return content
+        content = found
+    return _upgraded(content) if content.get("format") == FIRST_FORMAT else content
+
+
+def _upgraded(content: Values) -> Values:
+    """A certificate of the first format as one of this: the same promise in today's words."""
+    words = {"neighbors": "adjacency"}
+    found = {words.get(key, key): value for key, value in content.items()}
+    releases = content.get("releases")
+    if isinstance(releases, list) and all(isinstance(each, Mapping) for each in releases):
+        found["releases"] = [{"stage": STAGES[-1], **each} for each in releases]
+    return found | {"format": FORMAT}
 
 
 def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -272,6 +285,12 @@ def _norm(content: object, name: str, where: str) -> Norm:
     return found
 
 
+def _stage(value: str, where: str) -> str:
+    if value not in STAGES:
+        raise ValueError(f"'stage' of {where} is not one of {', '.join(STAGES)}")
+    return value
+
+
 def _release(content: object, place: int) -> Release:
     values = _checked(content, RELEASE_KEYS, f"release number {place}")
     where = f"release {values['name']!r}"
@@ -291,6 +310,7 @@ def _release(content: object, place: int) -> Release:
         count=values["count"],
         weight=own["weight"],
         level=own["level"],
+        stage=_stage(values["stage"], where),
     )
 
 
@@ -308,8 +328,8 @@ def plan_from_dict(content: Values) -> Plan:
     Examples
     --------
     >>> from privlearn._core.certificate import Certificate
-    >>> from privlearn._core.problem import Budget, Neighbors
-    >>> plan = Plan((Release("sum", (3,), clip=1.0),), Neighbors.ZERO_OUT, scale=4.3)
+    >>> from privlearn._core.problem import Budget, Adjacency
+    >>> plan = Plan((Release("sum", (3,), clip=1.0),), Adjacency.ZERO_OUT, scale=4.3)
     >>> written = Certificate(plan, Budget(1.0, 1e-6), private=True, made={"sum": 1}).to_dict()
     >>> plan_from_dict(written) == plan
     True
@@ -317,17 +337,17 @@ def plan_from_dict(content: Values) -> Plan:
     _check_format(content)
     values = _checked(content, KEYS, "the certificate", OPTIONAL_KEYS)
     try:
-        relation = Neighbors(values["neighbors"])
+        relation = Adjacency(values["adjacency"])
     except ValueError:
-        known = ", ".join(relation.value for relation in Neighbors)
-        raise ValueError(f"'neighbors' is not one of {known}") from None
+        known = ", ".join(relation.value for relation in Adjacency)
+        raise ValueError(f"'adjacency' is not one of {known}") from None
     if not values["scale"] > 0:
         raise ValueError("'scale' of the certificate is not above 0")
     if not values["releases"]:
         raise ValueError("the certificate lists no release")
     return Plan(
         releases=tuple(_release(each, k) for k, each in enumerate(values["releases"], start=1)),
-        neighbors=relation,
+        adjacency=relation,
         scale=values["scale"],
         rows=values["rows"],
         assumptions=tuple(_texts(values["assumptions"], values["private"])),

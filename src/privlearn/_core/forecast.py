@@ -40,6 +40,6 @@ class Forecast:
         return (
             f"with n = {self.n:,} rows, noise of standard deviation\n"
             f"{spread} on a coefficient and {self.prediction:.3g} on a prediction\n"
-            f"({self.kept:.0%} of each coefficient is kept, the rest damped as noise),\n"
+            f"({self.kept:.0%} of each coefficient is kept, after shrinkage against noise),\n"
             f"if {self.assumes}"
         )

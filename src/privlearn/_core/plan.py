@@ -17,14 +17,17 @@ from privlearn._core.forecast import Forecast
 from privlearn._core.mechanisms import GAUSSIAN, DepthDraw, Mechanism, Shift
 from privlearn._core.mechanisms.tukey_boxes import STEP
 from privlearn._core.numerics import MAX_ROWS, power_of_two_below, summation_error
-from privlearn._core.problem import Budget, Neighbors
+from privlearn._core.problem import Adjacency, Budget
 from privlearn._core.sampling import FULL, ONE_VISIT, Sampling
-from privlearn.exceptions import InvalidBudget
+from privlearn.exceptions import InvalidBudgetError
 
 if TYPE_CHECKING:
     from privlearn.accounting import Composition, Pair
 
 __all__ = [
+    "BOUNDS",
+    "FACTS",
+    "FIT",
     "GRID_BITS",
     "L1",
     "L2",
@@ -32,6 +35,7 @@ __all__ = [
     "ONE_BIN",
     "ONE_MODEL",
     "OUTER",
+    "STAGES",
     "UNIT_BOX",
     "Norm",
     "Plan",
@@ -43,6 +47,9 @@ __all__ = [
 GRID_BITS = 26  # the grid is about this many bits below the noise
 MAX_COLUMNS = 2**31 - 1
 HEADROOM_BITS = 50  # and so coarse that the largest sum still fits a float64 integer
+
+
+BOUNDS, FACTS, FIT = STAGES = ("bounds", "facts", "fit")  # what a release serves
 
 
 @dataclass(frozen=True)
@@ -103,6 +110,8 @@ class Release:
         Its noise multiplier, relative to the plan's scale.
     level : float or None
         None: everybody may contribute. Otherwise only people whose own promise is this epsilon do.
+    stage : {"bounds", "facts", "fit"}
+        What it serves: bounds that nobody declared, facts that a solver needs, or the model itself.
     """
 
     name: str
@@ -114,10 +123,13 @@ class Release:
     count: int = 1
     weight: float = 1.0
     level: float | None = None
+    stage: str = FIT
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.clip) and self.clip > 0):
             raise ValueError(f"clip={self.clip} of release {self.name!r} must be finite and > 0")
+        if self.stage not in STAGES:
+            raise ValueError(f"stage={self.stage!r} of release {self.name!r} is not in {STAGES}")
         if self.count < 1:
             raise ValueError(f"count={self.count} of release {self.name!r} must be at least 1")
         if self.count > 1 and self.sampling.at_once and self.sampling.visits != ONE_VISIT:
@@ -140,13 +152,13 @@ class Plan:
 
     Examples
     --------
-    >>> plan = Plan((Release("sum", (3,), clip=1.0),), Neighbors.ZERO_OUT, scale=5.0)
+    >>> plan = Plan((Release("sum", (3,), clip=1.0),), Adjacency.ZERO_OUT, scale=5.0)
     >>> round(plan.epsilon(1e-6), 2)
     0.83
     """
 
     releases: tuple[Release, ...]
-    neighbors: Neighbors
+    adjacency: Adjacency
     scale: float
     rows: int | None = None
     assumptions: tuple[str, ...] = ()
@@ -171,7 +183,9 @@ class Plan:
         for weights in kinds.values():
             ordered = [weights.get(level, math.inf) for level in self.levels]
             if ordered != sorted(ordered, reverse=True) or math.inf in ordered:
-                raise ValueError("levels of a plan must differ in noise alone, less for more")
+                raise ValueError(
+                    "personal epsilons of a plan must differ in noise alone, less for more"
+                )
 
     def noise_multiplier(self, release: Release) -> float:
         """Noise scale over clip."""
@@ -208,7 +222,7 @@ class Plan:
         visits : int, default=1
             How often the row comes, where a sampler lets it come several times.
         """
-        diameter = release.norm.diameter if self.neighbors.replaces else 1.0
+        diameter = release.norm.diameter if self.adjacency.replaces else 1.0
         return visits * (diameter * release.clip + self._rounding(release))
 
     def pair(self, release: Release) -> Pair:
@@ -216,7 +230,7 @@ class Plan:
         shift = Shift(
             sensitivity=self.sensitivity(release),
             contribution=release.clip + self._rounding(release),
-            replaces=self.neighbors.replaces,
+            replaces=self.adjacency.replaces,
             dimension=release.size,
         )
         return release.mechanism.pair(shift, self.noise_scale(release), release.sampling)
@@ -234,7 +248,7 @@ class Plan:
         return self.cost(release) / sum(self.cost(other) for other in met)
 
     def after(self, bought: Sequence[tuple[Release, float]]) -> Plan:
-        """This plan after releases that take the given shares of the budget.
+        """This plan after releases of bounds that take the given shares of the budget.
 
         Parameters
         ----------
@@ -248,7 +262,7 @@ class Plan:
         for release, share in bought:
             alone = at_one.cost(replace(release, weight=1.0))
             weight = math.sqrt(alone / (own * share / rest))
-            before.append(replace(release, weight=weight))
+            before.append(replace(release, weight=weight, stage=BOUNDS))
         return replace(self, releases=(*before, *self.releases))
 
     @property
@@ -314,7 +328,7 @@ class Plan:
         )
 
     def __str__(self) -> str:
-        lines = ["Privacy plan: nothing has been released", f"  neighbours  {self.neighbors.value}"]
+        lines = ["Privacy plan: nothing has been released", f"  adjacency   {self.adjacency.value}"]
         lines += [f"  release     {line}" for line in self.describe()]
         lines += [f"  assumes     {line}" for line in self.assumptions]
         if self.outlook is not None:
@@ -369,7 +383,7 @@ def _smallest_scale(plan: Plan, budget: Budget) -> float:
 def _refuse_gaussian_without_delta(plan: Plan) -> None:
     for release in plan.releases:
         if release.mechanism == GAUSSIAN:
-            raise InvalidBudget(
+            raise InvalidBudgetError(
                 "delta=0, but Gaussian noise needs delta > 0; set delta, for example delta=1e-6, "
                 "or use solver='one-pass', which needs none"
             )

@@ -18,13 +18,13 @@ from privlearn._core.budget import Budget, budget_of
 from privlearn._data.cells import numbers
 from privlearn._objective.losses import Loss
 from privlearn._objective.penalties import Penalty
-from privlearn.exceptions import MissingFact
+from privlearn.exceptions import MissingFactError
 
 __all__ = [
+    "Adjacency",
     "Bounds",
     "Budget",
     "Level",
-    "Neighbors",
     "Problem",
     "budget_of",
     "declared_numbers",
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 
-class Neighbors(StrEnum):
+class Adjacency(StrEnum):
     """Which pairs of data sets the guarantee makes hard to tell apart."""
 
     ZERO_OUT = "zero_out"
@@ -46,20 +46,20 @@ class Neighbors(StrEnum):
     @property
     def n_is_public(self) -> bool:
         """Whether both data sets of a neighbouring pair have the same number of rows."""
-        return self is not Neighbors.ADD_REMOVE
+        return self is not Adjacency.ADD_REMOVE
 
     @property
     def replaces(self) -> bool:
         """Whether one contribution is exchanged for another, not for nothing."""
-        return self is Neighbors.REPLACE_ONE
+        return self is Adjacency.REPLACE_ONE
 
     @property
     def sentence(self) -> str:
         """The relation in words, for certificates."""
         return {
-            Neighbors.ZERO_OUT: "one person's row is replaced by the empty row; n is public",
-            Neighbors.ADD_REMOVE: "one person's row is there or not; n is private",
-            Neighbors.REPLACE_ONE: "one person's row is replaced by any other row; n is public",
+            Adjacency.ZERO_OUT: "one person's row is replaced by the empty row; n is public",
+            Adjacency.ADD_REMOVE: "one person's row is there or not; n is private",
+            Adjacency.REPLACE_ONE: "one person's row is replaced by any other row; n is public",
         }[self]
 
 
@@ -84,7 +84,7 @@ class Bounds:
     target: tuple[float, float] | None
     row_norm: float | None
     scale: NDArray[np.float64] | None = None
-    bought: bool = False  # whether the box is bought: a plan must hold wherever it will lie
+    bought: bool = False  # whether the box is estimated: a plan must hold wherever it will lie
 
     @classmethod
     def declared(
@@ -135,20 +135,21 @@ class Bounds:
     def need_features(self, solver: str) -> None:
         """Refuse when neither a box nor a norm of the features is known."""
         if self.low is None and self.row_norm is None:
-            raise MissingFact(
+            raise MissingFactError(
                 f"bounds_X and data_norm are both missing, but solver={solver!r} needs to know how "
                 "large a row can be; pass bounds_X=(low, high) or data_norm from public knowledge, "
-                "never from the data itself. They are bought only by fit with delta > 0, and "
+                "never from the data itself. They are estimated privately only by fit with "
+                "delta > 0, and "
                 "without sample_epsilon"
             )
 
     def need_target(self, solver: str) -> tuple[float, float]:
         """Return the range of y, or refuse when it is missing."""
         if self.target is None:
-            raise MissingFact(
+            raise MissingFactError(
                 f"bounds_y is missing, but solver={solver!r} needs the range of the target; pass "
                 "bounds_y=(low, high) from public knowledge, never from the data itself. It is "
-                "bought only by fit with delta > 0, and without sample_epsilon"
+                "estimated privately only by fit with delta > 0, and without sample_epsilon"
             )
         return self.target
 
@@ -350,7 +351,7 @@ class Problem:
     bounds: Bounds
     loss: Loss
     penalty: Penalty
-    neighbors: Neighbors
+    adjacency: Adjacency
     fit_intercept: bool = True
     rows_may_be_empty: bool = False
     assumed: tuple[str, ...] = ()
@@ -368,5 +369,5 @@ class Problem:
         declared = (f"{given} chosen without looking at the data",) if given else ()
         counted = () if self.n is None else ("the number of rows is public",)
         chosen = "every person's sample_epsilon was chosen without looking at the data"
-        own = (f"{chosen}, and the list of levels is public",) if self.levels else ()
+        own = (f"{chosen}, and the list of personal epsilons is public",) if self.levels else ()
         return (*declared, *counted, *own, *self.assumed)

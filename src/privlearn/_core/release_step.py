@@ -4,13 +4,13 @@ import numpy as np
 
 from privlearn._core.jit import jit
 
-__all__ = ["emit"]
+__all__ = ["release_step"]
 
 LARGEST = 2.0**52
 
 
 @jit()
-def emit(statistic, k, noise, grid, statistics, released, answers, out):
+def release_step(statistic, k, noise, grid, statistics, released, answers, out):
     """Release number `k`: write `statistic` with its noise to `out`; False if it does not fit.
 
     `statistics` and `released` record, `answers` replays; each is empty outside of audits.

@@ -22,21 +22,21 @@ from privlearn._core.mechanisms import DepthDraw
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget
 from privlearn._core.sampling import FULL, Batches, Disjoint
-from privlearn.exceptions import PlanViolation
+from privlearn.exceptions import PlanViolationError
 
 if TYPE_CHECKING:
     from privlearn.noise import NoiseSource
 
-__all__ = ["Releaser", "Steps", "releasing_with", "spend", "watching"]
+__all__ = ["ReleaseBatch", "Releaser", "charge_and_open", "progress", "use_releaser"]
 
 Array = NDArray[np.float64]
 
 
-class Steps(NamedTuple):
+class ReleaseBatch(NamedTuple):
     """Everything that a compiled loop needs for some releases of one name, charged beforehand.
 
-    The loop calls `release_step.emit` for each release: it rounds the statistic to the grid and
-    adds `noise`. Audits make `statistics` and `released` as long as there are steps, to record, and
+    The loop calls `release_step` for each release: it rounds the statistic to the grid and adds
+    `noise`. Audits make `statistics` and `released` as long as there are steps, to record, and
     `answers`, to replay; for everyone else they are empty.
     """
 
@@ -56,14 +56,14 @@ class Steps(NamedTuple):
         """Rows of batch `k`."""
         return self.batches.rows[self.batches.starts[k] : self.batches.starts[k + 1]]
 
-    def emit(self, k: int, statistic: Array) -> Array:
+    def release_step(self, k: int, statistic: Array) -> Array:
         """Release number `k`, for loops that are not compiled."""
-        from privlearn._core.release_step import emit
+        from privlearn._core.release_step import release_step
 
         out = np.empty(statistic.size)
         record = (self.statistics, self.released, self.answers)
-        if not emit(statistic, k, self.noise, self.grid, *record, out):
-            raise PlanViolation("a statistic does not fit its grid: a solver bug")
+        if not release_step(statistic, k, self.noise, self.grid, *record, out):
+            raise PlanViolationError("a statistic does not fit its grid: a solver bug")
         return out
 
 
@@ -94,18 +94,24 @@ class Releaser:
         """Release `statistic`, a sum of contributions of norm at most `clip`, with noise."""
         release = self._take(name, np.shape(statistic), clip)
         if release.mechanism.selects:
-            raise PlanViolation(f"release {name!r} is a selection; use select, not a plain release")
+            raise PlanViolationError(
+                f"release {name!r} is a selection; use select, not a plain release"
+            )
         if isinstance(release.mechanism, DepthDraw):
-            raise PlanViolation(f"release {name!r} is a draw; use draw, not a plain release")
+            raise PlanViolationError(f"release {name!r} is a draw; use draw, not a plain release")
         if release.sampling != FULL:
-            raise PlanViolation(f"release {name!r} is of drawn rows; call steps({name!r}, n, ...)")
+            raise PlanViolationError(
+                f"release {name!r} is of drawn rows; call steps({name!r}, n, ...)"
+            )
         return self._emit(release, np.asarray(statistic, dtype=np.float64))
 
     def select(self, name: str, scores: ArrayLike, *, clip: float) -> int:
         """Release the index of the largest score after noise, and nothing else."""
         release = self._take(name, np.shape(scores), clip)
         if not release.mechanism.selects:
-            raise PlanViolation(f"release {name!r} is planned with {release.mechanism.name} noise")
+            raise PlanViolationError(
+                f"release {name!r} is planned with {release.mechanism.name} noise"
+            )
         return int(np.argmax(self._emit(release, np.asarray(scores, dtype=np.float64))))
 
     def draw(self, name: str, ordered: Array, *, clip: float) -> Array:
@@ -123,7 +129,7 @@ class Releaser:
         release = self._take(name, ordered.shape[1:], clip)
         return self._draw(release, ordered)
 
-    def steps(self, name: str, n: int, *, clip: float, at_most: int) -> Steps:
+    def steps(self, name: str, n: int, *, clip: float, at_most: int) -> ReleaseBatch:
         """Batches and noise for the next releases of `name`, for a compiled loop.
 
         Parameters
@@ -157,7 +163,7 @@ class Releaser:
         groups : int
             Public, or computed from what was released.
         """
-        dealt = not self.plan.neighbors.n_is_public
+        dealt = not self.plan.adjacency.n_is_public
         return self._deal(Disjoint(groups, dealt=dealt), n)
 
     def noise_scale(self, name: str) -> float:
@@ -176,7 +182,7 @@ class Releaser:
 
     def _find(self, name: str) -> Release:
         if name not in self._planned:
-            raise PlanViolation(
+            raise PlanViolationError(
                 f"release {name!r} is not in the plan, which holds {sorted(self._planned)}"
             )
         return self._planned[name]
@@ -185,11 +191,15 @@ class Releaser:
         """Check some releases against the plan and count them, before anything is drawn."""
         release = self._find(name)
         if shape != release.shape:
-            raise PlanViolation(f"release {name!r} has shape {shape}, planned was {release.shape}")
+            raise PlanViolationError(
+                f"release {name!r} has shape {shape}, planned was {release.shape}"
+            )
         if clip != release.clip:
-            raise PlanViolation(f"release {name!r} was clipped to {clip}, planned {release.clip}")
+            raise PlanViolationError(
+                f"release {name!r} was clipped to {clip}, planned {release.clip}"
+            )
         if self._made[name] + count > release.count:
-            raise PlanViolation(
+            raise PlanViolationError(
                 f"release {name!r} was planned {release.count} times, not once more"
             )
         self._made[name] += count
@@ -219,15 +229,17 @@ class Releaser:
 
     def _draw(self, release: Release, ordered: Array) -> Array:
         if not isinstance(release.mechanism, DepthDraw):
-            raise PlanViolation(f"release {release.name!r} is planned as {release.mechanism.name}")
+            raise PlanViolationError(
+                f"release {release.name!r} is planned as {release.mechanism.name}"
+            )
         scale = self.plan.noise_scale(release)
         return release.mechanism.draw_point(self._noise(), ordered, scale)
 
-    def _hand_out(self, release: Release, n: int, count: int) -> Steps:
+    def _hand_out(self, release: Release, n: int, count: int) -> ReleaseBatch:
         batches = release.sampling.draw_many(self._noise(), n, count)
         noise = self._draw_noise(release, count).reshape(count, release.size)
         nothing = np.empty((0, release.size))
-        return Steps(batches, noise, self.plan.grid(release), nothing, nothing, nothing)
+        return ReleaseBatch(batches, noise, self.plan.grid(release), nothing, nothing, nothing)
 
     def _deal(self, sampling: Disjoint, n: int) -> Batches:
         return sampling.draw_many(self._noise(), n, sampling.batches)
@@ -250,7 +262,7 @@ def round_to_grid(statistic: Array, grid: float) -> NDArray[np.int64]:
     """
     units = np.rint(statistic / grid)
     if not (np.abs(units) < 2.0**52).all():
-        raise PlanViolation(
+        raise PlanViolationError(
             "a statistic is not finite or larger than its plan allows: a solver bug"
         )
     return units.astype(np.int64)
@@ -261,12 +273,12 @@ _watcher: ContextVar[Watcher | None] = ContextVar("privlearn_watcher", default=N
 
 
 @contextmanager
-def watching(watcher: Watcher) -> Iterator[None]:
+def progress(watcher: Watcher) -> Iterator[None]:
     """Call `watcher(done, total)` as planned releases are made: for progress bars.
 
     Examples
     --------
-    >>> with watching(lambda done, total: print(f"{done} of {total}")):
+    >>> with progress(lambda done, total: print(f"{done} of {total}")):
     ...     pass
     """
     token = _watcher.set(watcher)
@@ -281,7 +293,7 @@ _opener: ContextVar[Opener] = ContextVar("privlearn_releaser", default=Releaser)
 
 
 @contextmanager
-def releasing_with(opener: Opener) -> Iterator[None]:
+def use_releaser(opener: Opener) -> Iterator[None]:
     """Let audits and tests put their own Releaser in the place of the real one."""
     token = _opener.set(opener)
     try:
@@ -291,7 +303,7 @@ def releasing_with(opener: Opener) -> Iterator[None]:
 
 
 @contextmanager
-def spend(
+def charge_and_open(
     plan: Plan,
     budget: Budget,
     *,

@@ -153,7 +153,7 @@ class Arriving:
     That nobody is in two batches of the stream is an assumption, which its plan must state.
     """
 
-    name: str = "a stream of batches, nobody in two of them"
+    name: str = "a stream of batches, each person in at most one"
     rate: float = 1.0
     visits: ClassVar[VisitLaw] = ONE_VISIT
     at_once: ClassVar[bool] = True

@@ -15,7 +15,7 @@ from privlearn.accounting import (
     PureLoss,
     SampledGaussian,
 )
-from privlearn.exceptions import UnsupportedCombination
+from privlearn.exceptions import UnsupportedCombinationError
 
 __all__ = ["Verification", "verify"]
 
@@ -44,9 +44,9 @@ def verify(plan: Plan, budget: Budget) -> Verification:
 
     Examples
     --------
-    >>> from privlearn._core.problem import Budget, Neighbors
+    >>> from privlearn._core.problem import Budget, Adjacency
     >>> from privlearn._core.plan import Plan, Release
-    >>> plan = Plan((Release("sum", (1,), clip=1.0),), Neighbors.ZERO_OUT, scale=4.3)
+    >>> plan = Plan((Release("sum", (1,), clip=1.0),), Adjacency.ZERO_OUT, scale=4.3)
     >>> verify(plan, Budget(1.0, 1e-6)).holds
     True
     """
@@ -112,7 +112,7 @@ _TRANSLATIONS: dict[type, Callable[[Any, Any, float], Any]] = {
 
 def _translate(pair: Pair, library: Any, step: float) -> Any:  # noqa: ANN401
     if type(pair) not in _TRANSLATIONS:
-        raise UnsupportedCombination(
+        raise UnsupportedCombinationError(
             f"dp_accounting has no counterpart of {type(pair).__name__}; this plan cannot be "
             "verified with it"
         )

@@ -35,7 +35,7 @@ __all__ = [
     "refuse_not_finite",
     "unwatched",
     "validate",
-    "watching",
+    "watch_rows",
 ]
 
 Array = NDArray[np.float64]
@@ -162,7 +162,7 @@ _WATCHERS: list[Callable[[BoundedData], None]] = []
 
 
 @contextmanager
-def watching(watcher: Callable[[BoundedData], None]) -> Iterator[None]:
+def watch_rows(watcher: Callable[[BoundedData], None]) -> Iterator[None]:
     """Show an audit the rows that a fit is about to use."""
     _WATCHERS.append(watcher)
     try:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from privlearn._core.problem import Level
 from privlearn._data.cells import as_numbers, objects
 from privlearn._data.targets import one_column
-from privlearn.exceptions import InvalidBudget, UnsupportedCombination
+from privlearn.exceptions import InvalidBudgetError, UnsupportedCombinationError
 
 __all__ = ["MOST_LEVELS", "Levels", "read_levels"]
 
@@ -70,20 +70,21 @@ def read_levels(
         wrong = f" {values.shape}, but ({n},) is needed" if n_is_public and n is not None else ""
         raise ValueError(f"sample_epsilon has a wrong shape{wrong}; give one number per row of X")
     if not (np.isfinite(values).all() and (values > 0).all()):
-        raise InvalidBudget(
+        raise InvalidBudgetError(
             "sample_epsilon must be finite and above 0 for everyone; leave out people who want to "
             "take no part"
         )
     if not len(values):
-        raise InvalidBudget(
-            "sample_epsilon is empty, but the list of levels is public and needs one at least; "
+        raise InvalidBudgetError(
+            "sample_epsilon is empty, but the list of personal epsilons is public and needs one "
+            "at least; "
             "leave it out where there are no rows"
         )
     largest = float(values.max(initial=0.0))
     if largest > epsilon:
-        raise InvalidBudget(
+        raise InvalidBudgetError(
             f"sample_epsilon goes up to {largest:g}, but epsilon={epsilon:g} is the most that this "
-            "model may promise to anyone; raise epsilon, or lower those levels"
+            "model may promise to anyone; raise epsilon, or lower those of these people"
         )
     floors = _floors(np.unique(values))
     return Levels(tuple(floors.tolist()), np.searchsorted(floors, values, side="right") - 1)
@@ -97,7 +98,7 @@ def _one_each(sample_epsilon: Any) -> NDArray[np.float64]:  # noqa: ANN401
     elif isinstance(sample_epsilon, list | tuple):
         cells = objects(sample_epsilon)
     else:
-        with suppress(ValueError, TypeError, UnsupportedCombination):
+        with suppress(ValueError, TypeError, UnsupportedCombinationError):
             cells = one_column(sample_epsilon, strict=False)
     if cells is None or cells.dtype.kind not in "biufO":
         kind = type(sample_epsilon).__name__

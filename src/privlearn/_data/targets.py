@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from privlearn._data.cells import as_numbers, objects, refuse_no_number
 from privlearn._data.frames import cells_of_pandas, typed_cells
 from privlearn._data.reading import is_sparse, native, plain_array
-from privlearn.exceptions import UnsupportedCombination
+from privlearn.exceptions import UnsupportedCombinationError
 
 __all__ = ["one_column", "target_numbers"]
 
@@ -83,8 +83,8 @@ def _flat(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def _several(dimensions: int) -> UnsupportedCombination:
-    return UnsupportedCombination(
+def _several(dimensions: int) -> UnsupportedCombinationError:
+    return UnsupportedCombinationError(
         f"y has {dimensions} dimension(s), but one target per row is needed; fit one model per "
         "target, each with its own epsilon"
     )

@@ -152,6 +152,6 @@ def _no_scale(pairs_at: PairsAt, epsilon: float, delta: float) -> str:
             "set delta or use mechanisms with a bounded loss"
         )
     return (
-        f"epsilon={epsilon!r}, delta={delta!r}, but no noise scale reaches it: some releases of "
-        "the plan do not get quieter with the scale; raise epsilon or delta, or scale them too"
+        f"epsilon={epsilon!r}, delta={delta!r}, but no noise scale reaches it: the noise of "
+        "some releases does not grow with the scale; raise epsilon or delta, or scale them too"
     )

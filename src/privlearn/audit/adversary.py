@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from privlearn._core.problem import Bounds, Neighbors
+from privlearn._core.problem import Adjacency, Bounds
 
 __all__ = ["Data", "audited", "base_data", "neighbourhoods", "rows"]
 
@@ -167,7 +167,7 @@ def neighbourhoods(
     The last row differs, or, unless `at_end`, the first, one in the middle and the last in turn.
     The empty row is a row of NaN, for an estimator with on_invalid="drop".
     """
-    relation = Neighbors(estimator.neighbors)
+    relation = Adjacency(estimator.adjacency)
     candidates = rows(estimator, n_features, rng)
     for base in base_data(estimator, n_features, rng):
         for k, candidate in enumerate(candidates):
@@ -185,14 +185,14 @@ def _with_row(base: Data, place: int | None, story: str, x: Array, y: float) -> 
 
 
 def _neighbours(
-    relation: Neighbors,
+    relation: Adjacency,
     base: Data,
     place: int | None,
     partners: list[tuple[str, Array, float]],
 ) -> list[Data]:
-    if relation is Neighbors.ADD_REMOVE:
+    if relation is Adjacency.ADD_REMOVE:
         return [base]
-    if relation is Neighbors.ZERO_OUT:
+    if relation is Adjacency.ZERO_OUT:
         nothing = np.full(base.X.shape[1], np.nan)
         return [_with_row(base, place, "the empty row", nothing, np.nan)]
     return [_with_row(base, place, *partner) for partner in partners]

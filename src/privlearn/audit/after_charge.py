@@ -16,7 +16,7 @@ import numpy as np
 from privlearn._core.plan import Plan
 from privlearn.audit.adversary import Data, audited, base_data
 from privlearn.audit.failure import AuditFailure
-from privlearn.exceptions import PrivacyError, PrivacyTestFailed
+from privlearn.exceptions import PrivacyError, PrivacyTestFailedError
 
 __all__ = ["Observed", "check_nothing_after_charge", "observed_fit"]
 
@@ -115,7 +115,7 @@ def observed_fit(model: Any, X: Any, y: Any) -> str | None:  # noqa: ANN401
     if error is not None and not ledger.charged:
         proper = isinstance(error, REFUSALS)
         return None if proper else f"refused by {type(error).__name__}, which says nothing: {error}"
-    if error is not None and not isinstance(error, PrivacyTestFailed):
+    if error is not None and not isinstance(error, PrivacyTestFailedError):
         return f"{type(error).__name__} after the charge: {error}"
     if ledger.imported:
         return f"modules were imported after the charge: {sorted(ledger.imported)[:5]}"

@@ -155,7 +155,7 @@ def _given(X: ArrayLike, y: ArrayLike) -> Data:
 
 def _prepared(estimator: Any) -> Any:  # noqa: ANN401
     """A copy without a seed and without a ledger; one of privlearn also takes the empty row."""
-    if not hasattr(estimator, "neighbors"):
+    if not hasattr(estimator, "adjacency"):
         return copy.deepcopy(estimator)
     return audited(estimator, on_invalid="drop", random_state=None, ledger=None)
 

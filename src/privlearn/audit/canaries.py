@@ -15,7 +15,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from privlearn._core.problem import Neighbors
+from privlearn._core.problem import Adjacency
 from privlearn.audit.adversary import Data
 from privlearn.audit.adversary import _declared as box_of
 from privlearn.audit.adversary import _label as labelled
@@ -88,10 +88,10 @@ def worlds(estimator: Any, n_features: int, design: Design) -> tuple[Data, Data]
     X = np.array(design.centre.place) + design.spread * signs[:, 1:]
     y = np.asarray(design.centre.target + design.wobble * signs[:, 0], dtype=np.float64)
     others = _in_units(estimator, box, design.centre.stretch * X, y, str(design))
-    relation = Neighbors(estimator.neighbors)
-    if relation is Neighbors.ADD_REMOVE:
+    relation = Adjacency(estimator.adjacency)
+    if relation is Adjacency.ADD_REMOVE:
         return _with(estimator, box, others, design.canary), others
-    if relation is Neighbors.ZERO_OUT:
+    if relation is Adjacency.ZERO_OUT:
         nothing = np.full((1, n_features), np.nan)
         empty = Data(np.vstack([others.X, nothing]), np.append(others.y, np.nan), others.story)
         return _with(estimator, box, others, design.canary), empty

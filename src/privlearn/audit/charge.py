@@ -8,7 +8,7 @@ import numpy as np
 
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget
-from privlearn._core.releaser import Releaser, releasing_with
+from privlearn._core.releaser import Releaser, use_releaser
 from privlearn.audit.adversary import audited, base_data
 from privlearn.audit.failure import AuditFailure
 
@@ -63,7 +63,7 @@ def _watched(estimator: Any, n_features: int, seed: int, refuses: bool) -> tuple
     model = audited(estimator, ledger=witness, dataset="audit", random_state=seed)
     data = next(iter(base_data(model, n_features, np.random.default_rng(seed))))
     refused = False
-    with releasing_with(witness.releaser()):
+    with use_releaser(witness.releaser()):
         try:
             model.fit(data.X, data.y)
         except _Refused:

@@ -22,7 +22,7 @@ from privlearn.accounting import ApproximateLoss
 from privlearn.audit.adversary import audited, base_data, neighbourhoods
 from privlearn.audit.failure import AuditFailure
 from privlearn.audit.tape import Entry, Tape, record, replay_on
-from privlearn.exceptions import PrivacyTestFailed
+from privlearn.exceptions import PrivacyTestFailedError
 
 __all__ = ["check_draws", "depth_of", "divergences", "places"]
 
@@ -132,7 +132,7 @@ def check_draws(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # n
     for k in range(FITS):
         try:
             tape = record(model.set_params(random_state=seed + k), data.X, data.y)
-        except PrivacyTestFailed:
+        except PrivacyTestFailedError:
             continue
         found += [_places(tape, entry, rng) for entry in _draws(tape)]
     if len(found) < FITS / 2:
@@ -159,7 +159,7 @@ def _check_divergences(model: Any, n_features: int, rng: Generator) -> None:  # 
         try:
             tape = record(model, data.X, data.y)
             again = replay_on(tape, model, neighbours[0].X, neighbours[0].y)
-        except PrivacyTestFailed:
+        except PrivacyTestFailedError:
             continue
         for first, second in zip(_draws(tape), _draws(again), strict=True):
             assert tape.plan is not None

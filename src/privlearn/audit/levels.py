@@ -20,7 +20,7 @@ from privlearn.audit.adversary import Data, audited, neighbourhoods
 from privlearn.audit.failure import AuditFailure
 from privlearn.audit.replay import moved
 from privlearn.audit.tape import Tape, record, replay_on
-from privlearn.exceptions import MissingFact, UnsupportedCombination
+from privlearn.exceptions import MissingFactError, UnsupportedCombinationError
 
 __all__ = ["check_levels", "paid"]
 
@@ -73,7 +73,7 @@ def _takes_levels(model: Any, n_features: int) -> bool:  # noqa: ANN401
         return False
     try:
         model.plan(n=10, n_features=n_features, sample_epsilon=np.full(10, model.epsilon))
-    except (MissingFact, UnsupportedCombination):
+    except (MissingFactError, UnsupportedCombinationError):
         return False
     return True
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from privlearn._data.bounded import BoundedData, watching
+from privlearn._data.bounded import BoundedData, watch_rows
 from privlearn._data.sparse import bounded_csr
 from privlearn.audit.adversary import audited, base_data
 from privlearn.audit.containers import Container, Row, containers, malformed
@@ -154,7 +154,7 @@ def _contributions(
 def _rows_reached(model: Any, built: tuple[Any, Any]) -> BoundedData:  # noqa: ANN401
     """The bounded rows as the solver gets them; the fit ends there."""
     try:
-        with watching(_stop):
+        with watch_rows(_stop):
             model.fit(*built)
     except _Reached as reached:
         return reached.data

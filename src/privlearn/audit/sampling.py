@@ -101,11 +101,11 @@ def check_sampling(estimator: Any, *, n_features: int, seed: int = 0) -> None:  
         if release.sampling.rate == 1.0 and not release.sampling.at_once:
             continue
         if (
-            not tape.plan.neighbors.n_is_public
+            not tape.plan.adjacency.n_is_public
             and getattr(release.sampling, "dealt", True) is False
         ):
             raise AuditFailure(
-                f"rows of {release.name!r} are not dealt one by one, n being private"
+                f"rows of {release.name!r} are not assigned one by one, although n is private"
             )
         if not drawn_as_declared(members[release.name], release.sampling):
             raise AuditFailure(f"batches of {release.name!r} are not drawn as they are accounted")
@@ -122,6 +122,6 @@ def _check_deals(tape: Tape, n: int) -> None:
         groups = np.repeat(np.arange(item.sampling.batches), np.diff(starts))
         members = np.zeros((item.sampling.batches, n), dtype=np.int64)
         np.add.at(members, (groups, rows), 1)
-        dealt = not tape.plan.neighbors.n_is_public
+        dealt = not tape.plan.adjacency.n_is_public
         if item.sampling.dealt != dealt or not drawn_as_declared(members, item.sampling):
-            raise AuditFailure("rows are not dealt to groups as the relation needs it")
+            raise AuditFailure("rows are not assigned to groups as the adjacency needs it")

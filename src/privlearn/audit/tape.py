@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget
-from privlearn._core.releaser import Releaser, Steps, releasing_with
+from privlearn._core.releaser import ReleaseBatch, Releaser, use_releaser
 from privlearn._core.sampling import Batches, Disjoint
 from privlearn.audit.failure import AuditFailure
 
@@ -38,7 +38,7 @@ class Series:
     """
 
     release: Release
-    steps: Steps
+    steps: ReleaseBatch
     place: int | None = None
 
     def entries(self) -> list[Entry]:
@@ -78,7 +78,7 @@ class Tape:
         ]
 
 
-def _recording(steps: Steps) -> Steps:
+def _recording(steps: ReleaseBatch) -> ReleaseBatch:
     """The same steps with room for what the loop computes."""
     room = steps.noise.shape
     return steps._replace(statistics=np.full(room, np.nan), released=np.full(room, np.nan))
@@ -162,7 +162,7 @@ def record(
             tape.made.append(Entry(release, ordered.copy(), released.copy()))
             return released
 
-        def _hand_out(self, release: Release, n: int, count: int) -> Steps:
+        def _hand_out(self, release: Release, n: int, count: int) -> ReleaseBatch:
             series = Series(release, _recording(super()._hand_out(release, n, count)), place)
             tape.made.append(series)
             return series.steps
@@ -172,7 +172,7 @@ def record(
             tape.made.append(Deal(sampling, batches))
             return batches
 
-    with releasing_with(Recorder):
+    with use_releaser(Recorder):
         _fit(estimator, X, y, sample_epsilon)
     tape.published = _published(estimator)
     return tape
@@ -203,7 +203,7 @@ def replay_on(
         def _draw(self, release: Release, ordered: Array) -> Array:
             return self._emit(release, ordered)
 
-        def _hand_out(self, release: Release, n: int, count: int) -> Steps:
+        def _hand_out(self, release: Release, n: int, count: int) -> ReleaseBatch:
             recorded = tape.made[len(again.made)]
             assert isinstance(recorded, Series)
             batches = _of_neighbour(recorded.steps.batches, n, tape.place)
@@ -216,12 +216,12 @@ def replay_on(
         def _deal(self, sampling: Disjoint, n: int) -> Batches:
             recorded = tape.made[len(again.made)]
             if not isinstance(recorded, Deal) or recorded.sampling != sampling:
-                raise AuditFailure("how rows are dealt to groups depends on the data")
+                raise AuditFailure("how rows are assigned to groups depends on the data")
             batches = _of_neighbour(recorded.batches, n, tape.place)
             again.made.append(Deal(sampling, batches))
             return batches
 
-    with releasing_with(Replayer):
+    with use_releaser(Replayer):
         _fit(estimator, X, y, sample_epsilon)
     again.published = _published(estimator)
     return again

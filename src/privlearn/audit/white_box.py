@@ -61,7 +61,7 @@ class WhiteBox:
 
     epsilon: float
     delta: float
-    neighbors: str
+    adjacency: str
     planned: float
     measured: float
     unit: str
@@ -90,9 +90,9 @@ class WhiteBox:
 
     def __str__(self) -> str:
         lines = [
-            f"promised: epsilon = {self.epsilon:g} at delta = {self.delta:g} ({self.neighbors})",
+            f"promised: epsilon = {self.epsilon:g} at delta = {self.delta:g} ({self.adjacency})",
             f"white box: {self.unit} = {self.measured:.4g} of {self.planned:.4g} planned "
-            f"({self.ratio:.1%}), the loudest of the rows that were tried",
+            f"({self.ratio:.1%}), for the most influential of the rows that were tried",
             f"  {self.design}",
             f"  log likelihood ratio over {self.runs} runs: mean {self.loss_mean:.4g}, standard "
             f"deviation {self.loss_deviation:.4g} (error about {self.sampling_error:.0%})",
@@ -191,7 +191,7 @@ class _Search:
         """Squared mu of what was moved; the plan's is the same for all designs of one size."""
         data, other = worlds(self.model, self.n_features, design)
         story = self.run(data, other, data, run)[1]
-        replaces = story.plan.neighbors.replaces
+        replaces = story.plan.adjacency.replaces
         priced = [
             squared_mu(
                 charged(release, np.nan_to_num(shift), story.plan.noise_scale(release), replaces)
@@ -275,7 +275,7 @@ def _judged(watched: _Watched, model: Any, design: Design, raises: bool) -> Whit
     report = WhiteBox(
         epsilon=float(model.epsilon),
         delta=delta,
-        neighbors=plan.neighbors.value,
+        adjacency=plan.adjacency.value,
         planned=promised_mu(plan, delta),
         measured=measured,
         unit="mu" if delta > 0 or all_gaussian(plan) else "epsilon",
@@ -298,7 +298,7 @@ def _nothing(model: Any, plan: Plan, uncovered: tuple[str, ...]) -> WhiteBox:  #
     return WhiteBox(
         epsilon=float(model.epsilon),
         delta=delta,
-        neighbors=plan.neighbors.value,
+        adjacency=plan.adjacency.value,
         planned=promised_mu(plan, delta),
         measured=math.nan,
         unit="mu" if delta > 0 else "epsilon",
@@ -332,7 +332,7 @@ def _priced(
     for (name, _), shifts in groups.items():
         release = releases[name]
         scale = plan.noise_scale(release) * min(1.0, noise.get(name, 1.0))
-        pair = charged(release, min(shifts), scale, plan.neighbors.replaces)
+        pair = charged(release, min(shifts), scale, plan.adjacency.replaces)
         found.append((pair, len(shifts)))
     return found
 

@@ -20,13 +20,13 @@ start here:
 then, with a file of your own that has one row per person and columns of numbers:
   privlearn fit people.csv --target wage --epsilon 1
 more accurate, and with columns of text:
-  privlearn plan --template people.csv --target wage > facts.toml
-  (fill in facts.toml: what is publicly known about each column)
-  privlearn fit people.csv --facts facts.toml --epsilon 1 -o wage.json
+  privlearn plan --template people.csv --target wage > schema.toml
+  (fill in schema.toml: what is publicly known about each column)
+  privlearn fit people.csv --schema schema.toml --epsilon 1 -o wage.json
   privlearn predict wage.json others.csv -o predictions.csv
 
 help on one command: privlearn fit --help
-exit status: 0 fine, 1 something in the files or facts, 2 wrong usage, 3 over the ledger's budget
+exit status: 0 fine, 1 something in files or schema, 2 wrong usage, 3 over the ledger's budget
 """
 
 

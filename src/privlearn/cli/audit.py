@@ -15,8 +15,8 @@ EXAMPLE = """\
 examples:
   does the default keep its promise?
     privlearn audit --epsilon 1
-  another model and relation, and 2,000 fits on each side for the black box
-    privlearn audit --model logistic --neighbors replace_one --epsilon 1 --black-box 2000
+  another model and adjacency, and 2,000 fits on each side for the black box
+    privlearn audit --model logistic --adjacency replace_one --epsilon 1 --black-box 2000
 """
 MEANING = """
 What this means: nothing above the promise was found. That is evidence, and no proof: an audit can
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
 
     model = _model(args)
     plan = model.plan(n=400, n_features=args.features)
-    print(f"Audit of {type(model).__name__}, {args.features} columns in [0, 1], {args.neighbors}")
+    print(f"Audit of {type(model).__name__}, {args.features} columns in [0, 1], {args.adjacency}")
     print(f"promised    epsilon = {args.epsilon:g} at delta = {args.delta:g}")
     print(f"planned     epsilon = {plan.epsilon(args.delta):.6g}, for 400 rows", flush=True)
     try:
@@ -93,7 +93,7 @@ def _tell_white(found: Any) -> None:  # noqa: ANN401
         return
     print(
         f"white box   whoever sees every release learns {found.unit} = {found.measured:.4g} about "
-        f"the loudest row found;\n            {found.planned:.4g} is planned ({found.ratio:.0%})"
+        f"the strongest row found;\n            {found.planned:.4g} is planned ({found.ratio:.0%})"
     )
 
 

@@ -156,14 +156,14 @@ def _nothing_declared(wages: Wages, ledger: object) -> None:
     import numpy as np
 
     from privlearn import LinearRegression
-    from privlearn.cli.private_bounds_summary import purchase
+    from privlearn.cli.private_bounds_summary import what_is_estimated
     from privlearn.cli.progress import progress
 
     _title("2. The same without a word about ranges")
     model = LinearRegression(**_common(ledger))
     with progress():
         model.fit(wages.X, np.log(wages.wage))
-    print(f"{purchase(model.privacy_.plan)}\n")
+    print(f"{what_is_estimated(model.privacy_.plan)}\n")
     score = model.score(wages.X_test, np.log(wages.wage_test))
     print(f"  {f'R^2, {len(wages.wage_test):,} people':<24}{score:.3f}")
 

@@ -28,7 +28,7 @@ class Design:
     classifies : bool
         Whether the target holds labels.
     target_bounds : pair or None
-        The range of a numeric target; None where it is to be bought.
+        The range of a numeric target; None where it is to be estimated.
     classes : tuple of str or None
         The declared labels of a target that is no number.
     row_norm : float or None
@@ -55,14 +55,14 @@ class Design:
 
     @property
     def unlimited(self) -> list[str]:
-        """Columns of numbers whose ranges are to be bought."""
+        """Columns of numbers whose ranges are to be estimated."""
         if self.row_norm is not None:
             return []
         return [column.name for column in self.columns if isinstance(column, AsIs)]
 
     @property
     def box(self) -> tuple[list[float], list[float]] | None:
-        """Lowest and highest value of every feature; None where they are to be bought."""
+        """Lowest and highest value of every feature; None where they are to be estimated."""
         if self.unlimited:
             return None
         low: list[float] = []
@@ -91,7 +91,7 @@ def design(
     classifies : bool
         Whether the target is a label and needs no range.
     buys : bool, default=True
-        Whether ranges that nobody declared can be bought: the budget has a delta.
+        Whether ranges that nobody declared can be estimated: the budget has a delta.
     """
     target = _target(names, facts, where)
     chosen = _chosen(names, facts, target, where)
@@ -141,20 +141,19 @@ def _refuse_strangers(names: Sequence[str], facts: Facts, where: str) -> None:
     for name in (*facts.bounds, *facts.categories):
         if name not in known:
             raise CommandError(
-                f"there are facts about {name!r}, but {where} has no such column; "
-                f"{closest(name, names)}"
+                f"the schema has {name!r}, but {where} has no such column; {closest(name, names)}"
             )
 
 
 def _refuse_some_bounds(found: Design) -> None:
-    """Ranges are bought for all columns of numbers or for none: half a box is no box."""
+    """Ranges are estimated for all columns of numbers or for none: half a box is no box."""
     without = found.unlimited
     declared = [column.name for column in found.columns if isinstance(column, Scaled)]
     if not (without and declared):
         return
     raise CommandError(
         "some columns of numbers have bounds and others have none; give all of them bounds, or "
-        "none: ranges are then bought for a share of the budget\n"
+        "none: ranges are then estimated privately, with a share of the budget\n"
         f"  with bounds: {shortened(declared)}\n  without: {shortened(without)}\n"
         "either add, from public knowledge and never read off the data,\n"
         + _options(without)
@@ -164,13 +163,14 @@ def _refuse_some_bounds(found: Design) -> None:
 
 
 def _refuse_to_buy(found: Design) -> None:
-    """Without a delta nothing can be bought, so everything must have been declared."""
+    """Without a delta nothing can be estimated, so everything must have been declared."""
     without = found.unlimited
     lacks_target = not found.classifies and found.target_bounds is None
     if not (without or lacks_target):
         return
     lines = [
-        "--delta 0 leaves no way to buy ranges that nobody declared (the noise for that needs "
+        "--delta 0 leaves no way to estimate ranges privately that nobody declared (the noise "
+        "for that needs "
         "delta > 0); add --delta 1e-6, or declare, from public knowledge and never read off the "
         "data,"
     ]

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 __all__ = ["add_parser", "run"]
 
-UNSEEN = (-1.0, 1.0)  # what is bought where noise hides everything
+UNSEEN = (-1.0, 1.0)  # what is estimated where noise hides everything
 
 EXAMPLE = """\
-example: wages by all other columns, with epsilon = 1; ranges of numbers are bought
+example: wages by all other columns, with epsilon = 1; ranges of numbers are estimated privately
   privlearn fit people.csv --target wage --epsilon 1 --categories sex=male,female
 
 with ranges that are public knowledge, which leaves more of the budget to the model; then
@@ -56,7 +56,7 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401 (argparse's action is pri
         help="learn a private model from a CSV or Parquet file",
         description="Learn a model from a file with one row per person, under a privacy budget.",
         epilog=EXAMPLE,
-        usage="privlearn fit DATA --target COLUMN --epsilon E [public facts] [options]",
+        usage="privlearn fit DATA --target COLUMN --epsilon E [public metadata] [options]",
         formatter_class=Help,
         allow_abbrev=False,
     )
@@ -140,7 +140,7 @@ def _check_files(args: argparse.Namespace) -> None:
             "--predict FILE (rows to predict) and --predictions FILE (where to write) go together"
         )
     refuse_clashes(
-        {"the data": args.data, "the facts": args.facts, "the rows to predict": args.predict},
+        {"the data": args.data, "the schema": args.facts, "the rows to predict": args.predict},
         {"the model": args.output, "the predictions": args.predictions},
         args.ledger,
     )
@@ -193,12 +193,12 @@ def _rows(
 
     if args.on_invalid == "drop" and chosen.unlimited:
         print(
-            "privlearn: warning: columns without facts are taken for numbers: "
+            "privlearn: warning: columns that are not described are taken for numbers: "
             f"{shortened(chosen.unlimited)}. Rows that hold text in them count as empty; a column "
             "of text needs --categories",
             file=sys.stderr,
         )
-    public = args.neighbors != "add_remove"
+    public = args.adjacency != "add_remove"
     return read_training(source, chosen, remedy=_remedy(args), n_is_public=public)
 
 
@@ -258,18 +258,18 @@ def _report(args: argparse.Namespace, model: SavedModel, certificate: Certificat
         print(f"  {'':<{width}}  " + "  ".join(f"{label[:12]:<12}" for label in model.classes))
     for name, values in effects:
         print(f"  {name:<{width}}  " + "  ".join(f"{value:<+12.6g}" for value in values).rstrip())
-    _report_purchase(model, certificate)
+    _report_what_is_estimated(model, certificate)
     print(f"\n{certificate}\n")
     print(f"model saved to {args.output}")
     if args.predictions:
         print(f"predictions saved to {args.predictions}")
 
 
-def _report_purchase(model: SavedModel, certificate: Certificate) -> None:
-    """What was bought, what it cost, and where values are clipped from now on."""
-    from privlearn.cli.private_bounds_summary import purchase
+def _report_what_is_estimated(model: SavedModel, certificate: Certificate) -> None:
+    """What was estimated, what it cost, and where values are clipped from now on."""
+    from privlearn.cli.private_bounds_summary import what_is_estimated
 
-    sentence = purchase(certificate.plan)
+    sentence = what_is_estimated(certificate.plan)
     if sentence is None:
         return
     print(f"\n{sentence}\nValues outside these ranges are clipped to them, also in predictions:")

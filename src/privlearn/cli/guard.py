@@ -15,7 +15,7 @@ from types import FrameType
 from typing import Any
 
 from privlearn.cli.errors import CommandError
-from privlearn.exceptions import BudgetExceeded, PrivacyError
+from privlearn.exceptions import BudgetExceededError, PrivacyError
 
 __all__ = ["guarded", "on_purpose", "traced"]
 
@@ -45,7 +45,7 @@ def guarded(run: Callable[[], int]) -> int:
             status = run()
         sys.stdout.flush()
         return status
-    except BudgetExceeded as error:
+    except BudgetExceededError as error:
         return _complain(error, OVER_BUDGET)
     except BrokenPipeError:
         # The reader left, as `head` does: nothing more to say, and nothing to flush at exit.

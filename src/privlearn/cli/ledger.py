@@ -130,7 +130,7 @@ def _declare(ledger: Ledger, args: argparse.Namespace) -> int:
         raise CommandError("--parent and --kind describe a data set; add --declare NAME")
     ledger.declare(args.declare, parent=args.parent, kind=args.kind)
     parents = ledger.parents(args.declare)
-    booked = f"charges are booked to {', '.join(parents)} as well" if parents else "no parents"
+    booked = f"charges are recorded for {', '.join(parents)} as well" if parents else "no parents"
     print(f"{args.declare}: {booked}")
     return 0
 

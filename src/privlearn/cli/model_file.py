@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 class SavedModel:
     """A fitted model as it is kept: prediction = intercept + sum of coefficient times value.
 
-    Where ranges were bought, values and predictions are clipped to them.
+    Where ranges were estimated privately, values and predictions are clipped to them.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class SavedModel:
             intercept=np.atleast_1d(estimator.intercept_) + shift,
             classes=None if classes is None else tuple(str(label) for label in classes),
             certificate=estimator.privacy_.to_dict(),
-            limits=Limits.of(getattr(estimator, "_reach", None)),
+            limits=Limits.of(getattr(estimator, "_clip_bounds", None)),
         )
 
     def score(self, features: Array) -> Array:

@@ -95,5 +95,5 @@ def build_from(args: argparse.Namespace, design: Design, **more: object) -> Any:
     **more : object
         Further parameters that every estimator has.
     """
-    common = {name: getattr(args, name) for name in ("epsilon", "delta", "neighbors", "solver")}
+    common = {name: getattr(args, name) for name in ("epsilon", "delta", "adjacency", "solver")}
     return build(args.model, design, own_options(args), **common, **more)

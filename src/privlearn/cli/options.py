@@ -123,7 +123,7 @@ def add_budget(parser: argparse.ArgumentParser, *, required: bool = True) -> Non
         help="chance that the promise fails; well below 1 / number of rows (default: 1e-6)",
     )
     group.add_argument(
-        "--neighbors",
+        "--adjacency",
         choices=NEIGHBORS,
         default="zero_out",
         help="what is hidden: one row's content (zero_out, the default), also the number of rows "
@@ -157,17 +157,18 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--loss",
         choices=("squared_hinge", "hinge"),
-        help="svc: price of a row within the margin (default: squared_hinge)",
+        help="svc: loss of a row within the margin (default: squared_hinge)",
     )
 
 
 def add_facts(parser: argparse.ArgumentParser) -> None:
     """What is publicly known about the columns."""
     group = parser.add_argument_group(
-        "public facts",
+        "public metadata",
         "What you know about the columns without looking at these people's data: survey rules, "
         "physical or legal limits, or a generous guess. Values outside are clipped. Ranges that "
-        "are left out are bought with a share of the budget; lists of text cannot be.",
+        "are left out are estimated privately, with a share of the budget; lists of text cannot "
+        "be.",
     )
     group.add_argument(
         "--bounds",
@@ -194,11 +195,14 @@ def add_facts(parser: argparse.ArgumentParser) -> None:
         "--data-norm",
         type=positive,
         metavar="R",
-        help="largest length of a row: the square root of 1 + the squares of its columns, those "
+        help="largest L2 norm of a row: the square root of 1 + the squares of its columns, those "
         "with bounds scaled to 0..1; columns without bounds then stay as they are",
     )
     group.add_argument(
-        "--facts", metavar="FILE", help="all of these in a file; see privlearn plan --template"
+        "--schema",
+        dest="facts",
+        metavar="FILE",
+        help="all of these in a file; see privlearn plan --template",
     )
 
 

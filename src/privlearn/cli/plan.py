@@ -32,12 +32,12 @@ MOST_FEATURES = 1_000_000
 
 EXAMPLE = """\
 examples:
-  how noisy would a model of 8 columns and 10,000 people be, with all ranges bought?
+  how noisy would a model of 8 columns and 10,000 people be, with all ranges estimated privately?
     privlearn plan --rows 10000 --features 8 --epsilon 1
-  with ranges that are known: nothing is bought, and the noise is in the columns' own units
-    privlearn plan --rows 10000 --facts facts.toml --epsilon 1
-  a facts file to fill in; it holds column names and nothing else from the data
-    privlearn plan --template people.csv --target wage > facts.toml
+  with ranges that are known: nothing is estimated, and the noise is in the columns' own units
+    privlearn plan --rows 10000 --schema schema.toml --epsilon 1
+  a schema file to fill in; it holds column names and nothing else from the data
+    privlearn plan --template people.csv --target wage > schema.toml
 """
 
 
@@ -49,21 +49,21 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401
         description="Show what a fit would release, what it would cost and how large the noise "
         "would be. Nothing is released and no privacy is spent.",
         epilog=EXAMPLE,
-        usage="privlearn plan --epsilon E --rows N (--features P | public facts) [options]\n"
+        usage="privlearn plan --epsilon E --rows N (--features P | public metadata) [options]\n"
         "       privlearn plan --template DATA --target COLUMN",
         formatter_class=Help,
         allow_abbrev=False,
     )
     parser.add_argument("--rows", type=count, metavar="N", help="number of people")
     parser.add_argument(
-        "--features", type=count, metavar="P", help="number of columns, if there are no facts"
+        "--features", type=count, metavar="P", help="number of columns, if there is no schema"
     )
     parser.add_argument("--target", metavar="COLUMN", help="the column to predict")
     parser.add_argument(
         "--columns", type=names, metavar="A,B,...", help="predict from these (default: all others)"
     )
     parser.add_argument(
-        "--template", metavar="DATA", help="print a facts file to fill in for this file, then stop"
+        "--template", metavar="DATA", help="print a schema file to fill in for this file, then stop"
     )
     add_separator(parser)
     add_model(parser)
@@ -86,7 +86,7 @@ def count(text: str) -> int:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the plan, or a template of a facts file."""
+    """Print the plan, or a template of a schema file."""
     if args.template is not None:
         return _template(args)
     from privlearn.cli.models import MODELS, build_from
@@ -98,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
     estimator = build_from(args, chosen)
     plan = estimator.plan(n=args.rows, n_features=chosen.n_features)
     print(plan)
-    print(f"  price       epsilon = {plan.epsilon(args.delta):.6g} at delta = {args.delta:g}")
+    print(f"  cost        epsilon = {plan.epsilon(args.delta):.6g} at delta = {args.delta:g}")
     _explain(args, chosen, plan)
     return 0
 
@@ -123,21 +123,22 @@ def _design(args: argparse.Namespace, facts: Facts, classifies: bool) -> Design:
     known += facts.columns or ()
     if args.features is not None:
         if known:
-            raise CommandError("give --features, or facts about columns, but not both")
+            raise CommandError("give --features, or a schema, but not both")
         if args.delta == 0:
             raise CommandError(
-                "--delta 0 leaves no way to buy ranges, so the columns must be known: give "
-                "--facts or --bounds instead of --features, or --delta 1e-6"
+                "--delta 0 leaves no way to estimate ranges privately, so the columns must be "
+                "known: give "
+                "--schema or --bounds instead of --features, or --delta 1e-6"
             )
         if args.features > MOST_FEATURES:
             raise CommandError(f"--features {args.features:,} is too many; {MOST_FEATURES:,} work")
         known = [f"column {place}" for place in range(1, args.features + 1)]
     if not known:
-        raise CommandError("how many columns? Add --features P, --columns A,B,... or --facts FILE")
+        raise CommandError("how many columns? Add --features P, --columns A,B,... or --schema FILE")
     return design(
         list(dict.fromkeys([*known, target])),
         replace(facts, target=target),
-        where="the facts",
+        where="the schema",
         classifies=classifies,
         buys=args.delta > 0,
     )
@@ -145,16 +146,16 @@ def _design(args: argparse.Namespace, facts: Facts, classifies: bool) -> Design:
 
 def _explain(args: argparse.Namespace, chosen: Design, plan: Plan) -> None:
     """Say what the numbers mean, with the noise per column where ranges are known."""
-    from privlearn.cli.private_bounds_summary import purchase
+    from privlearn.cli.private_bounds_summary import what_is_estimated
 
-    bought = purchase(plan)
+    bought = what_is_estimated(plan)
     if bought is not None:
         print(f"\n{bought}")
-        print("To keep that for the model, declare what is public: --bounds, --bounds-y, --facts.")
+        print("To keep that for the model, declare what is public: --bounds, --bounds-y, --schema.")
     if args.rows is None:
         print("\nAdd --rows N to see how large the noise would be.")
     elif bought is not None and plan.outlook is not None:
-        print("The forecast counts what is bought in halves of its range.")
+        print("Where a range is estimated privately, the forecast is in units of half that range.")
     if args.rows is not None and not chosen.unlimited and plan.outlook is not None:
         _tell_noise(chosen, plan.outlook.coefficient)
 

@@ -15,8 +15,8 @@ example:
   privlearn predict wage.json others.csv -o predictions.csv
 
 The file needs the columns that the model was fitted with, in any order; others are ignored.
-Predicting spends no privacy of the people the model was learned from. Where ranges were bought,
-values outside them are clipped; otherwise values are used as they are.
+Predicting spends no privacy of the people the model was learned from. Where ranges were
+estimated privately, values outside them are clipped; otherwise values are used as they are.
 """
 
 

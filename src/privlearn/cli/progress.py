@@ -27,13 +27,13 @@ def render(done: int, total: int) -> str:
 @contextmanager
 def progress(stream: TextIO | None = None) -> Iterator[None]:
     """Show fits inside the block on `stream` (default: stderr) if that is a terminal."""
-    from privlearn._core.releaser import watching
+    from privlearn._core.releaser import progress
 
     terminal = sys.stderr if stream is None else stream
     if not terminal.isatty():
         yield
         return
-    with watching(_Bar(terminal)):
+    with progress(_Bar(terminal)):
         yield
 
 

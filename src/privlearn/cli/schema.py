@@ -145,12 +145,12 @@ def _distinct(values: list[str], where: str) -> tuple[str, ...]:
 
 
 def read_facts(path: str | Path) -> Facts:
-    """Read a facts file (TOML)."""
+    """Read a schema file (TOML)."""
     content = _toml(path)
     unknown = sorted(set(content) - set(KEYS))
     if unknown:
         raise CommandError(
-            f"the facts file {path} has the entry {unknown[0]!r}, which is unknown; "
+            f"the schema file {path} has the entry {unknown[0]!r}, which is unknown; "
             f"there are: {', '.join(KEYS)}"
         )
     return _facts(content, str(path))
@@ -170,7 +170,7 @@ def _toml(path: str | Path) -> dict[str, Any]:
             f"is not valid TOML {place[0] if place else '(anywhere)'}. A template: privlearn plan "
             "--template DATA.csv --target COLUMN"
         )
-    raise CommandError(f"the facts file {path} {problem}")
+    raise CommandError(f"the schema file {path} {problem}")
 
 
 def _facts(content: Mapping[str, Any], path: str) -> Facts:

@@ -1,4 +1,4 @@
-"""A facts file to fill in: column names, and nothing else from the data."""
+"""A schema file to fill in: column names, and nothing else from the data."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from privlearn.cli.errors import CommandError, similar
 __all__ = ["template"]
 
 HEAD = """\
-# Public facts about {file}: what is known without looking at these people's data.
+# Public metadata of {file}: what is known without looking at these people's data.
 # Columns of numbers: fill in [low, high] for all of them, or leave all as they are, []. Their
-# ranges are then bought for {features:.0%} of the privacy budget, which adds noise to the model.
+# ranges are then estimated for {features:.0%} of the privacy budget, which adds noise to the model.
 # Columns of text: move them down to [categories] and list all values that there can be.
 # Columns that are not to be used: delete them, and their names in the list of columns.
 """
@@ -36,7 +36,7 @@ def template(names: Sequence[str], target: str | None, file: str, *, classifies:
     --------
     >>> names = ["age", "hours a week", "wage"]
     >>> print(template(names, "wage", "people.csv", classifies=False))  # doctest: +ELLIPSIS
-    # Public facts about people.csv...
+    # Public metadata of people.csv...
     target = "wage"
     columns = ["age", "hours a week"]
     <BLANKLINE>

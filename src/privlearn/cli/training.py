@@ -96,7 +96,9 @@ def _refuse_invalid(
     if not lines:
         return
     if broken & set(design.unlimited):
-        lines.append("Ranges of numbers are bought, but values of a text column must be listed.")
+        lines.append(
+            "Ranges of numbers are estimated privately, but values of a text column must be listed."
+        )
     usable = ",".join(name for name in design.names if name not in broken)
     columns = option("--columns", usable) if broken and usable else "--columns"
     raise CommandError(

@@ -21,8 +21,8 @@ examples:
   a certificate that was sent to you (model.privacy_.to_json())
     privlearn verify certificate.json
 
-Nothing is believed: sensitivities, noise and price are computed again from what the file declares,
-and the price a second time by dp_accounting where it is installed: pip install 'privlearn[verify]'
+Nothing is believed: sensitivities, noise and cost are computed again from what the file declares,
+and the cost a second time by dp_accounting where it is installed: pip install 'privlearn[verify]'
 """
 NOT_CHECKED = (
     "not checked: that the fit made these releases and no others, and what it assumes (see above)"
@@ -80,7 +80,7 @@ def _lines(checked: Checked) -> list[tuple[str, str]]:
     return [
         ("made by", made),
         ("promised", f"epsilon = {certificate.epsilon:g}, delta = {certificate.delta:g}"),
-        ("neighbours", f"{certificate.neighbors}: {plan.neighbors.sentence}"),
+        ("adjacency", f"{certificate.adjacency}: {plan.adjacency.sentence}"),
         ("releases", f"{number}: sensitivity, noise, grid and share of each follow from what is"),
         ("", "declared (clip, norm, mechanism, sampling, count)"),
         *(("", line) for line in plan.describe()),

@@ -18,8 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from privlearn._core.certificate import Certificate
 from privlearn._core.plan import Plan, Release, calibrate, check_size
-from privlearn._core.problem import Bounds, Budget, Neighbors
-from privlearn._core.releaser import Releaser, spend
+from privlearn._core.problem import Adjacency, Bounds, Budget
+from privlearn._core.releaser import Releaser, charge_and_open
 from privlearn._data.bounded import BoundedData, Table, validate
 from privlearn._data.reading import is_frame, rows_and_columns
 from privlearn.linear_model.atomic import blank, publish
@@ -42,7 +42,7 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
     k: int = 5
     epsilon: float = field(default=1.0, kw_only=True)
     delta: float = field(default=0.0, kw_only=True)
-    neighbors: str = field(default="zero_out", kw_only=True)
+    adjacency: str = field(default="zero_out", kw_only=True)
     on_invalid: str = field(default="raise", kw_only=True)
     ledger: Any = field(default=None, kw_only=True)  # a path, or anything with charge()
     dataset: str | None = field(default=None, kw_only=True)
@@ -54,7 +54,7 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
     _paper: ClassVar[str]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "k": [Interval(Integral, 1, None, closed="left")],
-        "neighbors": [StrOptions({relation.value for relation in Neighbors})],
+        "adjacency": [StrOptions({relation.value for relation in Adjacency})],
         "on_invalid": [StrOptions({"raise", "drop"})],
         "dataset": [None, str],
         "random_state": ["random_state"],
@@ -74,7 +74,7 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         n : int or None, default=None
-            Number of rows. With ``neighbors="add_remove"`` it is not used.
+            Number of rows. With ``adjacency="add_remove"`` it is not used.
         n_features : int
             Number of columns of X.
 
@@ -84,14 +84,14 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
             `str()` it, or ask `.epsilon(delta)` and `.releases`.
         """
         self._validate_params()
-        neighbors = Neighbors(self.neighbors)
-        rows = n if neighbors.n_is_public else None
+        adjacency = Adjacency(self.adjacency)
+        rows = n if adjacency.n_is_public else None
         rows, n_features = check_size(rows, n_features)
         refuse_k(self.k, n_features)
         plan_at = partial(
             Plan,
             self._releases(n_features),
-            neighbors,
+            adjacency,
             rows=rows,
             assumptions=() if rows is None else ("the number of rows is public",),
             paper=self._paper,
@@ -124,12 +124,12 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
         """Fit this very object, which nobody else has yet."""
         self._validate_params()
         budget = budget_of(self.epsilon, self.delta)
-        public = Neighbors(self.neighbors).n_is_public
+        public = Adjacency(self.adjacency).n_is_public
         table = validate(self, X, y, n_is_public=public, on_invalid=self.on_invalid)
         plan = self.plan(table.n, n_features=table.X.shape[1])
         self._rehearse(plan, budget, table)
         charged = {"ledger": self.ledger, "dataset": self.dataset}
-        with spend(plan, budget, random_state=self.random_state, **charged) as release:
+        with charge_and_open(plan, budget, random_state=self.random_state, **charged) as release:
             chosen = self._select(BoundedData(table, NOTHING_DECLARED, True), release)
         self.selected_ = np.array(chosen, dtype=np.int64)
         self.privacy_ = release.certificate()
@@ -139,10 +139,10 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
         few = blank(self)
         few.k = 1 if self.k == 1 else min(int(self.k), table.X.shape[1], 3)
         columns = max(few.k, min(table.X.shape[1], 3))
-        small = Plan(few._releases(columns), plan.neighbors, 1.0, None if plan.rows is None else 8)
+        small = Plan(few._releases(columns), plan.adjacency, 1.0, None if plan.rows is None else 8)
         rows = made_up_table(table, columns, np.arange(8.0))
         container = (isinstance(table.X, np.ndarray), table.X.dtype.str, table.finite)
-        key = (type(self), few.k > 1, plan.neighbors, container, self._kind())
+        key = (type(self), few.k > 1, plan.adjacency, container, self._kind())
 
         def select(release: Releaser) -> None:
             few._select(BoundedData(rows, NOTHING_DECLARED, True), release)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from privlearn._core.plan import Release
-from privlearn._core.problem import Neighbors
+from privlearn._core.problem import Adjacency
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
 from privlearn.feature_selection.base import PrivateSelector
@@ -31,7 +31,7 @@ class KendallSelector(PrivateSelector):
         Promised in total for this fit.
     delta : float, default=0.0
         Promised; 0 is enough, and more buys better composition of the k rounds.
-    neighbors : {"zero_out", "add_remove", "replace_one"}, default="zero_out"
+    adjacency : {"zero_out", "add_remove", "replace_one"}, default="zero_out"
         Which data sets the guarantee makes hard to tell apart.
     on_invalid : {"raise", "drop"}, default="raise"
         What happens to rows with NaN or infinity: an error before anything is spent, or they count
@@ -66,7 +66,7 @@ class KendallSelector(PrivateSelector):
     _paper: ClassVar[str] = "DPKendall (Dick, Gillenwater, Joseph 2023), ties counted 0"
 
     def _releases(self, n_features: int) -> tuple[Release, ...]:
-        return kendall_releases(self.k, n_features, Neighbors(self.neighbors))
+        return kendall_releases(self.k, n_features, Adjacency(self.adjacency))
 
     def _select(self, data: BoundedData, release: Releaser) -> list[int]:
         return select_by_kendall(data, self.k, release)

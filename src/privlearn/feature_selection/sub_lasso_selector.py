@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from privlearn._core.plan import Release
-from privlearn._core.problem import Neighbors
+from privlearn._core.problem import Adjacency
 from privlearn._core.releaser import Releaser
 from privlearn._core.sampling import Batches
 from privlearn._data.bounded import BoundedData
@@ -47,7 +47,7 @@ class SubLassoSelector(PrivateSelector):
     models : int or None, default=None
         How many groups. None takes groups of about 4 k rows; where the number of rows is private,
         5 % of epsilon buys a noisy one.
-    epsilon, delta, neighbors, on_invalid, ledger, dataset, random_state
+    epsilon, delta, adjacency, on_invalid, ledger, dataset, random_state
         As in `KendallSelector`.
 
     Attributes
@@ -79,7 +79,7 @@ class SubLassoSelector(PrivateSelector):
     }
 
     def _buys_count(self) -> bool:
-        return self.models is None and not Neighbors(self.neighbors).n_is_public
+        return self.models is None and not Adjacency(self.adjacency).n_is_public
 
     def _kind(self) -> object:
         return self.models is None

@@ -16,14 +16,14 @@ from privlearn._core.problem import Budget, Problem
 from privlearn._data.personal_budgets import Levels
 from privlearn._objective.losses import Target
 from privlearn._objective.penalties import Penalty
-from privlearn.exceptions import UnsupportedCombination
+from privlearn.exceptions import UnsupportedCombinationError
 from privlearn.kernel_approximation import KERNELS
 from privlearn.kernel_model.feature_map import FeatureMap, KernelSpec
 from privlearn.kernel_model.on_features import KernelSolution, OnFeatures, inner_problem
 from privlearn.linear_model.base import PrivateEstimator
-from privlearn.private_bounds import completed
+from privlearn.private_bounds import with_private_bounds
 from privlearn.solvers import SOLVERS, Solution, Solver, resolve
-from privlearn.solvers._common.snr import budget_mu, rows_of
+from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
 
 __all__ = ["KernelMixin"]
 
@@ -58,7 +58,7 @@ class KernelMixin(PrivateEstimator):
         self, n: int | None, n_features: int, n_classes: int, levels: Levels | None = None
     ) -> tuple[Problem, Budget, Solver]:
         if self.scale_X is not None:
-            raise UnsupportedCombination(
+            raise UnsupportedCombinationError(
                 "scale_X is not used by kernels; give bandwidth, one length per feature, instead"
             )
         problem, budget, _ = super()._set_up(n, n_features, n_classes, levels)
@@ -71,8 +71,10 @@ class KernelMixin(PrivateEstimator):
         solver = resolve(self._inner_solver(inner, budget), inner, budget)
         return problem, budget, cast("Solver", OnFeatures(solver, spec, self.bandwidth))
 
-    def _completed(self, solver: Solver, problem: Problem, budget: Budget) -> Solver:
-        return completed(solver, problem, budget, select=False)  # maps take the columns of X
+    def _with_private_bounds(self, solver: Solver, problem: Problem, budget: Budget) -> Solver:
+        return with_private_bounds(
+            solver, problem, budget, select=False
+        )  # maps take the columns of X
 
     @abstractmethod
     def _weight(self) -> float | None:
@@ -85,7 +87,7 @@ class KernelMixin(PrivateEstimator):
         """How many Fourier features: given, or by what the budget can tell apart."""
         if self.n_components is not None:
             return int(self.n_components) + int(self.n_components) % 2
-        signal = budget_mu(problem, budget) * rows_of(problem)
+        signal = gdp_mu(problem, budget) * public_n_or_default(problem)
         wanted = 2 * math.ceil(PER_ROOT * math.sqrt(signal) / 2)
         return int(max(LEAST, min(wanted, MOST)))
 
@@ -95,7 +97,7 @@ class KernelMixin(PrivateEstimator):
             return self.solver
         if budget.delta == 0 or inner.levels:
             return "one-pass"
-        fits = rows_of(inner) * inner.n_features <= KEPT
+        fits = public_n_or_default(inner) * inner.n_features <= KEPT
         return "scd" if fits and not SOLVERS["scd"].support.missing(inner) else "sgd"
 
     def _scores(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
@@ -116,4 +118,4 @@ class KernelMixin(PrivateEstimator):
 def _penalty_by_rule(problem: Problem, budget: Budget, size: int) -> Penalty:
     """As much as the noise of the budget asks for (kernel_model/proof.md, "The rule")."""
     factor = OF_NUMBERS if problem.loss.target is Target.NUMBER else OF_CLASSES
-    return Penalty(l2=factor * math.sqrt(size) / budget_mu(problem, budget))
+    return Penalty(l2=factor * math.sqrt(size) / gdp_mu(problem, budget))

@@ -34,7 +34,7 @@ class KernelClassifier(KernelMixin, ProbabilityMixin, PrivateLinearClassifier):
         that knows them is given.
     classes : array-like or "from_y", default="from_y"
         The labels, as in `LogisticRegression`.
-    epsilon, delta, neighbors, data_norm, bounds_X, fit_intercept, on_invalid, ledger, dataset, \
+    epsilon, delta, adjacency, data_norm, bounds_X, fit_intercept, on_invalid, ledger, dataset, \
 random_state
         As in `LinearRegression`. `scale_X` is not used.
 

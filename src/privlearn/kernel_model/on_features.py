@@ -15,7 +15,7 @@ from privlearn._core.plan import ONE_BIN, Plan, Release
 from privlearn._core.problem import Bounds, Budget, Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
-from privlearn.exceptions import InvalidBudget, UnsupportedCombination
+from privlearn.exceptions import InvalidBudgetError, UnsupportedCombinationError
 from privlearn.kernel_model.feature_map import FeatureMap, KernelSpec
 from privlearn.kernel_model.mapped import MappedData
 from privlearn.kernel_model.ranks import BINS, edges_of, histograms, ranks_from
@@ -76,13 +76,15 @@ class OnFeatures(SolverDefaults):
         """Settings of the inner solver."""
         problem.bounds.need_features(self.inner.name)
         if self.bandwidth is None and budget.delta == 0:
-            raise InvalidBudget(
-                "delta=0, but a missing bandwidth is bought with Gaussian noise, which needs "
+            raise InvalidBudgetError(
+                "delta=0, but a missing bandwidth is estimated privately with Gaussian noise, "
+                "which needs "
                 "delta > 0; give bandwidth, in units of X, or set delta"
             )
         if self.bandwidth is None and problem.levels:
-            raise UnsupportedCombination(
-                "bandwidth is missing, and it is bought at one level for all, which sample_epsilon "
+            raise UnsupportedCombinationError(
+                "bandwidth is missing, and it is estimated privately with one epsilon for all, "
+                "which sample_epsilon "
                 "rules out; give bandwidth, in units of X"
             )
         self._frequencies(problem)  # refuses a bad bandwidth before anything is charged
@@ -97,7 +99,7 @@ class OnFeatures(SolverDefaults):
         return inner_problem(problem, self.spec, self.bandwidth is None)
 
     def plan(self, problem: Problem, settings: Any, scale: float) -> Plan:  # noqa: ANN401
-        """What the inner solver releases, and ranks before it where they are bought."""
+        """What the inner solver releases, and ranks before it where they are estimated."""
         plan = self.inner.plan(self._inner(problem), settings, scale)
         plan = replace(plan, assumptions=problem.assumptions(), paper=f"{plan.paper}; {METHOD}")
         if self.bandwidth is not None:
@@ -130,7 +132,7 @@ class OnFeatures(SolverDefaults):
         return FeatureMap(frequencies, edges, ranks, private)
 
     def settled(self, problem: Problem, settings: Any) -> Any:  # noqa: ANN401
-        """The inner solver's: only the target's range may have been bought."""
+        """The inner solver's: only the target's range may have been estimated."""
         return self.inner.settled(self._inner(problem), settings)
 
     def rehearsal(
@@ -149,7 +151,7 @@ class OnFeatures(SolverDefaults):
         return replace(few, inner=inner), own
 
     def kind(self, settings: Any) -> Hashable:  # noqa: ANN401
-        """Whether ranks are bought, and for which solver."""
+        """Whether ranks are estimated, and for which solver."""
         return OnFeatures, self.bandwidth is None, self.inner.kind(settings)
 
     def memory(self, problem: Problem, settings: Any, *, sparse: bool) -> float:  # noqa: ANN401

@@ -43,7 +43,7 @@ class KernelRegressor(KernelMixin, PrivateLinearRegressor):
     solver : str or solver, default="auto"
         Any linear solver. "output" is Wang and Guo's (2024); "auto" takes "scd", and "sgd", which
         computes features in blocks, where those of all rows would not fit into memory.
-    epsilon, delta, neighbors, data_norm, bounds_X, bounds_y, fit_intercept, on_invalid, ledger, \
+    epsilon, delta, adjacency, data_norm, bounds_X, bounds_y, fit_intercept, on_invalid, ledger, \
 dataset, random_state
         As in `LinearRegression`. `scale_X` is not used.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from privlearn._core.version import __version__
 from privlearn.accounting.composition import Terms
-from privlearn.exceptions import LedgerError, UnsupportedCombination
+from privlearn.exceptions import LedgerError, UnsupportedCombinationError
 from privlearn.ledger import composition_cost as price
 from privlearn.ledger.filter import GAUSSIAN, OPEN, PURE, Filter, kind_of
 from privlearn.ledger.records import FIRST, LATER, RESERVED, Book, Row, State
@@ -45,18 +45,18 @@ class Asked:
             if not isinstance(stream, str) or not stream:
                 raise TypeError(f"stream is a {type(stream).__name__}, but its id is a text")
             row = replace(row, stream=stream)
-        return cls(plan, terms, plan.neighbors.value, dataset, row)
+        return cls(plan, terms, plan.adjacency.value, dataset, row)
 
     @classmethod
     def of_plans(cls, plans: Sequence[Plan], dataset: str) -> Asked:
         """Plans that may be released once each."""
         for plan in plans:
             _demand_plan(plan)
-        relations = {plan.neighbors.value for plan in plans}
+        relations = {plan.adjacency.value for plan in plans}
         if len(relations) != 1:
-            raise UnsupportedCombination(
-                f"{len(plans)} plans with {len(relations)} neighbouring relations were to be "
-                "reserved together; pass at least one plan, all with the same neighbors"
+            raise UnsupportedCombinationError(
+                f"{len(plans)} plans with {len(relations)} adjacencies were to be "
+                "reserved together; pass at least one plan, all with the same adjacency"
             )
         texts = [terms_to_text(tuple(plan.pairs())) for plan in plans]
         terms = price.merged(*(tuple(plan.pairs()) for plan in plans))
@@ -107,7 +107,7 @@ def _first(book: Book, state: State, asked: Asked) -> Entry:
     """Chosen before anything was seen, so it is composed exactly."""
     declared = state.kind
     kind = declared or kind_of(asked.terms, book.budget)
-    state = replace(state, neighbors=asked.relation, kind=kind)
+    state = replace(state, adjacency=asked.relation, kind=kind)
     if not Room(state, book.budget).has_room_for(asked.terms):
         raise Room(state, book.budget).refusal(asked.terms, asked.plan)
     rules = Filter(book.budget, kind)
@@ -137,9 +137,10 @@ def _decided(book: Book, state: State, terms: Terms) -> str:
 
 
 def _refuse_other_relation(state: State, asked: Asked) -> None:
-    if state.neighbors and state.neighbors != asked.relation:
-        raise UnsupportedCombination(
-            f"neighbors={asked.relation!r}, but data set {state.name!r} was charged with "
-            f"neighbors={state.neighbors!r} before; guarantees for different relations do not add "
-            f"up to one, so nothing was charged: pass neighbors={state.neighbors!r}"
+    if state.adjacency and state.adjacency != asked.relation:
+        raise UnsupportedCombinationError(
+            f"adjacency={asked.relation!r}, but data set {state.name!r} was charged with "
+            f"adjacency={state.adjacency!r} before; guarantees under different adjacencies do "
+            f"not add "
+            f"up to one, so nothing was charged: pass adjacency={state.adjacency!r}"
         )

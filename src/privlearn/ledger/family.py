@@ -55,6 +55,6 @@ def _with_parent(book: Book, state: State, parent: State) -> State:
 def _refuse_late(state: State, what: str) -> None:
     if state.started:
         raise LedgerError(
-            f"{what}, but data set {state.name!r} has charges already, which were booked without "
-            "it; declare before the first charge, or book under the parent's name from now on"
+            f"{what}, but data set {state.name!r} has charges already, which were recorded without "
+            "it; declare before the first charge, or use the parent's name from now on"
         )

@@ -24,7 +24,7 @@ class Charge:
         Time of the charge (UTC).
     dataset : str
         What was charged.
-    neighbors : str
+    adjacency : str
         The neighbouring relation.
     releases : tuple of str
         What the plan released, in words.
@@ -39,7 +39,7 @@ class Charge:
 
     when: str
     dataset: str
-    neighbors: str
+    adjacency: str
     releases: tuple[str, ...]
     version: str
     part: str
@@ -48,12 +48,12 @@ class Charge:
     budget: Budget = field(repr=False)
 
     @classmethod
-    def read(cls, dataset: str, neighbors: str, row: Row, head: str, budget: Budget) -> Charge:
+    def read(cls, dataset: str, adjacency: str, row: Row, head: str, budget: Budget) -> Charge:
         """The charge that a line of the file stands for."""
         releases = tuple(json.loads(row.releases))
         pairs = terms_from_text(row.pairs)
         return cls(
-            row.time, dataset, neighbors, releases, row.privlearn, row.part, head, pairs, budget
+            row.time, dataset, adjacency, releases, row.privlearn, row.part, head, pairs, budget
         )
 
     @property

@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from privlearn._core.problem import budget_of
-from privlearn.exceptions import LedgerError, MissingFact
+from privlearn.exceptions import LedgerError, MissingFactError
 from privlearn.ledger import verify
 from privlearn.ledger.entries import Asked, booked, decide
 from privlearn.ledger.family import declare_in
@@ -144,7 +144,7 @@ class Ledger:
 
         Raises
         ------
-        BudgetExceeded
+        BudgetExceededError
             When it does not fit, here or in a parent data set; nothing is charged.
         """
         return self._charge(Asked.of_plan(plan, self._name(dataset), stream))
@@ -295,7 +295,7 @@ class Ledger:
             return book.state(self._name(dataset)).kind or None
 
     def parents(self, dataset: str | None = None) -> list[str]:
-        """Data sets that its charges are booked to as well, parents before grandparents."""
+        """Data sets that its charges are recorded for as well, parents before grandparents."""
         with self._open() as book:
             return [state.name for state in book.family(self._name(dataset))[1:]]
 
@@ -305,7 +305,7 @@ class Ledger:
         with self._open() as book:
             state, budget = book.state(name), book.budget
             rows = book.rows(state)
-        return [Charge.read(name, state.neighbors, row, head, budget) for _, row, head in rows]
+        return [Charge.read(name, state.adjacency, row, head, budget) for _, row, head in rows]
 
     def datasets(self) -> list[str]:
         """Names of the data sets that something was charged to."""
@@ -342,8 +342,9 @@ class Ledger:
     def _name(self, dataset: str | None) -> str:
         name = (_named.get() or {}).get(self.path) if dataset is None else dataset
         if name is None:
-            raise MissingFact(
-                "dataset is missing, but a ledger books every charge under the name of a data set; "
+            raise MissingFactError(
+                "dataset is missing, but a ledger records every charge under the name of a data "
+                "set; "
                 "pass dataset='...', or work inside `with ledger.dataset('...'):`"
             )
         return normal_name(name)

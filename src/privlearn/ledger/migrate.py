@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import replace
 
 from privlearn._core.problem import Budget
-from privlearn.exceptions import LedgerError, MissingFact
+from privlearn.exceptions import LedgerError, MissingFactError
 from privlearn.ledger import composition_cost as price
 from privlearn.ledger.filter import PURE, Filter, kind_of
 from privlearn.ledger.names import normal_name, twin_key
@@ -60,7 +60,7 @@ def _move(link: sqlite3.Connection, book: Book) -> None:
     for key, name, neighbors, version in found.fetchall():
         try:
             name = normal_name(name)
-        except MissingFact:
+        except MissingFactError:
             raise _damaged(book.path, "a data set has no name that can be read") from None
         alike.setdefault(twin_key(name), []).append((key, name, neighbors, version))
     (orphans,) = link.execute(

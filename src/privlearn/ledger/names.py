@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from privlearn.exceptions import MissingFact
+from privlearn.exceptions import MissingFactError
 
 __all__ = ["normal_name", "twin_key"]
 
@@ -21,23 +21,23 @@ def normal_name(name: object) -> str:
     """
     if not isinstance(name, str) or not name.strip():
         given = repr(name) if isinstance(name, str) else f"a {type(name).__name__}"
-        raise MissingFact(
+        raise MissingFactError(
             f"dataset is {given}, but a data set needs a name; pass a text such as 'patients-2026'"
         )
     found = unicodedata.normalize("NFKC", name).strip()
     if not found or any(_unseen(letter) for letter in found):
-        raise MissingFact(
+        raise MissingFactError(
             f"dataset={name!a} holds characters that cannot be seen, so that two names could "
             "look the same; pass a text of visible letters, such as 'patients-2026'"
         )
     scripts = sorted({script for script in map(_script, found) if script})
     if len(scripts) > 1:
-        raise MissingFact(
+        raise MissingFactError(
             f"dataset={name!a} mixes {' and '.join(scripts)} letters, some of which look the same; "
             "pass a text of one alphabet, such as 'patients-2026'"
         )
     if len(found) > _LONGEST:
-        raise MissingFact(
+        raise MissingFactError(
             f"the name of the data set has {len(found)} characters; pass one of at most {_LONGEST}"
         )
     return found

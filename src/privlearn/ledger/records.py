@@ -36,7 +36,7 @@ class State:
 
     id: int | None
     name: str
-    neighbors: str = ""
+    adjacency: str = ""
     kind: str = ""
     parents: tuple[int, ...] = ()
     first: str = ""
@@ -55,7 +55,7 @@ class State:
         """As it is written."""
         cap = "" if self.cap is None else json.dumps(astuple(self.cap))
         return (
-            self.id, self.name, self.neighbors, self.kind, json.dumps(self.parents), self.first,
+            self.id, self.name, self.adjacency, self.kind, json.dumps(self.parents), self.first,
             self.charges, self.rough, *astuple(self.taken), cap, self.head,
         )  # fmt: skip
 
@@ -236,7 +236,7 @@ class Book:
 
     def link_of(self, state: State, before: str, number: int, row: Row) -> str:
         """The head of the chain after a charge."""
-        parts = ["charge", before, state.name, state.neighbors, number, *row.values()]
+        parts = ["charge", before, state.name, state.adjacency, number, *row.values()]
         return _sealed(self.key, parts)
 
     def rows(self, state: State, since: int = 1) -> list[tuple[int, Row, str]]:
@@ -354,11 +354,11 @@ class Book:
 def _read_state(values: tuple[object, ...]) -> State:
     if not all(isinstance(value, str | int) for value in values):
         raise TypeError
-    key, name, neighbors, kind, parents, first, charges, rough, *costs, cap, head = values
+    key, name, adjacency, kind, parents, first, charges, rough, *costs, cap, head = values
     return State(
         _whole(key),
         str(name),
-        str(neighbors),
+        str(adjacency),
         str(kind),
         tuple(_whole(parent) for parent in json.loads(str(parents))),
         str(first),

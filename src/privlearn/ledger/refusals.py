@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from privlearn._core.problem import Budget
 from privlearn.accounting import Gaussian, compose
 from privlearn.accounting.composition import Terms
-from privlearn.exceptions import BudgetExceeded
+from privlearn.exceptions import BudgetExceededError
 from privlearn.ledger import composition_cost as price
 from privlearn.ledger.filter import GAUSSIAN, OPEN, PURE, WHOLE, Cost, Filter, epsilon_of
 from privlearn.ledger.records import State
@@ -138,12 +138,12 @@ class Room:
             place -= (excess + _NEARLY) / slope
         return None if best is None else math.exp(best)
 
-    def refusal(self, terms: Terms, plan: Plan | None) -> BudgetExceeded:
+    def refusal(self, terms: Terms, plan: Plan | None) -> BudgetExceededError:
         """The error for what does not fit, with what would."""
         asked = epsilon_of(compose(terms).terms, self.budget)
         fits = None if plan is None else _largest_like(self._essence(), _nameless(plan))
         numbers = asked, self.left(), fits
-        return BudgetExceeded(self._sentence(terms, *numbers), *numbers)
+        return BudgetExceededError(self._sentence(terms, *numbers), *numbers)
 
     def _essence(self) -> Room:
         """The same room without what changes with every charge of another data set."""
@@ -170,8 +170,8 @@ class Room:
             )
         if self._fails_too_often(terms):
             return (
-                f"this fit may fail outright with a probability for which data set {name!r} has no "
-                "room after its first charge; nothing was charged or released: reserve the fits "
+                f"this fit may fail outright, and data set {name!r} has no delta left for "
+                "that after its first charge; nothing was charged or released: reserve the fits "
                 "together (ledger.reserve), make this one the first charge, or, where all of them "
                 "are pure but for failures, declare(..., kind='pure') before the first"
             )
@@ -180,7 +180,7 @@ class Room:
         else:
             remedy = f"the same fit with epsilon={_down(fits)} {at} would still fit"
         return (
-            f"this fit costs epsilon={asked:.6g} {at}, but data set {name!r} has room for about "
+            f"this fit costs epsilon={asked:.6g} {at}, but data set {name!r} has left about "
             f"epsilon={_down(room)} of its epsilon={budget.epsilon:g}; nothing was charged or "
             f"released: {remedy}"
         )

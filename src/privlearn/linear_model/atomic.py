@@ -11,7 +11,7 @@ from privlearn.exceptions import PrivacyError
 __all__ = ["blank", "demand_finite", "publish"]
 
 T = TypeVar("T")
-HIDDEN = frozenset({"_reach", "_stream"})  # what a fit sets, besides names that end in "_"
+HIDDEN = frozenset({"_clip_bounds", "_stream"})  # what a fit sets, besides names that end in "_"
 
 
 def _fitted(name: str) -> bool:

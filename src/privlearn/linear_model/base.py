@@ -19,16 +19,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from privlearn._core.certificate import Certificate
 from privlearn._core.plan import Plan, calibrate, check_size
-from privlearn._core.problem import Bounds, Budget, Neighbors, Problem, budget_of
-from privlearn._core.releaser import spend
+from privlearn._core.problem import Adjacency, Bounds, Budget, Problem, budget_of
+from privlearn._core.releaser import charge_and_open
 from privlearn._data.bounded import Table, bound, read_features, refuse_not_finite
 from privlearn._data.clipping import within
 from privlearn._data.personal_budgets import Levels, read_levels
 from privlearn._objective.losses import Loss
 from privlearn._objective.penalties import Penalty
-from privlearn.exceptions import DeltaWarning, UnsupportedCombination
+from privlearn.exceptions import DeltaWarning, UnsupportedCombinationError
 from privlearn.linear_model.atomic import blank, demand_finite, publish
-from privlearn.private_bounds import completed
+from privlearn.private_bounds import with_private_bounds
 from privlearn.solvers import Solution, Solver, resolve
 from privlearn.solvers._common.memory import refuse_too_large
 from privlearn.solvers._common.rehearsal import rehearse
@@ -45,7 +45,7 @@ class PrivateEstimator(BaseEstimator):
 
     epsilon: float = 1.0
     delta: float = 1e-6
-    neighbors: str = "zero_out"
+    adjacency: str = "zero_out"
     solver: str | Solver = "auto"
     data_norm: float | None = None
     bounds_X: Any = None  # a pair of array-likes
@@ -59,10 +59,12 @@ class PrivateEstimator(BaseEstimator):
     coef_: NDArray[np.float64] = field(init=False)
     intercept_: Any = field(init=False)  # a number, or one per output
     privacy_: Certificate = field(init=False)
-    _reach: Bounds | None = field(init=False)  # only where the model was learned on clipped rows
+    _clip_bounds: Bounds | None = field(
+        init=False
+    )  # only where the model was learned on clipped rows
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "neighbors": [StrOptions({relation.value for relation in Neighbors})],
+        "adjacency": [StrOptions({relation.value for relation in Adjacency})],
         "data_norm": [None, Interval(Real, 0, None, closed="neither")],
         "fit_intercept": ["boolean"],
         "on_invalid": [StrOptions({"raise", "drop"})],
@@ -102,7 +104,7 @@ class PrivateEstimator(BaseEstimator):
         Parameters
         ----------
         n : int or None, default=None
-            Number of rows. With ``neighbors="add_remove"`` it only serves the forecast.
+            Number of rows. With ``adjacency="add_remove"`` it only serves the forecast.
         n_features : int
             Number of columns of X.
         sample_epsilon : array-like of shape (n,) or None, default=None
@@ -126,7 +128,7 @@ class PrivateEstimator(BaseEstimator):
         n, n_features = check_size(n, n_features)
         levels = self._levels(sample_epsilon, n)
         problem, budget, solver = self._set_up(n, n_features, n_classes, levels)
-        solver = self._completed(solver, problem, budget)
+        solver = self._with_private_bounds(solver, problem, budget)
         settings, plan = self._calibrated(problem, budget, solver)
         if n is None:
             return plan
@@ -170,14 +172,14 @@ class PrivateEstimator(BaseEstimator):
         levels = self._levels(sample_epsilon, n)
         table = replace(table, level=None if levels is None else levels.of_row)
         problem, budget, solver = self._set_up(n, n_features, n_classes, levels)
-        solver = self._completed(solver, problem, budget)
+        solver = self._with_private_bounds(solver, problem, budget)
         settings, plan = self._calibrated(problem, budget, solver, sparse=_is_sparse(table))
         rehearse(solver, problem, settings, plan, budget, table)
         charged = {"ledger": self.ledger, "dataset": self.dataset}
-        with spend(plan, budget, random_state=self.random_state, **charged) as release:
+        with charge_and_open(plan, budget, random_state=self.random_state, **charged) as release:
             solution = solver.solve(problem, settings, bound(table, problem), release)
         demand_finite(coef_=solution.coef, intercept_=solution.intercept)
-        self._keep_reach(solution.reach)
+        self._keep_clip_bounds(solution.clip_bounds)
         self._publish(solution)
         self.privacy_ = release.certificate()
 
@@ -191,24 +193,24 @@ class PrivateEstimator(BaseEstimator):
         check_is_fitted(self)
         features = read_features(self, X, reset=False)
         refuse_not_finite("X", features, "for a prediction needs every feature")
-        return within(features, getattr(self, "_reach", None), self.fit_intercept)
+        return within(features, getattr(self, "_clip_bounds", None), self.fit_intercept)
 
     @property
     def bounds_X_(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # noqa: N802
-        """Ends of the features to which predictions clip X; only where they were bought.
+        """Ends of the features to which predictions clip X; only where they were estimated.
 
         Released with noise, so they may be looked at and passed on.
         """
-        reach = getattr(self, "_reach", None)
+        reach = getattr(self, "_clip_bounds", None)
         if reach is None or reach.low is None:
-            raise AttributeError("bounds_X_ is only there after a fit that bought it")
+            raise AttributeError("bounds_X_ is only there after a fit that estimated it privately")
         return reach.low, reach.high
 
-    def _keep_reach(self, reach: Bounds | None) -> None:
+    def _keep_clip_bounds(self, reach: Bounds | None) -> None:
         """Remember what predictions clip; nothing where nothing is."""
-        self.__dict__.pop("_reach", None)
+        self.__dict__.pop("_clip_bounds", None)
         if reach is not None:
-            self._reach = reach
+            self._clip_bounds = reach
 
     def _levels(self, sample_epsilon: Any, n: int | None) -> Levels | None:  # noqa: ANN401
         """Everybody's own promise, where people have one."""
@@ -218,7 +220,7 @@ class PrivateEstimator(BaseEstimator):
         return read_levels(sample_epsilon, promised, n, n_is_public=self._n_is_public())
 
     def _n_is_public(self) -> bool:
-        return Neighbors(self.neighbors).n_is_public
+        return Adjacency(self.adjacency).n_is_public
 
     def _set_up(
         self, n: int | None, n_features: int, n_classes: int, levels: Levels | None = None
@@ -232,15 +234,15 @@ class PrivateEstimator(BaseEstimator):
         warn_of_delta(budget, problem.n)
         return problem, budget, resolve(self.solver, problem, budget)
 
-    def _completed(self, solver: Solver, problem: Problem, budget: Budget) -> Solver:
+    def _with_private_bounds(self, solver: Solver, problem: Problem, budget: Budget) -> Solver:
         """The solver, or one that buys what nobody declared before."""
         automatic = isinstance(self.solver, str) and self.solver == "auto"
-        return completed(solver, problem, budget, select=automatic)
+        return with_private_bounds(solver, problem, budget, select=automatic)
 
     def _problem(self, n: int | None, n_features: int, n_classes: int) -> Problem:
-        neighbors = Neighbors(self.neighbors)
+        adjacency = Adjacency(self.adjacency)
         return Problem(
-            n=n if neighbors.n_is_public else None,
+            n=n if adjacency.n_is_public else None,
             n_features=n_features,
             bounds=Bounds.declared(
                 n_features,
@@ -252,7 +254,7 @@ class PrivateEstimator(BaseEstimator):
             ),
             loss=self._loss(n_classes),
             penalty=self._penalty(n_features),
-            neighbors=neighbors,
+            adjacency=adjacency,
             fit_intercept=self.fit_intercept,
             rows_may_be_empty=self.on_invalid == "drop",
             assumed=self._assumed(),
@@ -293,6 +295,6 @@ def warn_of_delta(budget: Budget, rows: int | None) -> None:
 def _refuse(**arguments: object) -> None:
     for name, value in arguments.items():
         if value is not None:
-            raise UnsupportedCombination(
+            raise UnsupportedCombinationError(
                 f"{name} is not supported: there is no privacy proof for it here; leave it out"
             )

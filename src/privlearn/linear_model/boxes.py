@@ -36,7 +36,7 @@ def in_a_box(
         low = np.maximum(low, 0.0)
     if not (low <= high).all():
         raise ValueError(
-            "coef_bounds leave no room for some coefficient: low <= high is needed, and high >= 0 "
+            "coef_bounds leave no value for some coefficient: low <= high is needed, and high >= 0 "
             "with positive=True"
         )
     return replace(penalty, low=tuple(low.tolist()), high=tuple(high.tolist()))

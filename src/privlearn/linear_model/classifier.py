@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from privlearn._core.plan import Plan
-from privlearn._core.problem import Neighbors
+from privlearn._core.problem import Adjacency
 from privlearn._data.bounded import Table, validate
 from privlearn._data.labels import declared_classes, encode_labels
 from privlearn.linear_model.base import PrivateEstimator
@@ -41,7 +41,7 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
         Parameters
         ----------
         n : int or None, default=None
-            Number of rows. With ``neighbors="add_remove"`` it only serves the forecast.
+            Number of rows. With ``adjacency="add_remove"`` it only serves the forecast.
         n_features : int
             Number of columns of X.
         n_classes : int, default=2
@@ -64,7 +64,7 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            Rows to score; clipped where ranges were bought, otherwise as they are.
+            Rows to score; clipped where ranges were estimated, otherwise as they are.
         """
         scores = self._scores(X)
         return scores[:, 0] if len(self.classes_) == 2 else scores
@@ -75,7 +75,7 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            Rows to predict; clipped where ranges were bought, otherwise as they are.
+            Rows to predict; clipped where ranges were estimated, otherwise as they are.
         """
         scores = self.decision_function(X)
         best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
@@ -99,7 +99,7 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
         if y is not None:
             declared = self.classes if labels is None else labels
             self.classes_ = declared_classes(declared, y, self.on_invalid)
-        public = Neighbors(self.neighbors).n_is_public
+        public = Adjacency(self.adjacency).n_is_public
         table = validate(
             self, X, y, n_is_public=public, on_invalid=self.on_invalid, encode=self._encode
         )

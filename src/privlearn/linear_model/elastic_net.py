@@ -29,7 +29,7 @@ class ElasticNet(PrivateLinearRegressor):
         Weight of the penalties, in the units of the X and y that are given; 0 is least squares.
     l1_ratio : float, default=0.5
         Share of the L1 penalty, between 0 (L2 alone) and 1 (the Lasso).
-    positive, coef_bounds, epsilon, delta, neighbors, solver, data_norm, bounds_X, bounds_y, \
+    positive, coef_bounds, epsilon, delta, adjacency, solver, data_norm, bounds_X, bounds_y, \
 scale_X, fit_intercept, on_invalid, ledger, dataset, random_state
         As in `LinearRegression`. With ``on_invalid="drop"`` and a public number of rows, n counts
         the dropped rows, too.

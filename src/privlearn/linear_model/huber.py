@@ -32,7 +32,7 @@ class HuberRegressor(StreamingMixin, PrivateLinearRegressor):
         scikit-learn's `epsilon`, a name that privacy needs here.
     alpha : float, default=0.0001
         Weight of the squared L2 penalty.
-    coef_bounds, epsilon, delta, neighbors, solver, data_norm, bounds_X, bounds_y, scale_X, \
+    coef_bounds, epsilon, delta, adjacency, solver, data_norm, bounds_X, bounds_y, scale_X, \
 fit_intercept, on_invalid, ledger, dataset, random_state
         As in `LinearRegression`.
 

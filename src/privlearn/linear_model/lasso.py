@@ -28,7 +28,7 @@ class Lasso(PrivateLinearRegressor):
     ----------
     alpha : float, default=1.0
         Weight of the penalty, in the units of the X and y that are given; 0 is least squares.
-    positive, coef_bounds, epsilon, delta, neighbors, solver, data_norm, bounds_X, bounds_y, \
+    positive, coef_bounds, epsilon, delta, adjacency, solver, data_norm, bounds_X, bounds_y, \
 scale_X, fit_intercept, on_invalid, ledger, dataset, random_state
         As in `LinearRegression`. With ``on_invalid="drop"`` and a public number of rows, n counts
         the dropped rows, too.

@@ -27,7 +27,7 @@ class LinearRegression(PrivateLinearRegressor):
         Promised in total for this fit.
     delta : float, default=1e-6
         Promised; well below 1/n.
-    neighbors : {"zero_out", "add_remove", "replace_one"}, default="zero_out"
+    adjacency : {"zero_out", "add_remove", "replace_one"}, default="zero_out"
         Which data sets the guarantee makes hard to tell apart.
     solver : str or object from `privlearn.solvers`, default="auto"
         The algorithm.
@@ -60,7 +60,7 @@ class LinearRegression(PrivateLinearRegressor):
     intercept_ : float
     privacy_ : Certificate
     bounds_X_, bounds_y_ : pairs (low, high)
-        Only where they were bought: released, like the coefficients.
+        Only where they were estimated: released, like the coefficients.
     n_features_in_ : int
     feature_names_in_ : array of str
         Only when X has column names.
@@ -77,7 +77,7 @@ class LinearRegression(PrivateLinearRegressor):
     >>> model.privacy_.epsilon
     1.0
 
-    With nothing declared ranges are bought:
+    With nothing declared ranges are estimated:
 
     >>> model = LinearRegression(epsilon=1, delta=1e-6).fit(1e6 * X, y)
     >>> bool(abs(model.predict([[5e5]])[0] - 2.5) < 0.2)

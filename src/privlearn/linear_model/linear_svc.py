@@ -41,7 +41,7 @@ class LinearSVC(StreamingMixin, PrivateLinearClassifier):
     classes : array-like or "from_y", default="from_y"
         The labels. "from_y" declares the set of labels in y public, and the certificate lists that
         as an assumption.
-    epsilon, delta, neighbors, solver, data_norm, bounds_X, scale_X, fit_intercept, on_invalid, \
+    epsilon, delta, adjacency, solver, data_norm, bounds_X, scale_X, fit_intercept, on_invalid, \
 ledger, dataset, random_state
         As in `LinearRegression`; with ``on_invalid="drop"`` rows whose label is not in `classes`
         count as empty.

@@ -20,7 +20,7 @@ class ProbabilityMixin:
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            Rows to predict; clipped where ranges were bought, otherwise as they are.
+            Rows to predict; clipped where ranges were estimated, otherwise as they are.
         """
         scores = self.decision_function(X)  # type: ignore[attr-defined]
         if scores.ndim == 1:
@@ -33,7 +33,7 @@ class ProbabilityMixin:
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            Rows to predict; clipped where ranges were bought, otherwise as they are.
+            Rows to predict; clipped where ranges were estimated, otherwise as they are.
         """
         scores = self.decision_function(X)  # type: ignore[attr-defined]
         if scores.ndim == 1:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from privlearn._core.problem import Neighbors
+from privlearn._core.problem import Adjacency
 from privlearn._data.bounded import Table, validate
 from privlearn.linear_model.base import PrivateEstimator
 from privlearn.linear_model.scoring import r_squared
@@ -36,7 +36,7 @@ class PrivateLinearRegressor(RegressorMixin, PrivateEstimator):
             Rows to predict.
         """
         scores = self._scores(X)
-        reach = getattr(self, "_reach", None)
+        reach = getattr(self, "_clip_bounds", None)
         return scores if reach is None or reach.target is None else np.clip(scores, *reach.target)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # noqa: ANN401
@@ -55,15 +55,15 @@ class PrivateLinearRegressor(RegressorMixin, PrivateEstimator):
 
     @property
     def bounds_y_(self) -> tuple[float, float]:
-        """Ends to which predictions are clipped; only where they were bought."""
-        reach = getattr(self, "_reach", None)
+        """Ends to which predictions are clipped; only where they were estimated."""
+        reach = getattr(self, "_clip_bounds", None)
         if reach is None or reach.target is None:
-            raise AttributeError("bounds_y_ is only there after a fit that bought it")
+            raise AttributeError("bounds_y_ is only there after a fit that estimated it privately")
         low, high = reach.target
         return low, high
 
     def _read(self, X: Any, y: Any, labels: Any = None) -> Table:  # noqa: ANN401
-        public = Neighbors(self.neighbors).n_is_public
+        public = Adjacency(self.adjacency).n_is_public
         return validate(self, X, y, n_is_public=public, on_invalid=self.on_invalid)
 
     def _publish(self, solution: Solution) -> None:

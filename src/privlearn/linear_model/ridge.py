@@ -25,7 +25,7 @@ class Ridge(PrivateLinearRegressor):
     ----------
     alpha : float, default=1.0
         Weight of the penalty, in the units of the X and y that are given.
-    positive, coef_bounds, epsilon, delta, neighbors, solver, data_norm, bounds_X, bounds_y, \
+    positive, coef_bounds, epsilon, delta, adjacency, solver, data_norm, bounds_X, bounds_y, \
 scale_X, fit_intercept, on_invalid, ledger, dataset, random_state
         As in `LinearRegression`.
 
@@ -36,7 +36,7 @@ scale_X, fit_intercept, on_invalid, ledger, dataset, random_state
     >>> X = np.linspace(0, 1, 10_000)[:, None]
     >>> y = 3 * X[:, 0] + 1
     >>> model = Ridge(alpha=10, epsilon=1, bounds_X=(0, 1), bounds_y=(0, 5)).fit(X, y)
-    >>> model.privacy_.neighbors
+    >>> model.privacy_.adjacency
     'zero_out'
     """
 

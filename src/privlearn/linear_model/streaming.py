@@ -12,9 +12,9 @@ import numpy as np
 
 from privlearn._core.plan import calibrate
 from privlearn._core.problem import Budget
-from privlearn._core.releaser import spend
+from privlearn._core.releaser import charge_and_open
 from privlearn._data.bounded import Table, bound, read_features
-from privlearn.exceptions import MissingFact, UnsupportedCombination
+from privlearn.exceptions import MissingFactError, UnsupportedCombinationError
 from privlearn.linear_model.atomic import blank, demand_finite, publish
 from privlearn.linear_model.base import PrivateEstimator, budget_of
 from privlearn.linear_model.bond import Bond
@@ -114,7 +114,7 @@ class StreamingMixin(PrivateEstimator):
         account = stream.bond.account(owner, stream, batch)
         seed = self._seed_of(batch)
         charged = {"ledger": account, "dataset": self.dataset}
-        with spend(stream.plan, budget, random_state=seed, **charged) as release:
+        with charge_and_open(stream.plan, budget, random_state=seed, **charged) as release:
             stream.bond.paid(owner, stream)
             self._stream = stream.advanced(bound(rows, stream.problem), release)
         self.privacy_ = release.certificate()
@@ -122,7 +122,7 @@ class StreamingMixin(PrivateEstimator):
     def _streaming_solver(self) -> OnePassSGD:
         solver = OnePassSGD() if self.solver in ("auto", OnePassSGD.name) else self.solver
         if not isinstance(solver, OnePassSGD):
-            raise UnsupportedCombination(
+            raise UnsupportedCombinationError(
                 "partial_fit uses rows once, as they come, which solver='one-pass' does and others "
                 "do not; set solver='one-pass', or collect the rows and call fit"
             )
@@ -137,7 +137,7 @@ class StreamingMixin(PrivateEstimator):
             return self.classes_
         declared = own if classes is None else classes
         if isinstance(declared, str):
-            raise MissingFact(
+            raise MissingFactError(
                 "classes is missing, but a batch of a stream may lack some labels; declare all of "
                 "them, as in LogisticRegression(classes=[0, 1])"
             )
@@ -171,8 +171,8 @@ class StreamingMixin(PrivateEstimator):
         if solver.batch_size is not None:
             return int(solver.batch_size)
         if not self._n_is_public():
-            raise MissingFact(
-                f"batch_size is missing, but with neighbors={self.neighbors!r} the number of rows "
+            raise MissingFactError(
+                f"batch_size is missing, but with adjacency={self.adjacency!r} the number of rows "
                 "of a batch is private; pass solver=OnePassSGD(batch_size=...), about what will "
                 "come in a call"
             )

@@ -1,5 +1,5 @@
 """Facts that nobody declared, bought with a documented share of the budget."""
 
-from privlearn.private_bounds.solver import Purchase, completed
+from privlearn.private_bounds.solver import WithPrivateBounds, with_private_bounds
 
-__all__ = ["Purchase", "completed"]
+__all__ = ["WithPrivateBounds", "with_private_bounds"]

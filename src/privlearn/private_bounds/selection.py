@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from privlearn._core.mechanisms import GUMBEL
 from privlearn._core.plan import LINF, Release
-from privlearn._core.problem import Budget, Neighbors, Problem
+from privlearn._core.problem import Adjacency, Budget, Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData, Table
 from privlearn._objective.losses import Target
 from privlearn.solvers._common.noisy_top_k import Correlations, row_clip, select_another
-from privlearn.solvers._common.snr import budget_mu, rows_of
+from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
 
 __all__ = ["SHARE", "columns_of", "most_relevant", "number_to_keep", "relevance_release"]
 
@@ -29,7 +29,7 @@ TOO_MANY, KEPT = 5.0, 1.7  # features per root of n mu: above which to select, a
 
 def number_to_keep(problem: Problem, budget: Budget) -> int | None:
     """How many features to select; None keeps them all."""
-    root = math.sqrt(rows_of(problem) * budget_mu(problem, budget))
+    root = math.sqrt(public_n_or_default(problem) * gdp_mu(problem, budget))
     ordered = problem.loss.target is not Target.CLASS  # several classes have no order
     one_box = len(problem.penalty.low) == len(problem.penalty.high) == 1
     if problem.n_features <= TOO_MANY * root or not (ordered and one_box):
@@ -37,19 +37,19 @@ def number_to_keep(problem: Problem, budget: Budget) -> int | None:
     return min(max(1, round(KEPT * root)), problem.n_features)
 
 
-def relevance_release(keep: int, n_features: int, neighbors: Neighbors) -> Release:
+def relevance_release(keep: int, n_features: int, adjacency: Adjacency) -> Release:
     """Rounds of a noisy maximum; a row moves every score by at most the clip."""
-    clip = row_clip(neighbors)
+    clip = row_clip(adjacency)
     return Release(RELEVANCE, (n_features,), clip, LINF, GUMBEL, count=keep)
 
 
 def most_relevant(data: BoundedData, keep: int, release: Releaser) -> NDArray[np.int64]:
     """The features whose ranks follow the target's most, after noise; in their own order."""
-    neighbors = release.plan.neighbors
-    relevance = np.abs(Correlations(data, neighbors).with_target())
+    adjacency = release.plan.adjacency
+    relevance = np.abs(Correlations(data, adjacency).with_target())
     chosen = list[int]()
     while len(chosen) < keep:
-        another = select_another(RELEVANCE, relevance, chosen, release, row_clip(neighbors))
+        another = select_another(RELEVANCE, relevance, chosen, release, row_clip(adjacency))
         chosen.append(another)
     return np.sort(np.asarray(chosen, dtype=np.int64))
 

@@ -1,6 +1,6 @@
-"""A solver that needs bounds, on data whose bounds nobody declared: it buys them first.
+"""A solver that needs bounds, on data whose bounds nobody declared: it estimates them first.
 
-The proof is in private_bounds/proof.md. To an estimator a `Purchase` looks like any other solver.
+The proof is in proof.md. To an estimator a `WithPrivateBounds` looks like any other solver.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from privlearn._core.problem import Bounds, Budget, Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData, Rows
 from privlearn._objective.losses import Target
-from privlearn.exceptions import PlanViolation
+from privlearn.exceptions import PlanViolationError
 from privlearn.private_bounds.ranges import (
     EVEN_BINS,
     OCTAVE_BINS,
@@ -37,10 +37,10 @@ from privlearn.private_bounds.selection import (
     relevance_release,
 )
 from privlearn.solvers import Solution, Solver, Support
-from privlearn.solvers._common.snr import budget_mu, rows_of
+from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
 from privlearn.solvers.base import SolverDefaults
 
-__all__ = ["Purchase", "completed"]
+__all__ = ["WithPrivateBounds", "range_releases", "with_private_bounds"]
 
 Array = NDArray[np.float64]
 # Shares of the budget (in mu^2), in equal parts for the histograms; tools/derive_buying.py.
@@ -49,10 +49,12 @@ TARGET, TARGET_AT_MOST, TARGET_SIGNAL = 0.10, 0.30, 45.0  # more where n mu is s
 ZOOMS = 2
 
 
-def completed(solver: Solver, problem: Problem, budget: Budget, *, select: bool) -> Solver:
+def with_private_bounds(
+    solver: Solver, problem: Problem, budget: Budget, *, select: bool
+) -> Solver:
     """The solver itself where all that it needs was declared, else one that buys the rest.
 
-    Ranges are bought with Gaussian noise and at one level for all. Where a budget does not allow
+    Ranges are estimated with Gaussian noise and at one level for all. Where a budget does not allow
     that the solver gets what there is, and says what it lacks.
 
     Parameters
@@ -67,7 +69,7 @@ def completed(solver: Solver, problem: Problem, budget: Budget, *, select: bool)
     if not wanted:
         return solver
     keep = number_to_keep(problem, budget) if select and "features" in wanted else None
-    return cast("Solver", Purchase(solver, wanted, keep))
+    return cast("Solver", WithPrivateBounds(solver, wanted, keep))
 
 
 def _missing(problem: Problem) -> tuple[str, ...]:
@@ -78,7 +80,7 @@ def _missing(problem: Problem) -> tuple[str, ...]:
 
 
 class Settings(NamedTuple):
-    """The inner solver's, for bounds that stand in for those to be bought; budget and shares."""
+    """The inner solver's, for bounds that stand in for those to be estimated; budget and shares."""
 
     inner: Any
     budget: Budget
@@ -87,12 +89,12 @@ class Settings(NamedTuple):
 
 def _shares(problem: Problem, budget: Budget) -> dict[str, float]:
     """Of the budget; where little can be seen, the target's range is what matters most."""
-    wanted = TARGET_SIGNAL / (rows_of(problem) * budget_mu(problem, budget))
+    wanted = TARGET_SIGNAL / (public_n_or_default(problem) * gdp_mu(problem, budget))
     return {"features": FEATURES, "target": min(max(wanted, TARGET), TARGET_AT_MOST)}
 
 
 @dataclass(frozen=True, eq=False)
-class Purchase(SolverDefaults):
+class WithPrivateBounds(SolverDefaults):
     """Buys the ranges of the features, the target or both, and runs `inner` within them.
 
     Attributes
@@ -125,7 +127,7 @@ class Purchase(SolverDefaults):
         return Settings(inner, budget, _shares(problem, budget))
 
     def _within(self, problem: Problem, ranges: dict[str, Hull]) -> Problem:
-        """The inner problem with bought bounds, or with [-1, 1] where they are to be bought."""
+        """The inner problem with bought bounds, or with [-1, 1] where they are to be estimated."""
         size = self.keep or problem.n_features
         bounds = problem.bounds
         if "features" in self.wanted:
@@ -143,7 +145,7 @@ class Purchase(SolverDefaults):
         return plan.after(self._bought(problem, settings))
 
     def _bought(self, problem: Problem, settings: Settings) -> list[tuple[Release, float]]:
-        """What is bought, with its shares of the budget."""
+        """What is estimated, with its shares of the budget."""
         size = self.keep or problem.n_features
         bought = [
             (release, settings.shares[what] * release.count / (1.0 + ZOOMS))
@@ -151,14 +153,14 @@ class Purchase(SolverDefaults):
             for release in _histograms(what, size)
         ]
         if self.keep is not None:
-            chosen = relevance_release(self.keep, problem.n_features, problem.neighbors)
+            chosen = relevance_release(self.keep, problem.n_features, problem.adjacency)
             bought.insert(0, (chosen, SELECTION))
         return bought
 
     def solve(
         self, problem: Problem, settings: Settings, data: BoundedData, release: Releaser
     ) -> Solution:
-        """Buy, then fit within what was bought; predictions will stay within it, too."""
+        """Buy, then fit within what was estimated; predictions will stay within it, too."""
         chosen = np.arange(problem.n_features)
         if self.keep is not None:
             chosen = most_relevant(data, self.keep, release)
@@ -173,29 +175,31 @@ class Purchase(SolverDefaults):
         return _in_all_columns(solution, chosen, problem.n_features, ranges)
 
     def _demand_the_same_plan(self, found: Problem, settings: Any, plan: Plan) -> None:  # noqa: ANN401
-        """What was bought may not change what is released: the price was paid beforehand."""
+        """What was estimated may not change what is released: the price was paid beforehand."""
         if self.inner.plan(found, settings, plan.scale).releases != self._own(plan).releases:
-            raise PlanViolation("bought ranges changed what is to be released: a solver bug")
+            raise PlanViolationError(
+                "ranges estimated privately changed what is to be released: a solver bug"
+            )
 
     def _own(self, plan: Plan) -> Plan:
         bought = 2 * len(self.wanted) + (self.keep is not None)
         return replace(plan, releases=plan.releases[bought:])
 
     def settled(self, problem: Problem, settings: Settings) -> Settings:
-        """Nothing is bought before a purchase."""
+        """Nothing is estimated before a purchase."""
         return settings
 
     def rehearsal(
         self, problem: Problem, settings: Settings, budget: Budget
-    ) -> tuple[Purchase, Settings]:
+    ) -> tuple[WithPrivateBounds, Settings]:
         """The same purchase before a rehearsal of the inner solver; one feature is selected."""
         few = replace(self, keep=None if self.keep is None else 1)
         inner, own = self.inner.rehearsal(few._within(problem, {}), settings.inner, budget)
         return replace(few, inner=inner), settings._replace(inner=own)
 
     def kind(self, settings: Settings) -> Hashable:
-        """What is bought, and for which solver."""
-        return Purchase, self.wanted, self.keep is None, self.inner.kind(settings.inner)
+        """What is estimated, and for which solver."""
+        return WithPrivateBounds, self.wanted, self.keep is None, self.inner.kind(settings.inner)
 
     def memory(self, problem: Problem, settings: Settings, *, sparse: bool) -> float:
         """The inner solver's; ranks of all columns where some are selected."""
@@ -212,15 +216,16 @@ class Purchase(SolverDefaults):
         return replace(found, coefficient=np.resize(found.coefficient, problem.n_features))
 
 
-METHOD = "ranges from noisy histograms"
+METHOD = "ranges estimated privately from histograms"
 
 
 def _unit_box(size: int) -> Hull:
     return Hull(-np.ones(size), np.ones(size))
 
 
-def _names(what: str) -> tuple[str, str]:
-    return f"octaves of the {what}", f"range of the {what}"
+def range_releases(what: str) -> tuple[str, str]:
+    """Names of the releases that tell the ranges of the "features" or of the "target"."""
+    return f"histogram in powers of two of the {what}", f"histogram in equal bins of the {what}"
 
 
 def _width(what: str, n_features: int) -> int:
@@ -229,7 +234,7 @@ def _width(what: str, n_features: int) -> int:
 
 def _histograms(what: str, n_features: int) -> tuple[Release, Release]:
     """A row is in one bin of each column's histogram."""
-    width, (octaves, even) = _width(what, n_features), _names(what)
+    width, (octaves, even) = _width(what, n_features), range_releases(what)
     clip = math.sqrt(width)
     return (
         Release(octaves, (width, OCTAVE_BINS), clip, ONE_BIN),
@@ -242,7 +247,7 @@ def _ranges(
 ) -> Hull:
     """Octaves, then even bins between their ends, then even bins between theirs."""
     columns = _features if what == "features" else _target
-    width, (octaves, even) = _width(what, n_features), _names(what)
+    width, (octaves, even) = _width(what, n_features), range_releases(what)
     clip = math.sqrt(width)
     counts = release(octaves, octave_counts(data, columns, width), clip=clip)
     hull = outer_hull(counts, release.noise_scale(octaves), rows)
@@ -270,9 +275,9 @@ def _in_all_columns(
         low[chosen], high[chosen] = ranges["features"].low, ranges["features"].high
     if "target" in ranges:
         target = float(ranges["target"].low[0]), float(ranges["target"].high[0])
-    reach = Bounds(low, high, target, None)
+    clip_bounds = Bounds(low, high, target, None)
     if len(chosen) == n_features:
-        return replace(solution, reach=reach)
+        return replace(solution, clip_bounds=clip_bounds)
     coef = np.zeros((len(solution.coef), n_features))
     coef[:, chosen] = solution.coef
-    return replace(solution, coef=coef, reach=reach)
+    return replace(solution, coef=coef, clip_bounds=clip_bounds)

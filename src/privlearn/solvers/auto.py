@@ -20,7 +20,7 @@ import numpy as np
 
 from privlearn._core.problem import Bounds, Budget, Problem
 from privlearn._objective.losses import Target
-from privlearn.solvers._common.snr import budget_mu, rows_of
+from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
 
 if TYPE_CHECKING:
     from privlearn.solvers.base import Solver
@@ -56,7 +56,7 @@ def choose(solvers: Mapping[str, type[Solver]], problem: Problem, budget: Budget
 
 def _little_to_buy(problem: Problem, budget: Budget) -> bool:
     """Whether bought facts would cost more than they bring."""
-    seen = budget_mu(problem, budget) * rows_of(problem)
+    seen = gdp_mu(problem, budget) * public_n_or_default(problem)
     if seen < ENOUGH or (_only_a_norm(problem.bounds) and _dual_suits_a_ball(problem, seen)):
         return True
     return math.isfinite(problem.loss.lipschitz) and _rows_are_short(problem.bounds)

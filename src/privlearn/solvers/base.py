@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from privlearn._core.forecast import Forecast
 from privlearn._core.numerics import MAX_ROWS
 from privlearn._core.plan import Plan
-from privlearn._core.problem import Bounds, Budget, Neighbors, Problem
+from privlearn._core.problem import Adjacency, Bounds, Budget, Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
 from privlearn._data.sparse import zero_is_allowed
-from privlearn.exceptions import UnsupportedCombination
+from privlearn.exceptions import UnsupportedCombinationError
 
 __all__ = [
     "Solution",
@@ -40,7 +40,9 @@ class Solution:
 
     coef: NDArray[np.float64]  # (outputs, n_features)
     intercept: NDArray[np.float64]  # (outputs,)
-    reach: Bounds | None = field(default=None, kw_only=True)  # what predictions clip, where learned
+    clip_bounds: Bounds | None = field(
+        default=None, kw_only=True
+    )  # what predictions clip, where learned
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class Support:
 
     losses: frozenset[str]
     penalties: frozenset[str]
-    neighbors: frozenset[Neighbors]
+    adjacency: frozenset[Adjacency]
     levels: bool = False  # whether people may have different promises
     bounds: bool = True  # whether rows must have declared or bought limits
 
@@ -58,20 +60,20 @@ class Support:
         cls,
         losses: Iterable[str],
         penalties: Iterable[str],
-        neighbors: Iterable[Neighbors] = tuple(Neighbors),
+        adjacency: Iterable[Adjacency] = tuple(Adjacency),
         *,
         levels: bool = False,
         bounds: bool = True,
     ) -> Support:
         """Build from plain lists; every relation unless said otherwise."""
-        return cls(frozenset(losses), frozenset(penalties), frozenset(neighbors), levels, bounds)
+        return cls(frozenset(losses), frozenset(penalties), frozenset(adjacency), levels, bounds)
 
     def missing(self, problem: Problem) -> list[str]:
         """What the problem asks that is not there, in words."""
         wanted = [
             (f"loss {problem.loss.name!r}", problem.loss.name in self.losses),
             (f"penalty {problem.penalty.name!r}", problem.penalty.name in self.penalties),
-            (f"neighbors={problem.neighbors.value!r}", problem.neighbors in self.neighbors),
+            (f"adjacency={problem.adjacency.value!r}", problem.adjacency in self.adjacency),
             ("sample_epsilon (use solver='one-pass')", self.levels or not problem.levels),
         ]
         return [words for words, there in wanted if not there]
@@ -152,14 +154,14 @@ def stored_rows(problem: Problem, *, sparse: bool, copies: int = 1) -> float:
 
 
 def check_supported(solver: Solver, problem: Problem) -> None:
-    """Raise `UnsupportedCombination` when the solver has no proof for the problem."""
+    """Raise `UnsupportedCombinationError` when the solver has no proof for the problem."""
     missing = solver.support.missing(problem)
     if missing:
         offers = "; ".join(
             f"{name}: {', '.join(sorted(getattr(solver.support, name)))}"
-            for name in ("losses", "penalties", "neighbors")
+            for name in ("losses", "penalties", "adjacency")
         )
-        raise UnsupportedCombination(
+        raise UnsupportedCombinationError(
             f"solver={solver.name!r} does not support {' and '.join(missing)}; it supports {offers}"
         )
 

@@ -1,4 +1,4 @@
-"""Frames of bounds that were bought, with the clip that was planned; penalties of sane size."""
+"""Frames of bounds that were estimated, with the clip that was planned; penalties of sane size."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from privlearn._objective.penalties import Penalty
-from privlearn.exceptions import PlanViolation
+from privlearn.exceptions import PlanViolationError
 from privlearn.solvers._common.frame import Frame, FramedPenalty
 from privlearn.solvers.base import sane
 
@@ -20,12 +20,14 @@ def as_planned(found: Frame, planned: Frame) -> Frame:
     Parameters
     ----------
     found : Frame
-        Of bounds that were bought.
+        Of bounds that were estimated.
     planned : Frame
         Of bounds that stood in for them: what was charged.
     """
     if found.squared_norm > planned.squared_norm or found.width != planned.width:
-        raise PlanViolation("bought ranges changed what is to be released: a solver bug")
+        raise PlanViolationError(
+            "ranges estimated privately changed what is to be released: a solver bug"
+        )
     return replace(found, squared_norm=planned.squared_norm)
 
 

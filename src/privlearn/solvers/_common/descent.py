@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from privlearn._core.problem import Problem
 from privlearn._objective.losses import HUBER
-from privlearn.exceptions import UnsupportedCombination
+from privlearn.exceptions import UnsupportedCombinationError
 from privlearn.solvers._common.coordinates import Coordinates
 from privlearn.solvers.base import sane
 
@@ -56,9 +56,9 @@ def weight_beside(share: float, rate: float, steps: int) -> float:
 def batch_rate(problem: Problem, batch_size: int) -> float:
     """The sampling rate that makes batches of this expected size, or a refusal."""
     if problem.n is None:
-        raise UnsupportedCombination(
+        raise UnsupportedCombinationError(
             f"batch_size={batch_size} needs a public number of rows, and with "
-            f"neighbors={problem.neighbors.value!r} it is private; leave batch_size out"
+            f"adjacency={problem.adjacency.value!r} it is private; leave batch_size out"
         )
     return min(1.0, batch_size / problem.n)
 

@@ -146,7 +146,9 @@ def _frame(bounds: Bounds, center: Array, scale: Array, length: float, intercept
     y_scale = max(high - y_center, y_center - low)
     movable = int(np.count_nonzero(scale))
     full = length >= movable
-    where = "fill their bounds evenly" if full else "share a third of the row norm's square evenly"
+    where = (
+        "uniform within their bounds" if full else "share a third of the squared row norm equally"
+    )
     return Frame(
         center=center,
         scale=scale,

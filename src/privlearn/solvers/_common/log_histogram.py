@@ -106,7 +106,7 @@ def clip_for(
     Parameters
     ----------
     counts : array of shape (bins,)
-        Noisy counts of gradient lengths in half octaves below `longest`.
+        Noisy counts of gradient norms in half octaves below `longest`.
     noise : float
         Standard deviation of the noise on a count.
     longest : float

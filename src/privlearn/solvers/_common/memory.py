@@ -9,7 +9,7 @@ from typing import Any
 
 from privlearn._core.plan import Plan
 from privlearn._core.problem import Problem
-from privlearn.exceptions import UnsupportedCombination
+from privlearn.exceptions import UnsupportedCombinationError
 from privlearn.solvers.base import Solver, stored_rows
 
 __all__ = ["available", "refuse_too_large", "squares", "stored_rows"]
@@ -51,7 +51,7 @@ def refuse_too_large(
         return
     there = available()
     if there is not None and needed > there:
-        raise UnsupportedCombination(
+        raise UnsupportedCombinationError(
             f"solver={solver.name!r} needs about {needed / GIBI:.1f} GiB of memory for "
             f"{problem.n_features} features, but {there / GIBI:.1f} GiB are available; nothing was "
             "charged. Use fewer features (select some first), or a solver that keeps no matrix of "

@@ -1,4 +1,4 @@
-"""From a noisy moment matrix to coefficients: post-processing, which costs no privacy."""
+"""From noisy second moments to coefficients: post-processing, which costs no privacy."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from privlearn._core.mechanisms import GUMBEL
 from privlearn._core.numerics import MAX_ROWS, BlockSum
 from privlearn._core.plan import LINF, Norm, Release
-from privlearn._core.problem import Neighbors
+from privlearn._core.problem import Adjacency
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
 
@@ -51,7 +51,7 @@ FAR = 2.0**20  # in noise scales: Gumbel noise goes beyond with probability exp(
 
 
 def kendall_releases(
-    k: int, n_features: int, neighbors: Neighbors, weight: float = 1.0
+    k: int, n_features: int, adjacency: Adjacency, weight: float = 1.0
 ) -> tuple[Release, ...]:
     """The planned releases of `select_by_kendall`; each of the k rounds costs the same.
 
@@ -61,18 +61,18 @@ def kendall_releases(
         How many features to select.
     n_features : int
         How many there are.
-    neighbors : Neighbors
+    adjacency : Adjacency
         The relation. A row moves a correlation by 3/2 under `add_remove`, by 1 or 2 otherwise.
     weight : float, default=1.0
         Noise multiplier relative to the plan's scale.
 
     Examples
     --------
-    >>> [release.clip for release in kendall_releases(3, 10, Neighbors.ADD_REMOVE)]
+    >>> [release.clip for release in kendall_releases(3, 10, Adjacency.ADD_REMOVE)]
     [1.5, 3.0]
     """
     refuse_k(k, n_features)
-    clip = row_clip(neighbors)
+    clip = row_clip(adjacency)
     first = Release(FIRST, (n_features,), clip, LINF, GUMBEL, weight=weight)
     if k == 1:
         return (first,)
@@ -111,10 +111,10 @@ def select_by_kendall(data: BoundedData, k: int, release: Releaser) -> list[int]
     release : Releaser
         With `kendall_releases` in its plan.
     """
-    correlations = Correlations(data, release.plan.neighbors)
+    correlations = Correlations(data, release.plan.adjacency)
     relevance = np.abs(correlations.with_target())
     overlap, chosen = BlockSum(relevance.shape), list[int]()
-    clip = row_clip(release.plan.neighbors)
+    clip = row_clip(release.plan.adjacency)
     chosen.append(release.select(FIRST, relevance, clip=clip))
     while len(chosen) < k:
         overlap.add(np.abs(correlations.with_column(chosen[-1])))
@@ -131,9 +131,9 @@ def select_by_votes(votes: Array, k: int, release: Releaser) -> list[int]:
     return chosen
 
 
-def row_clip(neighbors: Neighbors) -> float:
+def row_clip(adjacency: Adjacency) -> float:
     """What one row adds to a correlation; where n is private, what it does to the divisor, too."""
-    return 1.5 if neighbors is Neighbors.ADD_REMOVE else 1.0
+    return 1.5 if adjacency is Adjacency.ADD_REMOVE else 1.0
 
 
 def select_another(
@@ -153,13 +153,13 @@ def select_another(
 class Correlations:
     """Kendall's tau, (concordant - discordant) / (n - 1), of columns that are ranked once."""
 
-    def __init__(self, data: BoundedData, neighbors: Neighbors) -> None:
+    def __init__(self, data: BoundedData, adjacency: Adjacency) -> None:
         present = data.present()
         count = int(present.sum())
         self._target, self._columns = _ranked(data, present)
         self._rooms = [np.empty((2, count), dtype=np.uint32) for _ in range(_threads(count))]
         # Where n is private it is part of the statistic; one row alone is in no pair.
-        self._divisor = max(1, (present.size if neighbors.n_is_public else count) - 1)
+        self._divisor = max(1, (present.size if adjacency.n_is_public else count) - 1)
 
     def with_target(self) -> Array:
         """Tau of every feature and the target."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 
-from privlearn._core.releaser import Releaser, Steps
+from privlearn._core.releaser import ReleaseBatch, Releaser
 
 __all__ = ["Ahead"]
 
@@ -38,9 +38,9 @@ class Ahead:
         self._count = count
         self._thread = ThreadPoolExecutor(max_workers=1)
         self._draw = lambda: context.run(release.steps, name, n, clip=clip, at_most=at_once)
-        self._coming: Future[Steps] = self._thread.submit(self._draw)
+        self._coming: Future[ReleaseBatch] = self._thread.submit(self._draw)
 
-    def __iter__(self) -> Iterator[Steps]:
+    def __iter__(self) -> Iterator[ReleaseBatch]:
         """Each portion, once."""
         taken = 0
         with self._thread:

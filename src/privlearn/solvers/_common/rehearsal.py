@@ -24,7 +24,7 @@ from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData, Table, bound, unwatched
 from privlearn._data.sparse import zero_is_allowed
 from privlearn._objective.losses import Target
-from privlearn.exceptions import PlanViolation, PrivacyTestFailed
+from privlearn.exceptions import PlanViolationError, PrivacyTestFailedError
 from privlearn.solvers.base import Solver
 
 __all__ = [
@@ -58,7 +58,7 @@ class _Rehearsal(Releaser):
 
     def certificate(self) -> Certificate:
         """Refuse: nothing was released."""
-        raise PlanViolation("a rehearsal has no certificate: it saw no data")
+        raise PlanViolationError("a rehearsal has no certificate: it saw no data")
 
 
 def once(key: Hashable, run: Callable[[], None]) -> None:
@@ -75,7 +75,7 @@ def run_through(plan: Plan, budget: Budget, run: Callable[[Releaser], object]) -
 
     with high_precision(64):  # rare draws need it, and it imports what it is made of
         pass
-    with np.errstate(all="ignore"), suppress(PrivacyTestFailed):
+    with np.errstate(all="ignore"), suppress(PrivacyTestFailedError):
         run(_Rehearsal(plan, budget, 0))
 
 

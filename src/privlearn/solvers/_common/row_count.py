@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from privlearn._core.mechanisms import GAUSSIAN, Mechanism
-from privlearn._core.plan import Release
+from privlearn._core.plan import FACTS, Release
 from privlearn._core.problem import Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
@@ -19,7 +19,7 @@ COUNT = "number of rows"
 
 def count_release(weight: float, mechanism: Mechanism = GAUSSIAN) -> Release:
     """The planned release, with its noise multiplier relative to the plan's scale."""
-    return Release(name=COUNT, shape=(1,), clip=1.0, weight=weight, mechanism=mechanism)
+    return Release(COUNT, (1,), clip=1.0, weight=weight, mechanism=mechanism, stage=FACTS)
 
 
 def weight_of_count(mechanism: Mechanism, share: float) -> float:

@@ -60,7 +60,7 @@ class BoostedRows:
         """The model in the units of X and y, with the limits that it was learned with."""
         first = int(self.frame.intercept)
         found = self.frame.to_data_units(weights[first:], float(weights[0]))
-        return Solution(found.coef, found.intercept, reach=self._settings.limits)
+        return Solution(found.coef, found.intercept, clip_bounds=self._settings.limits)
 
 
 def _scores(Z: Array, weights: Array) -> Array:

@@ -46,7 +46,7 @@ class Settings:
     """
 
     rounds: int
-    counts: bool  # whether a private number of rows is bought, for a penalty per row
+    counts: bool  # whether a private number of rows is estimated, for a penalty per row
     frame: Frame
     limits: Bounds | None  # beyond the declared ones: what predictions clip, too
     buys_residuals: bool
@@ -98,7 +98,7 @@ class Settings:
 
     @property
     def looks(self) -> tuple[int, ...]:
-        """Rounds before which the residuals' clip is bought; empty where it is given."""
+        """Rounds before which the residuals' clip is estimated; empty where it is given."""
         return tuple(sorted({0, self.first_averaged})) if self.buys_residuals else ()
 
     @property

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from privlearn._core.forecast import Forecast
 from privlearn._core.numerics import BlockSum
-from privlearn._core.plan import ONE_BIN, OUTER, Plan, Release
+from privlearn._core.plan import FACTS, ONE_BIN, OUTER, Plan, Release
 from privlearn._core.problem import Budget, Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
@@ -23,7 +23,7 @@ from privlearn.solvers._common.as_planned import as_planned, framed
 from privlearn.solvers._common.memory import squares
 from privlearn.solvers._common.moment_equations import inverse_eigenvalues, stack, unstack
 from privlearn.solvers._common.row_count import count_release, rows_in_all
-from privlearn.solvers._common.snr import rows_of
+from privlearn.solvers._common.snr import public_n_or_default
 from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers
 from privlearn.solvers.boosted import rules as rule
 from privlearn.solvers.boosted.rows import KEPT, BoostedRows
@@ -43,7 +43,7 @@ class BoostedStatistics(SolverDefaults):
     """Gradient boosting with AdaSSP as the weak learner, on rows and residuals that are clipped.
 
     With `clip` it needs no bounds at all, and predictions clip rows as the fit did; without, bounds
-    are declared or bought, and where residuals are clipped is bought in any case.
+    are declared or bought, and where residuals are clipped is estimated in any case.
 
     Parameters
     ----------
@@ -75,11 +75,11 @@ class BoostedStatistics(SolverDefaults):
         if self.clip is None:
             problem.bounds.need_features(self.name)
             problem.bounds.need_target(self.name)
-        rounds = self.rounds or rule.rounds(rows_of(problem), problem.n_features)
+        rounds = self.rounds or rule.rounds(public_n_or_default(problem), problem.n_features)
         return Settings.of(problem, rounds, self.clip)
 
     def plan(self, problem: Problem, settings: Settings, scale: float) -> Plan:
-        """The Gram matrix, a sum per round, and what is bought to scale them."""
+        """The Gram matrix, a sum per round, and what is estimated to scale them."""
         width = settings.width
         size = width * (width + 1) // 2
         releases = [
@@ -88,14 +88,14 @@ class BoostedStatistics(SolverDefaults):
         ]
         if settings.buys_residuals:
             looks = settings.level_steps + len(settings.looks)
-            releases.append(Release(RESIDUALS, (BINS,), 1.0, ONE_BIN, count=looks))
+            releases.append(Release(RESIDUALS, (BINS,), 1.0, ONE_BIN, count=looks, stage=FACTS))
         if settings.level_steps:
             releases.append(Release(LEVEL, (2,), math.sqrt(2.0), count=settings.level_steps))
         if settings.counts:
             releases.append(count_release(1.0))
         return Plan(
-            releases=rule.weighted(releases, rule.SHARES, problem.neighbors.replaces),
-            neighbors=problem.neighbors,
+            releases=rule.weighted(releases, rule.SHARES, problem.adjacency.replaces),
+            adjacency=problem.adjacency,
             scale=scale,
             rows=problem.n,
             assumptions=problem.assumptions(),

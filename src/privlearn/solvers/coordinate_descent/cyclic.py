@@ -10,7 +10,7 @@ import numpy as np
 from privlearn._core.problem import Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
-from privlearn.exceptions import PlanViolation
+from privlearn.exceptions import PlanViolationError
 from privlearn.solvers.base import Solution
 from privlearn.solvers.coordinate_descent import rules as cd_rule
 from privlearn.solvers.coordinate_descent.columns import (
@@ -67,5 +67,5 @@ def take_sweeps(columns: StoredColumns, state: Sweep, sweeps: int, release: Rele
         turns = min(max(1, AT_ONCE // size), sweeps - done)
         steps = release.steps(GRADIENT, 0, clip=1.0, at_most=turns * size)
         if not sweep(columns, state, np.tile(np.arange(size), turns), steps, done):
-            raise PlanViolation("a sum of derivatives does not fit its grid: a solver bug")
+            raise PlanViolationError("a sum of derivatives does not fit its grid: a solver bug")
         done += turns

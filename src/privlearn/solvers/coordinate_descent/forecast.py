@@ -43,6 +43,6 @@ def outlook(problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecas
         prediction=prediction * coordinates.target_scale,
         kept=float(np.clip(kept, 0.0, 1.0)),
         n=n,
-        assumes="features are independent, fill their bounds evenly"
+        assumes="features are independent, uniform within their bounds"
         + (" and explain half of the target's variance" if number else "; scores are log-odds"),
     )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.jit import jit
-from privlearn._core.release_step import emit
+from privlearn._core.release_step import release_step
 from privlearn._objective.losses import HUBER, LOGISTIC, SQUARED
 from privlearn.solvers._common.loops.loss_gradients import between, fade
 from privlearn.solvers._common.loops.row_products import ANY_ORDER
@@ -175,7 +175,7 @@ def sweep(columns, s, order, steps, done):
         else:
             found = _dense_sum(values, targets, present, scores, how, j, before, change)
         statistic[0] = found / limits[j] * BELOW_ONE
-        if not emit(statistic, k, noise, grid, statistics, released, answers, gradient):
+        if not release_step(statistic, k, noise, grid, statistics, released, answers, gradient):
             return False
         pace = paces[j] * scale
         moved = weights[j] - pace * gradient[0] * limits[j] / total

@@ -49,7 +49,7 @@ __all__ = [
 Array = NDArray[np.float64]
 MAGNITUDES = "feature magnitudes"
 CURVATURE = "curvature"
-LENGTHS = "gradient lengths"
+LENGTHS = "gradient norms"
 GRADIENT = "clipped gradient"
 CHOICE = "largest step"
 LEAST_DIAGONAL = 0.1  # of a curvature, relative to what magnitudes let expect
@@ -76,7 +76,7 @@ class Prepared:
 
 
 def prepare(problem: Problem, settings: Settings, data: BoundedData, release: Releaser) -> Prepared:
-    """Store the rows, buy what is to be bought about their scales, and apply it."""
+    """Store the rows, buy what is to be estimated about their scales, and apply it."""
     from privlearn.solvers._common.loops.log_histogram import rescale
 
     present = data.present()

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from privlearn._core.plan import Norm
-from privlearn._core.problem import Budget, Neighbors, Problem
+from privlearn._core.problem import Adjacency, Budget, Problem
 from privlearn._objective.losses import HUBER
-from privlearn.solvers._common.snr import budget_mu, rows_of
+from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
 
 __all__ = ["Mode", "Settings", "loops", "mode_for", "weight"]
 
@@ -58,13 +58,13 @@ class Settings:
         return {name: share for name, share in shares.items() if share > 0.0}
 
 
-def weight(share: float, count: int, norm: Norm, neighbors: Neighbors) -> float:
+def weight(share: float, count: int, norm: Norm, adjacency: Adjacency) -> float:
     """Noise multiplier, relative to the plan's scale, of releases that cost `share` of mu^2.
 
     A release costs (distance between neighbours / noise)^2, and under `replace_one` that distance
     is the diameter of the set that contributions lie in.
     """
-    diameter = norm.diameter if neighbors.replaces else 1.0
+    diameter = norm.diameter if adjacency.replaces else 1.0
     return diameter * math.sqrt(count / share)
 
 
@@ -93,8 +93,13 @@ def mode_for(problem: Problem, budget: Budget) -> Mode:
     penalty few coordinates will matter, and looking for them pays.
     """
     coordinates = size(problem)
-    mu = budget_mu(problem, budget) * math.sqrt(2.0 * CURVATURE)
-    blur = LONGEST_ROW * coordinates * math.sqrt(2.0 * coordinates) / (mu * rows_of(problem))
+    mu = gdp_mu(problem, budget) * math.sqrt(2.0 * CURVATURE)
+    blur = (
+        LONGEST_ROW
+        * coordinates
+        * math.sqrt(2.0 * coordinates)
+        / (mu * public_n_or_default(problem))
+    )
     sparse = problem.penalty.l1 > 0
     if coordinates <= WIDEST and not (sparse and blur > BLURRED):
         return "whole"
@@ -105,7 +110,7 @@ def passes_for(mode: Mode, problem: Problem, budget: Budget) -> int:
     """Steps (all coordinates at once, or the largest one each) or sweeps over all coordinates."""
     if mode == "whole":
         return WHOLE_STEPS
-    signal = budget_mu(problem, budget) * rows_of(problem) / COORDINATE_CLIP
+    signal = gdp_mu(problem, budget) * public_n_or_default(problem) / COORDINATE_CLIP
     if mode == "sweeps":
         return int(min(max((SWEEP_ERROR * signal) ** 2 / size(problem), 1), MOST_SWEEPS))
     steps = 0.5 * (GREEDY_ERROR * signal) ** 2

@@ -1,7 +1,7 @@
 """Proximal coordinate descent ("cd").
 
 The proof is in proof.md, the rule for every number that is not given in rules.py.
-Scales of the features are bought first, so that none needs standardising; then noisy gradients of
+Feature scales are estimated first, so that none needs standardising; then noisy gradients of
 all coordinates at once, of one after the other, or of the one that matters most.
 """
 
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from privlearn._core.forecast import Forecast
 from privlearn._core.mechanisms import GUMBEL
-from privlearn._core.plan import L2, LINF, ONE_BIN, OUTER, Plan, Release
+from privlearn._core.plan import FACTS, L2, LINF, ONE_BIN, OUTER, Plan, Release
 from privlearn._core.problem import Budget, Problem, declared_numbers
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
@@ -35,7 +35,7 @@ __all__ = ["CoordinateDescent"]
 
 @dataclass(frozen=True)
 class CoordinateDescent(SolverDefaults):
-    """Noisy proximal descent in coordinates whose scales are bought, with periodic averaging.
+    """Noisy proximal descent in coordinates whose scales are estimated, with periodic averaging.
 
     What is None is chosen by a rule from the number of rows and columns, the budget and the bounds.
     Lengths are measured where each feature has mean square 1 and y lies in [-1, 1].
@@ -129,11 +129,12 @@ class CoordinateDescent(SolverDefaults):
         """Facts first, then every gradient, all with Gaussian noise but for a selection."""
         return Plan(
             releases=tuple(_facts(problem, settings) + _gradients(problem, settings)),
-            neighbors=problem.neighbors,
+            adjacency=problem.adjacency,
             scale=scale,
             rows=problem.n,
             assumptions=problem.assumptions(),
-            paper="DP-CD (Mangold et al. 2022), bought scales and curvature, exact accounting",
+            paper="DP-CD (Mangold et al. 2022), scales and curvature estimated privately, exact "
+            "accounting",
         )
 
     def solve(
@@ -186,7 +187,7 @@ def _mean_squares(given: ArrayLike) -> tuple[float, ...]:
 
 
 def _facts(problem: Problem, settings: Settings) -> list[Release]:
-    """What is bought before and between the gradients."""
+    """What is estimated before and between the gradients."""
     p, width = cd_facts.magnitudes_of(problem), problem.n_features + int(problem.fit_intercept)
     shapes = {
         "magnitudes": (cd_facts.MAGNITUDES, (p, MAGNITUDE_BINS), math.sqrt(p), ONE_BIN, 1),
@@ -202,10 +203,10 @@ def _facts(problem: Problem, settings: Settings) -> list[Release]:
     found = []
     for what, share in settings.buys.items():
         name, shape, clip, norm, count = shapes[what]
-        weight = cd_rule.weight(share, count, norm, problem.neighbors)
-        found.append(Release(name, shape, clip, norm, count=count, weight=weight))
+        weight = cd_rule.weight(share, count, norm, problem.adjacency)
+        found.append(Release(name, shape, clip, norm, count=count, weight=weight, stage=FACTS))
     if problem.n is None:
-        weight = cd_rule.weight(cd_rule.COUNT, 1, L2, problem.neighbors)
+        weight = cd_rule.weight(cd_rule.COUNT, 1, L2, problem.adjacency)
         found.insert(0, count_release(weight))
     return found
 
@@ -215,13 +216,13 @@ def _gradients(problem: Problem, settings: Settings) -> list[Release]:
     rest = 1.0 - sum(settings.buys.values())
     size, passes = cd_rule.size(problem), settings.passes
     if settings.mode == "whole":
-        weight = cd_rule.weight(rest, passes, L2, problem.neighbors)
+        weight = cd_rule.weight(rest, passes, L2, problem.adjacency)
         return [Release(cd_facts.GRADIENT, (size,), 1.0, count=passes, weight=weight)]
     if settings.mode == "sweeps":
         count = passes * size
-        weight = cd_rule.weight(rest, count, L2, problem.neighbors)
+        weight = cd_rule.weight(rest, count, L2, problem.adjacency)
         return [Release(cd_facts.GRADIENT, (1,), 1.0, count=count, weight=weight)]
-    weight = cd_rule.weight(rest / 2.0, passes, L2, problem.neighbors)
+    weight = cd_rule.weight(rest / 2.0, passes, L2, problem.adjacency)
     chosen = Release(
         cd_facts.CHOICE, (size,), 1.0, LINF, mechanism=GUMBEL, count=passes, weight=weight
     )

@@ -71,6 +71,6 @@ def outlook(problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecas
         prediction=prediction * coordinates.target_scale,
         kept=min(max(kept, 0.0), 1.0),
         n=n,
-        assumes="features are independent and fill their bounds evenly"
+        assumes="features are independent and uniform within their bounds"
         + ("" if number else "; scores are margins of about 1"),
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._core.plan import ONE_BIN, Release
+from privlearn._core.plan import FACTS, ONE_BIN, Release
 from privlearn._core.problem import Problem
 from privlearn._core.releaser import Releaser
 from privlearn._objective.losses import SQUARED
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["LENGTHS", "bought_lengths", "lengths_release"]
 
 Array = NDArray[np.float64]
-LENGTHS = "row and gradient lengths"
+LENGTHS = "row and gradient norms"
 UNREADABLE = 0.5  # the length where the histogram says nothing, relative to its limit
 
 
@@ -36,10 +36,9 @@ def _histograms(problem: Problem) -> int:
 def lengths_release(problem: Problem, weight: float) -> Release:
     """The planned release, with its noise multiplier relative to the plan's scale."""
     kinds = _histograms(problem)
-    diameter = ONE_BIN.diameter / 2.0 if problem.neighbors.replaces else 1.0  # the steps' is 2
-    return Release(
-        LENGTHS, (kinds, LENGTH_BINS), math.sqrt(kinds), ONE_BIN, weight=diameter * weight
-    )
+    diameter = ONE_BIN.diameter / 2.0 if problem.adjacency.replaces else 1.0  # the steps' is 2
+    shape, weight = (kinds, LENGTH_BINS), diameter * weight
+    return Release(LENGTHS, shape, math.sqrt(kinds), ONE_BIN, weight=weight, stage=FACTS)
 
 
 def bought_lengths(

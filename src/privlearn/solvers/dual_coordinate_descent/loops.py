@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.jit import jit
-from privlearn._core.release_step import emit
+from privlearn._core.release_step import release_step
 from privlearn._objective.losses import HUBER
 from privlearn.solvers._common.loops.sgd import batch_sum, take_step
 
@@ -64,7 +64,7 @@ def descend_dual(rows, model, dual, descent, steps, done):
         batch = drawn[starts[k] : starts[k + 1]]
         batch_sum(rows, batch, model, clip, w, held, stiffness, statistic)
         statistic /= clip
-        if not emit(statistic, k, noise, grid, statistics, released, answers, fresh):
+        if not release_step(statistic, k, noise, grid, statistics, released, answers, fresh):
             return False
         for j in range(w.size):
             total[j] += clip * fresh[j]

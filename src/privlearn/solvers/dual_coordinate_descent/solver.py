@@ -22,12 +22,12 @@ from privlearn._core.sampling import FULL, Poisson
 from privlearn._data.bounded import BoundedData
 from privlearn._objective.losses import Target
 from privlearn._objective.penalties import PENALTIES
-from privlearn.exceptions import PlanViolation
+from privlearn.exceptions import PlanViolationError
 from privlearn.solvers._common import descent
 from privlearn.solvers._common.coordinates import Coordinates
 from privlearn.solvers._common.prefetch import Ahead
 from privlearn.solvers._common.row_count import count_release, rows_in_all
-from privlearn.solvers._common.snr import budget_mu
+from privlearn.solvers._common.snr import gdp_mu
 from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers
 from privlearn.solvers.dual_coordinate_descent import rules as scd_rule
 from privlearn.solvers.dual_coordinate_descent.lengths import bought_lengths, lengths_release
@@ -84,7 +84,7 @@ class DualCoordinateDescent(SolverDefaults):
         problem.bounds.need_features(self.name)
         if problem.loss.target is Target.NUMBER:
             problem.bounds.need_target(self.name)
-        mu = budget_mu(problem, budget)
+        mu = gdp_mu(problem, budget)
         given = None if self.batch_size is None else descent.batch_rate(problem, self.batch_size)
         steps, rate = scd_rule.timetable(mu, self.epochs, given)
         return Settings(steps=steps, rate=rate, clip=self.clip, mu=mu)
@@ -109,11 +109,11 @@ class DualCoordinateDescent(SolverDefaults):
             releases.insert(0, count_release(weight(scd_rule.COUNT_SHARE)))
         return Plan(
             releases=tuple(releases),
-            neighbors=problem.neighbors,
+            adjacency=problem.adjacency,
             scale=max(scale, sgd_rule.LEAST_MULTIPLIER),
             rows=problem.n,
             assumptions=problem.assumptions(),
-            paper="DP-SCD (Damaskinos et al. 2021), hidden dual variables, exact accounting",
+            paper="DP-SCD (Damaskinos et al. 2021), dual variables not released, exact accounting",
         )
 
     def solve(
@@ -159,7 +159,7 @@ class DualCoordinateDescent(SolverDefaults):
         done = 0
         for steps in portions:
             if not descend_dual(rows, model, dual, path, steps, done):
-                raise PlanViolation("a sum of dual steps does not fit its grid: a solver bug")
+                raise PlanViolationError("a sum of dual steps does not fit its grid: a solver bug")
             done += steps.taken
         return coordinates.to_data_units(descent.by_output(problem, path.average))
 

@@ -1,7 +1,7 @@
-"""Least squares from one noisy moment matrix ("moments").
+"""Least squares from one noisy matrix of second moments ("moments").
 
 The proof is in proof.md. Public maps bring features and target to [-1, 1]; one
-Gaussian release gives the moment matrix of (1, x, y); the rest is post-processing.
+Gaussian release gives the second moments of (1, x, y); the rest is post-processing.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from privlearn.solvers.base import Solution, SolverDefaults, Support, positive_n
 __all__ = ["SufficientStatistics"]
 
 Array = NDArray[np.float64]
-MOMENTS = "moment matrix"
+MOMENTS = "second moments"
 COUNT_SHARE = 0.02  # of the matrix's cost (in mu^2), for the number of rows where nothing tells it
 
 
 @dataclass(frozen=True)
 class SufficientStatistics(SolverDefaults):
-    """One Gaussian release of the moment matrix, then a solve that costs no privacy.
+    """One Gaussian release of the second moments, then a solve that costs no privacy.
 
     Parameters
     ----------
@@ -91,11 +91,11 @@ class SufficientStatistics(SolverDefaults):
         count = count_release(1.0 / math.sqrt(COUNT_SHARE))
         return Plan(
             releases=(release, count) if _counts(problem) else (release,),
-            neighbors=problem.neighbors,
+            adjacency=problem.adjacency,
             scale=scale,
             rows=problem.n,
             assumptions=problem.assumptions(),
-            paper="Gaussian moment matrix (Dwork et al. 2014; AdaSSP: Wang 2018)",
+            paper="noisy second moments (Dwork et al. 2014; AdaSSP: Wang 2018)",
         )
 
     def solve(
@@ -125,7 +125,7 @@ class SufficientStatistics(SolverDefaults):
         return as_planned(found, settings)
 
     def memory(self, problem: Problem, settings: Frame, *, sparse: bool) -> float:
-        """The moment matrix."""
+        """The second moments."""
         return squares(settings.width)
 
     def forecast(self, problem: Problem, settings: Frame, plan: Plan, n: int) -> Forecast:
@@ -155,7 +155,7 @@ class SufficientStatistics(SolverDefaults):
 
 def _counts(problem: Problem) -> bool:
     """Whether a penalty per row needs a private number of rows that the matrix does not hold."""
-    private = not problem.neighbors.n_is_public
+    private = not problem.adjacency.n_is_public
     return private and problem.penalty.per_row and not problem.fit_intercept
 
 

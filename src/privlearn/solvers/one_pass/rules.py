@@ -14,7 +14,7 @@ from privlearn._core.problem import Budget, Level, Problem
 from privlearn._objective.losses import Target
 from privlearn.accounting.gaussian import equivalent_mu
 from privlearn.solvers._common.descent import size_of
-from privlearn.solvers._common.snr import rows_of
+from privlearn.solvers._common.snr import public_n_or_default
 from privlearn.solvers.sgd.rules import largest_step, slope
 
 __all__ = [
@@ -22,9 +22,9 @@ __all__ = [
     "batches",
     "clip",
     "deviation",
+    "max_travel",
     "mechanism",
     "multiplier",
-    "reach",
     "signal",
     "steady_step",
 ]
@@ -64,7 +64,7 @@ def multiplier(problem: Problem, mechanism: Mechanism, budget: Budget, epsilon: 
     least = 1.0 / epsilon
     if mechanism == GAUSSIAN:
         least = 1.0 / equivalent_mu(epsilon, budget.delta)
-    return least * (2.0 if problem.neighbors.replaces else 1.0)
+    return least * (2.0 if problem.adjacency.replaces else 1.0)
 
 
 def deviation(
@@ -81,15 +81,17 @@ def deviation(
 
 def signal(problem: Problem, mechanism: Mechanism, budget: Budget) -> float:
     """Rows per unit of noise; levels add up in squares, as their batches are weighed by noise."""
-    levels = problem.levels or (Level(budget.epsilon, rows_of(problem)),)
+    levels = problem.levels or (Level(budget.epsilon, public_n_or_default(problem)),)
     squares = 0.0
     for level in levels:
-        people = rows_of(problem) / len(levels) if level.people is None else level.people
+        people = (
+            public_n_or_default(problem) / len(levels) if level.people is None else level.people
+        )
         squares += (people / deviation(problem, mechanism, budget, level.epsilon)) ** 2
     return math.sqrt(squares)
 
 
-def reach(problem: Problem) -> float:
+def max_travel(problem: Problem) -> float:
     """How far noise may move a score, were there no curvature to hold it."""
     return REACH_OF_NUMBERS if problem.loss.target is Target.NUMBER else REACH
 
@@ -106,12 +108,12 @@ def batches(problem: Problem, signal: float, clip: float) -> int:
     Steps of size h over T batches go h T far; noise in a batch's mean is T times that in the mean
     of all rows, and T of them add up to T^(3/2) h: more batches mean more noise.
     """
-    wanted = reach(problem) * signal / clip * (1.0 - MOMENTUM) / largest_step(problem)
-    most = min(MOST_BATCHES, max(1, rows_of(problem)))
+    wanted = max_travel(problem) * signal / clip * (1.0 - MOMENTUM) / largest_step(problem)
+    most = min(MOST_BATCHES, max(1, public_n_or_default(problem)))
     return int(min(max(wanted ** (2.0 / 3.0), LEAST_BATCHES), most))
 
 
 def steady_step(problem: Problem, noise: float, batches: int) -> float:
-    """Step until noise, `noise` on each number of a batch's mean, would move a score by `reach`."""
-    wanted = reach(problem) / (noise * math.sqrt(batches)) * (1.0 - MOMENTUM)
+    """Step until noise, `noise` on each number of a batch's mean, would move a score so far."""
+    wanted = max_travel(problem) / (noise * math.sqrt(batches)) * (1.0 - MOMENTUM)
     return min(wanted, largest_step(problem))

@@ -17,12 +17,12 @@ from privlearn._core.forecast import Forecast
 from privlearn._core.mechanisms import GAUSSIAN, SPHERICAL, Mechanism
 from privlearn._core.plan import GRID_BITS, Plan, Release
 from privlearn._core.problem import Budget, Level, Problem
-from privlearn._core.releaser import Releaser, Steps
+from privlearn._core.releaser import ReleaseBatch, Releaser
 from privlearn._core.sampling import Disjoint
 from privlearn._data.bounded import BoundedData
 from privlearn._objective.losses import LOSSES, Target
 from privlearn._objective.penalties import PENALTIES
-from privlearn.exceptions import InvalidBudget, UnsupportedCombination
+from privlearn.exceptions import InvalidBudgetError, UnsupportedCombinationError
 from privlearn.solvers._common import descent
 from privlearn.solvers._common.coordinates import Coordinates
 from privlearn.solvers._common.row_count import COUNT, count_release, weight_of_count
@@ -100,9 +100,11 @@ class OnePassSGD(SolverDefaults):
         if problem.loss.target is Target.NUMBER:
             problem.bounds.need_target(self.name)
         if self.noise == "gaussian" and budget.delta == 0:
-            raise InvalidBudget("delta=0, but noise='gaussian' needs delta > 0; leave noise out")
+            raise InvalidBudgetError(
+                "delta=0, but noise='gaussian' needs delta > 0; leave noise out"
+            )
         if self.schedule == "inverse" and not problem.penalty.l2 > 0.0:
-            raise UnsupportedCombination(
+            raise UnsupportedCombinationError(
                 "schedule='inverse' divides by the weight of an L2 penalty, and there is none; "
                 "choose schedule='sqrt', or a penalty"
             )
@@ -139,7 +141,7 @@ class OnePassSGD(SolverDefaults):
             releases=tuple(
                 one for release in releases for one in _by_level(release, problem, settings)
             ),
-            neighbors=problem.neighbors,
+            adjacency=problem.adjacency,
             scale=scale,
             rows=problem.n,
             assumptions=problem.assumptions(),
@@ -209,9 +211,13 @@ class GradientSums:
         self._rows = rows_in_turn(coordinates, data)
         self._model = descent.model_of(problem, coordinates, settings.clip, SCALE_UNIT)
 
-    def released(self, weights: Array, own: NDArray[np.int64], steps: Steps, t: int) -> Array:
+    def released(
+        self, weights: Array, own: NDArray[np.int64], steps: ReleaseBatch, t: int
+    ) -> Array:
         """The sum over batch `t` of the rows `own`, as it leaves."""
-        return steps.emit(t, gradient_sum(self._rows, own[steps.rows(t)], self._model, weights))
+        return steps.release_step(
+            t, gradient_sum(self._rows, own[steps.rows(t)], self._model, weights)
+        )
 
 
 def _names(problem: Problem, name: str) -> list[str]:

@@ -107,7 +107,7 @@ class Walk:
             return given or one_pass_rule.steady_step(self.problem, self.noise, self.ends)
         if given is not None:
             return given / (math.sqrt(self.taken) if rule != "constant" else 1.0)
-        wanted = one_pass_rule.reach(self.problem) / (self.noise * math.sqrt(self.taken))
+        wanted = one_pass_rule.max_travel(self.problem) / (self.noise * math.sqrt(self.taken))
         return min(wanted, largest_step(self.problem))
 
     def _curvature(self) -> float:

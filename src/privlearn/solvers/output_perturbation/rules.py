@@ -14,7 +14,7 @@ from privlearn._core.problem import Budget, Problem
 from privlearn._objective.losses import Loss, Target
 from privlearn.accounting.gaussian import equivalent_mu
 from privlearn.solvers._common.descent import size_of
-from privlearn.solvers._common.snr import rows_of
+from privlearn.solvers._common.snr import public_n_or_default
 from privlearn.solvers.sgd.rules import slope
 
 __all__ = [
@@ -86,7 +86,7 @@ def furthest(problem: Problem, step: float, epochs: int, cut: float, held: float
         blocks everything is divided by 1 + held x step x rows / `BLOCKS`.
     """
     steep = steepest(problem.loss, cut)
-    rows = rows_of(problem)
+    rows = public_n_or_default(problem)
     shorter = 1.0 / (1.0 + held * step * rows / BLOCKS)
     total = 0.0
     for epoch in range(1, epochs + 1):
@@ -98,7 +98,7 @@ def furthest(problem: Problem, step: float, epochs: int, cut: float, held: float
 
 def radius(problem: Problem, step: float, epochs: int) -> float:
     """A ball that no descent from zero should need to leave: |w|^2 <= 2 t loss(0) on its way."""
-    return 4.0 * math.sqrt(1.0 + step * epochs * rows_of(problem))
+    return 4.0 * math.sqrt(1.0 + step * epochs * public_n_or_default(problem))
 
 
 def moved(
@@ -127,7 +127,7 @@ def choose_steps(
     """Epochs and step: as far as noise allows, in so many epochs that steps are short."""
     number = problem.loss.target is Target.NUMBER
     reach = REACH_OF_NUMBERS if number else REACH
-    most = max(1, min(MOST_EPOCHS, int(MOST_VISITS / rows_of(problem))))
+    most = max(1, min(MOST_EPOCHS, int(MOST_VISITS / public_n_or_default(problem))))
     short = SHORT_STEP / problem.loss.smoothness
     tries = [epochs] if epochs else [k for k in (1, 2, 4, 8, 16, 32, 64) if k <= most]
     for count in tries:
@@ -139,7 +139,7 @@ def choose_steps(
 
 def _noise(problem: Problem, budget: Budget, law: Mechanism) -> float:
     """Standard deviation of the noise on one number, per distance that a row can move."""
-    replaced = 2.0 if problem.neighbors.replaces else 1.0
+    replaced = 2.0 if problem.adjacency.replaces else 1.0
     if law == SPHERICAL:
         return replaced * math.sqrt(size_of(problem) + 1.0) / budget.epsilon
     return replaced / equivalent_mu(budget.epsilon, budget.delta)

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from privlearn._core.forecast import Forecast
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget, Problem
-from privlearn._core.releaser import Releaser, Steps
+from privlearn._core.releaser import ReleaseBatch, Releaser
 from privlearn._core.sampling import Permuted, WithReplacement
 from privlearn._data.bounded import BoundedData
 from privlearn._objective.losses import SOFTMAX, Target
 from privlearn._objective.penalties import PENALTIES
-from privlearn.exceptions import UnsupportedCombination
+from privlearn.exceptions import UnsupportedCombinationError
 from privlearn.solvers._common import descent
 from privlearn.solvers._common.coordinates import Coordinates
 from privlearn.solvers._common.row_count import count_release, rows_in_all, weight_of_count
@@ -92,7 +92,7 @@ class OutputPerturbation(SolverDefaults):
         self._refuse_cut_of_many(problem)
         cut = self.clip or output_rule.cut(problem.loss)
         if budget.delta == 0 and self.sampling != "permuted":
-            raise UnsupportedCombination(
+            raise UnsupportedCombinationError(
                 f"sampling={self.sampling!r} needs delta > 0, because a row may come often; set "
                 "delta, or use sampling='permuted'"
             )
@@ -119,7 +119,7 @@ class OutputPerturbation(SolverDefaults):
     def _refuse_cut_of_many(self, problem: Problem) -> None:
         """Slopes that depend on each other are no gradient once they are cut: steps may expand."""
         if problem.loss.code == SOFTMAX and self.clip is not None and self.clip != math.inf:
-            raise UnsupportedCombination(
+            raise UnsupportedCombinationError(
                 f"clip={self.clip:g} cuts the slopes of {problem.loss.outputs} classes, which "
                 "depend on each other: steps along cut ones may push two models apart, so that "
                 "solver='output' has no proof. Leave clip out (gradients are at most sqrt(2) long "
@@ -136,9 +136,9 @@ class OutputPerturbation(SolverDefaults):
 
     def _need_bounded_visits(self, problem: Problem, cut: float) -> None:
         if problem.n is None and self.sampling != "permuted":
-            raise UnsupportedCombination(
+            raise UnsupportedCombinationError(
                 f"sampling={self.sampling!r} needs a public number of rows, and with "
-                f"neighbors={problem.neighbors.value!r} it is private; use sampling='permuted'"
+                f"adjacency={problem.adjacency.value!r} it is private; use sampling='permuted'"
             )
         if math.isfinite(output_rule.steepest(problem.loss, cut)):
             return
@@ -146,7 +146,7 @@ class OutputPerturbation(SolverDefaults):
             side < 0 for side in problem.penalty.high
         )
         if problem.loss.name != "squared" or problem.n is None or boxed:
-            raise UnsupportedCombination(
+            raise UnsupportedCombinationError(
                 "clip=inf is only for the squared loss, a public number of rows and coefficients "
                 "that may be 0: elsewhere nothing bounds how far one row goes; give a finite clip"
             )
@@ -169,7 +169,7 @@ class OutputPerturbation(SolverDefaults):
         count = count_release(weight, settings.mechanism)
         return Plan(
             releases=(weights,) if problem.n is not None else (count, weights),
-            neighbors=problem.neighbors,
+            adjacency=problem.adjacency,
             scale=scale,
             rows=problem.n,
             assumptions=problem.assumptions(),
@@ -184,7 +184,7 @@ class OutputPerturbation(SolverDefaults):
         steps = release.steps(WEIGHTS, data.table.n, clip=settings.visit, at_most=1)
         coordinates = Coordinates.of(problem, sparse=data.sparse)
         weights = _descended(problem, settings, coordinates, data, total, steps)
-        return coordinates.to_data_units(descent.by_output(problem, steps.emit(0, weights)))
+        return coordinates.to_data_units(descent.by_output(problem, steps.release_step(0, weights)))
 
     def rehearsal(
         self, problem: Problem, settings: Settings, budget: Budget
@@ -210,7 +210,7 @@ class OutputPerturbation(SolverDefaults):
             prediction=prediction * coordinates.target_scale,
             kept=1.0 - math.exp(-far * problem.loss.smoothness),
             n=n,
-            assumes="features are independent and fill their bounds evenly",
+            assumes="features are independent and uniform within their bounds",
         )
 
 
@@ -220,7 +220,7 @@ def _descended(
     coordinates: Coordinates,
     data: BoundedData,
     total: float,
-    steps: Steps,
+    steps: ReleaseBatch,
 ) -> Array:
     """The mean of the weights after the last blocks; a secret.
 
@@ -250,7 +250,7 @@ def _descended(
 def _least_weight(problem: Problem) -> float:
     """The least weight of the L2 penalty on any number, where public facts tell it; else 0.
 
-    An intercept has none. In coordinates of a box that is yet to be bought it is not known.
+    An intercept has none. In coordinates of a box that is yet to be estimated it is not known.
     """
     if problem.n is None or problem.fit_intercept or problem.bounds.bought:
         return 0.0

@@ -79,6 +79,6 @@ def outlook_of_steps(
         prediction=prediction * coordinates.target_scale,
         kept=min(kept, 1.0),
         n=n,
-        assumes="features are independent and fill their bounds evenly"
+        assumes="features are independent and uniform within their bounds"
         + ("; scores are log-odds" if odds else ""),
     )

@@ -14,7 +14,7 @@ import numpy as np
 
 from privlearn._core.problem import Problem
 from privlearn._objective.losses import HUBER, Loss, Target
-from privlearn.solvers._common.snr import rows_of
+from privlearn.solvers._common.snr import public_n_or_default
 
 __all__ = ["Settings", "clip", "largest_step", "sampling_rate", "slope", "step_size", "steps"]
 
@@ -52,7 +52,7 @@ def clip(problem: Problem, mu: float) -> float:
     mu n / sqrt(p) compares the gradients' sum with the length of its noise. Clipping biases, noise
     blurs; the square root is what generated data asked for.
     """
-    rows = rows_of(problem)
+    rows = public_n_or_default(problem)
     weights = problem.loss.outputs * (problem.n_features + int(problem.fit_intercept))
     signal = mu * rows / math.sqrt(weights)
     return slope(problem.loss) * min(1.0, max(LEAST_CLIP, math.sqrt(signal / CLEAR)))
@@ -62,7 +62,7 @@ def steps(problem: Problem, mu: float, clip: float, momentum: float) -> int:
     """As many as it takes to cover the reach with the largest step, within limits."""
     if problem.n is None:
         return STEPS_IF_N_IS_PRIVATE
-    wanted = _reach(mu, clip, problem.n) * (1.0 - momentum) / largest_step(problem)
+    wanted = _clip_bounds(mu, clip, problem.n) * (1.0 - momentum) / largest_step(problem)
     return int(min(max(wanted, LEAST_STEPS), MOST_STEPS))
 
 
@@ -81,7 +81,9 @@ def step_size(problem: Problem, settings: Settings, rows: float) -> float:
     """The step that covers the reach in the given steps, or the largest that heavy ball bears."""
     if settings.step_size is not None:
         return settings.step_size
-    wanted = _reach(settings.mu, settings.clip, rows) * (1.0 - settings.momentum) / settings.steps
+    wanted = (
+        _clip_bounds(settings.mu, settings.clip, rows) * (1.0 - settings.momentum) / settings.steps
+    )
     return min(wanted, largest_step(problem))
 
 
@@ -94,7 +96,7 @@ def slope(loss: Loss) -> float:
     return float(np.linalg.norm(loss.derivative(truth, nothing)))
 
 
-def _reach(mu: float, clip: float, rows: float) -> float:
+def _clip_bounds(mu: float, clip: float, rows: float) -> float:
     """How far to go: until the noise would move a prediction by `REACH`."""
     return REACH * mu * rows / clip
 

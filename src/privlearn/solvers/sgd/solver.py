@@ -25,7 +25,7 @@ from privlearn.solvers._common.coordinates import Coordinates
 from privlearn.solvers._common.prefetch import Ahead
 from privlearn.solvers._common.row_count import count_release, rows_in_all
 from privlearn.solvers._common.row_source import rows_in_turn
-from privlearn.solvers._common.snr import budget_mu, rows_of
+from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
 from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers, check_shares
 from privlearn.solvers.sgd import rules as sgd_rule
 from privlearn.solvers.sgd.rules import Settings
@@ -90,7 +90,7 @@ class SGD(SolverDefaults):
         problem.bounds.need_features(self.name)
         if problem.loss.target is Target.NUMBER:
             problem.bounds.need_target(self.name)
-        mu = budget_mu(problem, budget)
+        mu = gdp_mu(problem, budget)
         clip = self.clip or sgd_rule.clip(problem, mu)
         momentum = sgd_rule.MOMENTUM if self.momentum is None else self.momentum
         steps = self.steps or sgd_rule.steps(problem, mu, clip, momentum)
@@ -105,7 +105,7 @@ class SGD(SolverDefaults):
             averaged=sgd_rule.AVERAGED if self.average is None else self.average,
             step_size=self.step_size,
             mu=mu,
-            stored=rows_of(problem) * descent.width_of(problem) <= KEPT,
+            stored=public_n_or_default(problem) * descent.width_of(problem) <= KEPT,
         )
 
     def plan(self, problem: Problem, settings: Settings, scale: float) -> Plan:
@@ -121,7 +121,7 @@ class SGD(SolverDefaults):
         releases = (gradient,) if problem.n is not None else (count_release(weight), gradient)
         return Plan(
             releases=releases,
-            neighbors=problem.neighbors,
+            adjacency=problem.adjacency,
             scale=max(scale, sgd_rule.LEAST_MULTIPLIER),
             rows=problem.n,
             assumptions=problem.assumptions(),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privlearn._core.releaser import Steps
+from privlearn._core.releaser import ReleaseBatch
 from privlearn._objective.losses import HUBER
-from privlearn.exceptions import PlanViolation
+from privlearn.exceptions import PlanViolationError
 from privlearn.solvers._common.row_source import RowSource, gradient_sum
 
 if TYPE_CHECKING:
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["take_steps"]
 
 
-def take_steps(rows: RowSource, model: Model, path: Descent, steps: Steps, done: int) -> None:
+def take_steps(
+    rows: RowSource, model: Model, path: Descent, steps: ReleaseBatch, done: int
+) -> None:
     """Take the steps that were handed out, `done` of them having been taken before.
 
     Parameters
@@ -35,10 +37,10 @@ def take_steps(rows: RowSource, model: Model, path: Descent, steps: Steps, done:
 
     if rows.stored is not None:
         if not descend(rows.stored, model, path, steps, done):
-            raise PlanViolation("a gradient sum does not fit its grid: a solver bug")
+            raise PlanViolationError("a gradient sum does not fit its grid: a solver bug")
         return
     for k in range(steps.taken):
-        gradient = steps.emit(k, gradient_sum(rows, steps.rows(k), model, path.weights))
+        gradient = steps.release_step(k, gradient_sum(rows, steps.rows(k), model, path.weights))
         scale = float(path.weights[-1]) * model.scale_unit if model.loss == HUBER else 1.0
         take_step(path, gradient, scale)
         averaged = done + k + 1 - path.first_averaged

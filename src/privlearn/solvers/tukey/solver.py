@@ -20,7 +20,11 @@ from privlearn._core.plan import ONE_MODEL, Plan, Release
 from privlearn._core.problem import Budget, Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
-from privlearn.exceptions import InvalidBudget, PrivacyTestFailed, UnsupportedCombination
+from privlearn.exceptions import (
+    InvalidBudgetError,
+    PrivacyTestFailedError,
+    UnsupportedCombinationError,
+)
 from privlearn.solvers._common.partition import deal, fewest_rows, fewest_rows_release
 from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers
 from privlearn.solvers.tukey.group_models import group_models
@@ -37,8 +41,8 @@ from privlearn.solvers.tukey.rules import (
 __all__ = ["DRAW", "TEST", "Tukey"]
 
 Array = NDArray[np.float64]
-TEST = "shortfall of the distance to unsafe models"
-DRAW = "deep point among models"
+TEST = "test of the distance to unsafe models"
+DRAW = "point of high Tukey depth among models"
 
 
 @dataclass(frozen=True)
@@ -65,14 +69,14 @@ class Tukey(SolverDefaults):
     """A point of great depth among models of many groups of rows.
 
     It needs no bounds, but many rows for every feature: with too few, a test fails, which costs the
-    budget and raises `PrivacyTestFailed`. Where public facts tell that it must fail, the same is
-    raised before anything is spent.
+    budget and raises `PrivacyTestFailedError`. Where public facts tell that it must fail, the same
+    is raised before anything is spent.
 
     Parameters
     ----------
     models : int or None
         Number of groups. None takes one for every two rows per coefficient, or more where the test
-        needs them (rules.py); where the number of rows is private, it is bought first.
+        needs them (rules.py); where the number of rows is private, it is estimated first.
 
     Examples
     --------
@@ -95,13 +99,13 @@ class Tukey(SolverDefaults):
     def configure(self, problem: Problem, budget: Budget) -> Settings:
         """The number of models, where it is public, and the probability of failure."""
         if budget.delta == 0:
-            raise InvalidBudget(
+            raise InvalidBudgetError(
                 "delta=0, but solver='tukey' tests whether it may draw, which needs delta > 0; set "
                 "delta, for example delta=1e-6, or declare bounds and use solver='one-pass'"
             )
         width = _width(problem)
         if width > MOST_COORDINATES:
-            raise UnsupportedCombination(
+            raise UnsupportedCombinationError(
                 f"{width} coefficients, but solver='tukey' is proven for {MOST_COORDINATES} at "
                 "most; select features first, or use another solver"
             )
@@ -109,7 +113,7 @@ class Tukey(SolverDefaults):
         if models is None and problem.n is not None:
             models = models_for(problem.n, width, enough, private=False)
         if models is not None and best_chance(models, width, budget) < HOPELESS:
-            raise PrivacyTestFailed(
+            raise PrivacyTestFailedError(
                 f"{models} models of {width} coefficients, but with epsilon={budget.epsilon:g} and "
                 f"delta={budget.delta:g} about {enough} are needed to pass the test of "
                 "solver='tukey', whatever the data; nothing was spent. Fit with more rows, with "
@@ -141,7 +145,7 @@ class Tukey(SolverDefaults):
         count = fewest_rows_release(1.0 / COUNT_SHARE)
         return Plan(
             releases=(count, test, draw) if counted else (test, draw),
-            neighbors=problem.neighbors,
+            adjacency=problem.adjacency,
             scale=scale,
             rows=problem.n,
             assumptions=problem.assumptions(),
@@ -219,7 +223,7 @@ def _test(ordered: Array, release: Releaser) -> None:
     # A distance of -1 passes with probability delta; a grid step more for the rounding of noise.
     bar = noise * math.log(0.5 / delta) - 1.0 + release.plan.grid(planned[TEST])
     if not noisy + largest >= bar:
-        raise PrivacyTestFailed(
+        raise PrivacyTestFailedError(
             "the models of small groups of rows differ too much for a private draw among them; the "
             "budget of this fit is spent. Fit with more rows, with fewer features (select some "
             "first), with a larger epsilon or delta, or with another solver"

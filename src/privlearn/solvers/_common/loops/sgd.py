@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.jit import jit
-from privlearn._core.release_step import emit
+from privlearn._core.release_step import release_step
 from privlearn._objective.losses import HUBER
 from privlearn.solvers._common.loops.dual_updates import write_moves
 from privlearn.solvers._common.loops.loss_gradients import write_slopes
@@ -229,7 +229,7 @@ def descend(rows, model, descent, steps, done):
     for k in range(noise.shape[0]):
         batch = drawn[starts[k] : starts[k + 1]]
         clipped_sum(rows, batch, model, w, statistic)
-        if not emit(statistic, k, noise, grid, statistics, released, answers, gradient):
+        if not release_step(statistic, k, noise, grid, statistics, released, answers, gradient):
             return False
         take_step(descent, gradient, w[-1] * model.scale_unit if model.loss == HUBER else 1.0)
         if done + k >= first:
