@@ -229,7 +229,7 @@ def test_noise_of_every_release_has_its_law_and_scale(mode):
         ({"selection": "random"}, "selection='random'"),
         ({"block": "all", "selection": "greedy"}, "leave selection out"),
         ({"smoothness": [1.0, 0.0]}, "above 0 per feature"),
-        ({"smoothness": [1.0, math.nan]}, "above 0 per feature"),
+        ({"smoothness": [1.0, math.nan]}, "smoothness must be finite numbers"),
         ({"smoothness": 3.0}, "one finite number above 0 per feature"),
     ],
 )

@@ -63,7 +63,7 @@ def test_merging_keeps_the_order_and_every_level_has_people():
 @pytest.mark.parametrize(
     ("wrong", "error", "words"),
     [
-        ([0.5, 1.5, 0.5], InvalidBudgetError, "up to 1.5, but epsilon=1 is the most"),
+        ([0.5, 1.5, 0.5], InvalidBudgetError, "more than epsilon=1, the most"),
         ([0.5, 0.0, 0.5], InvalidBudgetError, "above 0 for everyone"),
         ([0.5, -1.0, 0.5], InvalidBudgetError, "above 0"),
         ([0.5, math.nan, 0.5], InvalidBudgetError, "finite"),
@@ -143,7 +143,7 @@ def test_certificates_list_the_levels():
     assert [level["spent_epsilon"] for level in listed] == list(privacy.levels.values())
     assert "people promised 0.1: epsilon = 0.1" in str(privacy)
     assert any("sample_epsilon was chosen without looking" in line for line in privacy.assumptions)
-    assert any("list of levels is public" in line for line in privacy.assumptions)
+    assert any("list of personal epsilons is public" in line for line in privacy.assumptions)
     assert pickle.loads(pickle.dumps(privacy)).levels == privacy.levels
     assert model.fit(X, y).privacy_.levels == {}
     assert model.privacy_.to_dict()["levels"] == []

@@ -19,6 +19,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
+from privlearn._core.numerics import MAX_COLUMNS
 from privlearn._data.bounded import read_features, refuse_not_finite
 from privlearn._data.cells import as_numbers
 from privlearn.solvers._common.fourier_map import FourierMap
@@ -140,7 +141,7 @@ class RandomFourierFeatures(_DataFreeMap):
     frequencies_: Array = field(init=False)
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 2, None, closed="left")],
+        "n_components": [Interval(Integral, 2, MAX_COLUMNS, closed="both")],
         "kernel": [StrOptions(set(KERNELS))],
         "bandwidth": [Real, "array-like"],
         "orthogonal": ["boolean"],
@@ -241,7 +242,7 @@ class RandomProjection(_DataFreeMap):
     components_: Array = field(init=False)
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [Interval(Integral, 1, MAX_COLUMNS, closed="both")],
         "random_state": ["random_state"],
     }
 

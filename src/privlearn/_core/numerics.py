@@ -19,9 +19,17 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BLOCK_ROWS", "MAX_ROWS", "BlockSum", "power_of_two_below", "summation_error"]
+__all__ = [
+    "BLOCK_ROWS",
+    "MAX_COLUMNS",
+    "MAX_ROWS",
+    "BlockSum",
+    "power_of_two_below",
+    "summation_error",
+]
 
 BLOCK_ROWS = 1024
+MAX_COLUMNS = 2**31 - 1
 MAX_ROWS = 2**30  # a public limit; it stands for n where n is private
 UNIT_ROUNDOFF = 2.0**-53
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from privlearn._core.forecast import Forecast
 from privlearn._core.mechanisms import GAUSSIAN, DepthDraw, Mechanism, Shift
 from privlearn._core.mechanisms.tukey_boxes import STEP
-from privlearn._core.numerics import MAX_ROWS, power_of_two_below, summation_error
+from privlearn._core.numerics import MAX_COLUMNS, MAX_ROWS, power_of_two_below, summation_error
 from privlearn._core.problem import Adjacency, Budget
 from privlearn._core.sampling import FULL, ONE_VISIT, Sampling
 from privlearn.exceptions import InvalidBudgetError
@@ -45,7 +45,6 @@ __all__ = [
 ]
 
 GRID_BITS = 26  # the grid is about this many bits below the noise
-MAX_COLUMNS = 2**31 - 1
 HEADROOM_BITS = 50  # and so coarse that the largest sum still fits a float64 integer
 
 

@@ -77,14 +77,12 @@ def read_levels(
     if not len(values):
         raise InvalidBudgetError(
             "sample_epsilon is empty, but the list of personal epsilons is public and needs one "
-            "at least; "
-            "leave it out where there are no rows"
+            "at least; leave it out where there are no rows"
         )
-    largest = float(values.max(initial=0.0))
-    if largest > epsilon:
+    if float(values.max(initial=0.0)) > epsilon:
         raise InvalidBudgetError(
-            f"sample_epsilon goes up to {largest:g}, but epsilon={epsilon:g} is the most that this "
-            "model may promise to anyone; raise epsilon, or lower those of these people"
+            f"sample_epsilon holds more than epsilon={epsilon:g}, the most that this model may "
+            "promise to anyone; raise epsilon, or lower those of these people"
         )
     floors = _floors(np.unique(values))
     return Levels(tuple(floors.tolist()), np.searchsorted(floors, values, side="right") - 1)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
@@ -17,6 +19,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from privlearn._core.certificate import Certificate
+from privlearn._core.numerics import MAX_COLUMNS
 from privlearn._core.plan import Plan, Release, calibrate, check_size
 from privlearn._core.problem import Adjacency, Bounds, Budget
 from privlearn._core.releaser import Releaser, charge_and_open
@@ -53,7 +56,7 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
 
     _paper: ClassVar[str]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "k": [Interval(Integral, 1, None, closed="left")],
+        "k": [Interval(Integral, 1, MAX_COLUMNS, closed="both")],
         "adjacency": [StrOptions({relation.value for relation in Adjacency})],
         "on_invalid": [StrOptions({"raise", "drop"})],
         "dataset": [None, str],
@@ -162,7 +165,7 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
             Rows with the columns of `fit`.
         """
         check_is_fitted(self)
-        return super().transform(_checked(X))
+        return _without_quoting(super().transform, _checked(X))
 
     def inverse_transform(self, X: Any) -> Any:  # noqa: ANN401
         """Put selected columns back in their places, zeros in all others.
@@ -173,7 +176,7 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
             Rows with the selected columns.
         """
         check_is_fitted(self)
-        return super().inverse_transform(_checked(X))
+        return _without_quoting(super().inverse_transform, _checked(X))
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
@@ -186,6 +189,13 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
+
+
+def _without_quoting(change: Callable[[Any], Any], X: Any) -> Any:  # noqa: ANN401
+    """What scikit-learn makes of X; numbers that it cannot look at are refused in words."""
+    with suppress(ArithmeticError):  # as of decimal.Decimal("sNaN"), which no operation takes
+        return change(X)
+    raise ValueError("X holds numbers that cannot be computed with; convert its columns to float")
 
 
 def _checked(X: Any) -> Any:  # noqa: ANN401

@@ -22,6 +22,8 @@ from privlearn.solvers._common.partition import deal, fewest_rows, fewest_rows_r
 
 __all__ = ["SubLassoSelector"]
 
+MOST_MODELS = 2**24  # so many groups are still numbers in memory, whatever is private about n
+
 Array = NDArray[np.float64]
 # Chosen on generated data by tools/derive_sub_lasso.py (noisy_top_k.md, "The rule").
 ROWS_PER_FEATURE = 4  # rows of a group, for each feature that it votes for
@@ -75,7 +77,7 @@ class SubLassoSelector(PrivateSelector):
     _paper: ClassVar[str] = "SubLasso (Kifer et al. 2012; Dick, Gillenwater, Joseph 2023)"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PrivateSelector._parameter_constraints,
-        "models": [None, Interval(Integral, 1, None, closed="left")],
+        "models": [None, Interval(Integral, 1, MOST_MODELS, closed="both")],
     }
 
     def _buys_count(self) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from privlearn._core.numerics import MAX_COLUMNS
 from privlearn._core.problem import Budget, Problem
 from privlearn._data.personal_budgets import Levels
 from privlearn._objective.losses import Target
@@ -49,7 +50,7 @@ class KernelMixin(PrivateEstimator):
 
     _kernel_constraints: ClassVar[dict[str, list[Any]]] = {
         "kernel": [StrOptions(set(KERNELS))],
-        "n_components": [None, Interval(Integral, 1, None, closed="left")],
+        "n_components": [None, Interval(Integral, 1, MAX_COLUMNS, closed="both")],
         "orthogonal": ["boolean"],
         "feature_seed": [Interval(Integral, 0, None, closed="left")],
     }
