@@ -102,6 +102,13 @@ def test_types_are_declared():
     assert files("privlearn").joinpath("py.typed").is_file()
 
 
+def test_the_archive_of_the_source_holds_what_it_names_and_no_environment():
+    """hatchling packs every folder that the root's .gitignore lets pass, `.venv-oldest` too."""
+    named = PYPROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["only-include"]
+    assert {"src/privlearn", "tests"} <= set(named)
+    assert all((ROOT / name).exists() and not name.startswith(".") for name in named)
+
+
 def test_data_file_is_small():
     assert files("privlearn.datasets").joinpath("cps1988.npz").stat().st_size < 200_000
 
