@@ -6,7 +6,7 @@ SHELL := /bin/sh
 
 # The first of these that is 3.11 or newer and can make virtual environments; override: make PYTHON=...
 USABLE = -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
-PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	"$$p" $(USABLE) && { echo "$$p"; break; }; done)
 # The oldest set has wheels for 3.11; on a machine without it, `make test-oldest` says so.
 PYTHON_OLDEST ?= $(shell for p in python3.11 "$(PYTHON)"; do \
@@ -18,9 +18,11 @@ VENV_OLDEST := .venv-oldest
 VENV_PEERS := .venv-bench
 VENV_DIFFPRIVLIB := .venv-bench-diffprivlib
 BENCH_VENV := $(if $(wildcard $(VENV_PEERS)/.installed),$(VENV_PEERS),$(VENV))
-BENCH_READY := $(if $(wildcard $(VENV_PEERS)/.installed),$(VENV_PEERS)/.installed,$(VENV)/.installed-bench)
+BENCH_READY := $(if $(wildcard $(VENV_PEERS)/.installed),$(VENV_PEERS)/.installed,$(VENV)/.installed-dev)
 PIP_INSTALL := -m pip install --disable-pip-version-check --quiet
-LOCK := requirements-dev.txt
+LOCK_RUN := requirements-run.txt
+LOCK_TEST := requirements-test.txt
+LOCK_DEV := requirements-dev.txt
 LOCK_OLDEST := requirements-oldest.txt
 
 # Two test processes, one thread each: more would only fight for two cores.
@@ -65,12 +67,18 @@ audit: $(BENCH_READY)  ## attack every estimator, and write what was promised an
 
 bench-peers: $(VENV_PEERS)/.installed $(VENV_DIFFPRIVLIB)/.installed  ## set up what is compared with
 
-# uv resolves for all supported Pythons at once. Nothing about where packages came from is written.
+# uv resolves for all supported Pythons and systems at once, and writes the hashes of every file of a
+# version. Nothing about where packages came from is written. The smaller locks are cut from the
+# largest. The oldest set is for Linux alone.
 COMPILE := compile --quiet --upgrade --no-emit-index-url --no-annotate --python-version 3.11 \
-	--custom-compile-command 'make lock' pyproject.toml
+	--generate-hashes --custom-compile-command 'make lock' pyproject.toml --group build
 lock: $(VENV)/bin/python  ## choose the newest versions again and write them down
 	$(VENV)/bin/python $(PIP_INSTALL) uv
-	$(VENV)/bin/python -m uv pip $(COMPILE) --universal --all-extras --output-file $(LOCK)
+	$(VENV)/bin/python -m uv pip $(COMPILE) --universal --all-extras --output-file $(LOCK_DEV)
+	$(VENV)/bin/python -m uv pip $(COMPILE) --universal --extra test --constraint $(LOCK_DEV) \
+		--output-file $(LOCK_TEST)
+	$(VENV)/bin/python -m uv pip $(COMPILE) --universal --constraint $(LOCK_DEV) \
+		--output-file $(LOCK_RUN)
 	$(VENV)/bin/python -m uv pip $(COMPILE) --resolution lowest-direct --extra test \
 		--output-file $(LOCK_OLDEST)
 
@@ -91,26 +99,26 @@ $(VENV_OLDEST)/bin/python:
 	"$(PYTHON_OLDEST)" -m venv $(VENV_OLDEST)
 	@echo '*' > $(VENV_OLDEST)/.gitignore
 
+# First the files whose hashes a lock names, and no others; then the package itself, which by then
+# needs nothing more: pip cannot hash a folder, so the two steps cannot be one.
+define install
+	$(1)/bin/python $(PIP_INSTALL) --require-hashes --requirement $(2)
+	$(1)/bin/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $(3)
+endef
+
 # Stamps: nothing is installed again until the lock or pyproject.toml changes.
-$(VENV)/.installed-run: pyproject.toml $(LOCK) | $(VENV)/bin/python
-	$(VENV)/bin/python $(PIP_INSTALL) --constraint $(LOCK) --editable .
-	@touch $@
+$(VENV)/.installed-run: pyproject.toml $(LOCK_RUN) | $(VENV)/bin/python
+	$(call install,$(VENV),$(LOCK_RUN),$@)
 
-$(VENV)/.installed-test: pyproject.toml $(LOCK) | $(VENV)/bin/python
-	$(VENV)/bin/python $(PIP_INSTALL) --constraint $(LOCK) --editable '.[test]'
-	@touch $@ $(VENV)/.installed-run
+$(VENV)/.installed-test: pyproject.toml $(LOCK_TEST) | $(VENV)/bin/python
+	$(call install,$(VENV),$(LOCK_TEST),$@ $(VENV)/.installed-run)
 
-$(VENV)/.installed-dev: pyproject.toml $(LOCK) | $(VENV)/bin/python
-	$(VENV)/bin/python $(PIP_INSTALL) --constraint $(LOCK) --editable '.[dev]'
-	@touch $@ $(VENV)/.installed-test $(VENV)/.installed-run
+$(VENV)/.installed-dev: pyproject.toml $(LOCK_DEV) | $(VENV)/bin/python
+	$(call install,$(VENV),$(LOCK_DEV),$@ $(VENV)/.installed-test $(VENV)/.installed-run)
 
 $(VENV_OLDEST)/.installed: pyproject.toml $(LOCK_OLDEST) | $(VENV_OLDEST)/bin/python
-	$(VENV_OLDEST)/bin/python $(PIP_INSTALL) --constraint $(LOCK_OLDEST) --editable '.[test]'
-	@touch $@
-
-$(VENV)/.installed-bench: pyproject.toml $(LOCK) | $(VENV)/bin/python
-	$(VENV)/bin/python $(PIP_INSTALL) --constraint $(LOCK) --editable '.[bench]'
-	@touch $@ $(VENV)/.installed-run
+	$(call install,$(VENV_OLDEST),$(LOCK_OLDEST),$@)
 
 # torch comes first and alone, so that nothing else has a say in which build of it is taken.
 $(VENV_PEERS)/.installed: pyproject.toml benchmarks/requirements-peers.txt

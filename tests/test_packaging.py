@@ -14,7 +14,8 @@ import pytest
 from privlearn._core.version import __version__
 
 ROOT = Path(__file__).resolve().parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = PYPROJECT["project"]
 HEAVY = ("sklearn", "scipy", "numba", "mpmath", "pandas", "dp_accounting", "randomgen", "polars")
 
 
@@ -101,6 +102,13 @@ def test_types_are_declared():
     assert files("privlearn").joinpath("py.typed").is_file()
 
 
+def test_the_archive_of_the_source_holds_what_it_names_and_no_environment():
+    """hatchling packs every folder that the root's .gitignore lets pass, `.venv-oldest` too."""
+    named = PYPROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["only-include"]
+    assert {"src/privlearn", "tests"} <= set(named)
+    assert all((ROOT / name).exists() and not name.startswith(".") for name in named)
+
+
 def test_data_file_is_small():
     assert files("privlearn.datasets").joinpath("cps1988.npz").stat().st_size < 200_000
 
@@ -124,13 +132,24 @@ def requirement_name(requirement):
     return re.match(r"[A-Za-z0-9-]+", requirement).group().lower()
 
 
+LOCKS = sorted(path.name for path in ROOT.glob("requirements-*.txt"))
+
+
+def locked(file_name):
+    """Yield (name, version, marker, hashes) of every entry of a lock."""
+    text = (ROOT / file_name).read_text(encoding="utf-8").replace("\\\n", "")
+    for line in text.splitlines():
+        if line.strip() and not line.lstrip().startswith("#"):
+            entry = re.fullmatch(r"([a-z0-9-]+)==([\w.]+)(?: ; (.*?))?((?: +--hash=\S+)*) *", line)
+            name, pinned, marker, hashes = entry.groups()
+            yield name, pinned, marker, hashes.split()
+
+
 def pins(file_name):
     """Return {name: {version, ...}} of a lock; one name may have a version per Python."""
     found = {}
-    for line in (ROOT / file_name).read_text(encoding="utf-8").splitlines():
-        if line.strip() and not line.lstrip().startswith("#"):
-            name, pinned = re.fullmatch(r"([a-z0-9-]+)==([\w.]+)(?: ; .*)?", line.rstrip()).groups()
-            found.setdefault(name, set()).add(pinned)
+    for name, pinned, *_ in locked(file_name):
+        found.setdefault(name, set()).add(pinned)
     return found
 
 
@@ -148,11 +167,33 @@ def test_base_install_is_small():
 
 
 def test_lock_pins_every_direct_dependency():
-    locked = pins("requirements-dev.txt")
-    missing = [
-        d for d in direct_requirements("verify", "test", "dev") if requirement_name(d) not in locked
-    ]
-    assert not missing
+    for file_name, extras in {
+        "requirements-run.txt": [],
+        "requirements-test.txt": ["verify", "test"],
+        "requirements-dev.txt": ["verify", "test", "bench", "dev"],
+        "requirements-oldest.txt": ["verify", "test"],
+    }.items():
+        wanted = {requirement_name(line) for line in direct_requirements(*extras)}
+        assert wanted <= pins(file_name).keys(), file_name
+
+
+@pytest.mark.parametrize("file_name", LOCKS)
+def test_locks_name_what_builds_the_package_and_hash_everything(file_name):
+    """So nothing else is fetched: pip refuses other files, and builds with what is installed."""
+    build = {requirement_name(line) for line in PYPROJECT["build-system"]["requires"]}
+    assert build < {requirement_name(line) for line in PYPROJECT["dependency-groups"]["build"]}
+    assert build | {"editables"} <= pins(file_name).keys()
+    for name, _, _, hashes in locked(file_name):
+        assert hashes, name
+        assert all(re.fullmatch(r"--hash=sha256:[0-9a-f]{64}", item) for item in hashes), name
+
+
+def test_smaller_locks_are_parts_of_the_largest():
+    run, test, whole = (
+        {(name, pinned, *hashes) for name, pinned, _, hashes in locked(f"requirements-{part}.txt")}
+        for part in ("run", "test", "dev")
+    )
+    assert run < test < whole
 
 
 @pytest.mark.parametrize("requirement", direct_requirements("verify", "test"))
