@@ -5,10 +5,24 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from typing import TYPE_CHECKING
 
 from privlearn._core.version import __version__
+
+if TYPE_CHECKING:
+    from privlearn import audit, datasets, exceptions, solvers
+    from privlearn._core.show_versions import show_versions
+    from privlearn.kernel_model import KernelClassifier, KernelRegressor
+    from privlearn.ledger import Ledger
+    from privlearn.linear_model import (
+        ElasticNet,
+        HuberRegressor,
+        Lasso,
+        LinearRegression,
+        LinearSVC,
+        LogisticRegression,
+        Ridge,
+    )
 
 __all__ = [
     "ElasticNet",
@@ -53,13 +67,16 @@ _MODULES = {
     "solvers",
 }
 
+if not TYPE_CHECKING:  # a checker that saw this would take every name for Any
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 (PEP 562)
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    if name in _MODULES:
-        return importlib.import_module(f"privlearn.{name}")
-    raise AttributeError(f"module 'privlearn' has no attribute {name!r}")
+    def __getattr__(name: str) -> object:
+        import importlib
+
+        if name in _HOMES:
+            return getattr(importlib.import_module(_HOMES[name]), name)
+        if name in _MODULES:
+            return importlib.import_module(f"privlearn.{name}")
+        raise AttributeError(f"module 'privlearn' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -19,6 +19,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
+from privlearn._core.docstrings import documented
 from privlearn._core.numerics import MAX_COLUMNS
 from privlearn._data.bounded import read_features, refuse_not_finite
 from privlearn._data.cells import as_numbers
@@ -84,6 +85,7 @@ class _DataFreeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return tags
 
 
+@documented
 @dataclass(eq=False, repr=False)
 class RandomFourierFeatures(_DataFreeMap):
     """Features whose inner products approximate a kernel (Rahimi and Recht 2007).
@@ -97,29 +99,21 @@ class RandomFourierFeatures(_DataFreeMap):
 
     Parameters
     ----------
-    n_components : int, default=1000
+    n_components : int
         Number M of features; even, because each frequency gives a cosine and a sine.
-    kernel : {"gaussian", "laplacian", "matern12", "matern32", "matern52"}, default="gaussian"
-        With h the bandwidth and d the difference of two rows: exp(-|d|^2 / (2 h^2));
-        exp(-|d|_1 / h) with the sum of absolute differences; or the Matern kernel of smoothness
-        1/2, 3/2 or 5/2 and length h, of which the first is exp(-|d| / h).
-    bandwidth : float or array-like of shape (n_features,), default=1.0
+    bandwidth : float or array-like of shape (n_features,)
         The length h, or one for each feature.
-    orthogonal : bool, default=False
-        Draw frequencies in groups of n_features orthogonal directions (Yu et al. 2016), with the
-        same law for each: a smaller error for most pairs of rows. Not for "laplacian", whose law
-        has no such symmetry.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState instance or None
         Seed of the frequencies. Setting it takes nothing from the privacy.
 
     Attributes
     ----------
     frequencies_ : ndarray of shape (n_features, n_components // 2)
         Frequencies in radians per unit of X.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, when X has names.
+
+    See Also
+    --------
+    privlearn.KernelRegressor : Chooses bandwidth and number of features, and fits.
 
     Examples
     --------
@@ -196,6 +190,7 @@ class RandomFourierFeatures(_DataFreeMap):
         return out
 
 
+@documented
 @dataclass(eq=False, repr=False)
 class RandomProjection(_DataFreeMap):
     """Project rows on a few random directions (Johnson and Lindenstrauss 1984).
@@ -208,18 +203,18 @@ class RandomProjection(_DataFreeMap):
     Parameters
     ----------
     n_components : int
-        Number of directions.
-    random_state : int, RandomState instance or None, default=None
+        Number of directions to project on.
+    random_state : int, RandomState instance or None
         Seed of the directions. Setting it takes nothing from the privacy.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The directions.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, when X has names.
+        The directions, one in each row.
+
+    See Also
+    --------
+    privlearn.feature_selection.KendallSelector : Keeps columns as they are.
 
     Examples
     --------

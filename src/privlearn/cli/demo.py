@@ -130,8 +130,9 @@ def _regression(wages: Wages, ledger: object) -> None:
 
     _title("1. How much does a year of education add? Log weekly wage, by linear regression")
     low, high = np.log(wages.bounds)
-    limits = {"bounds_X": (0.0, 1.0), "bounds_y": (float(low), float(high))}
-    model = LinearRegression(**limits, **_common(ledger))
+    model = LinearRegression(
+        bounds_X=(0.0, 1.0), bounds_y=(float(low), float(high)), **_common(ledger)
+    )
     y, y_test = np.log(wages.wage), np.log(wages.wage_test)
     _fit(model, wages, y, explain=True)
     others = NonPrivate().fit(wages.X, y)

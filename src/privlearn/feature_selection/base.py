@@ -19,6 +19,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from privlearn._core.certificate import Certificate
+from privlearn._core.docstrings import documented
 from privlearn._core.numerics import MAX_COLUMNS
 from privlearn._core.plan import Plan, Release, calibrate, check_size
 from privlearn._core.problem import Adjacency, Bounds, Budget
@@ -40,6 +41,15 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
     """Base of private feature selectors; subclasses name their releases and score features.
 
     The fields are the parameters of `__init__`, which stores them as they are; `fit` checks them.
+
+    Parameters
+    ----------
+    delta : float
+        Probability with which the promise of `epsilon` may fail. 0 is enough, and more makes the
+        composition of the k rounds cheaper.
+    on_invalid : {"raise", "drop"}
+        What happens to rows with NaN or infinity: an error before anything is spent, or they count
+        as empty rows, which have no part in the selection, and the guarantee covers them.
     """
 
     k: int = 5
@@ -71,15 +81,9 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
     def _select(self, data: BoundedData, release: Releaser) -> list[int]:
         """The features, in the order of their selection."""
 
+    @documented
     def plan(self, n: int | None = None, *, n_features: int) -> Plan:
         """What a fit would release and cost, before any data.
-
-        Parameters
-        ----------
-        n : int or None, default=None
-            Number of rows. With ``adjacency="add_remove"`` it is not used.
-        n_features : int
-            Number of columns of X.
 
         Returns
         -------
@@ -163,6 +167,11 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             Rows with the columns of `fit`.
+
+        Returns
+        -------
+        array, data frame or sparse matrix of shape (n_samples, k)
+            The selected columns, in their order in X.
         """
         check_is_fitted(self)
         return _without_quoting(super().transform, _checked(X))
@@ -174,6 +183,11 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_selected)
             Rows with the selected columns.
+
+        Returns
+        -------
+        array or sparse matrix of shape (n_samples, n_features)
+            With as many columns as X had.
         """
         check_is_fitted(self)
         return _without_quoting(super().inverse_transform, _checked(X))

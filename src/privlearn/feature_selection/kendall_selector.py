@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from privlearn._core.docstrings import documented
 from privlearn._core.plan import Release
 from privlearn._core.problem import Adjacency
 from privlearn._core.releaser import Releaser
@@ -15,6 +16,7 @@ from privlearn.solvers._common.noisy_top_k import kendall_releases, select_by_ke
 __all__ = ["KendallSelector"]
 
 
+@documented
 @dataclass(eq=False, repr=False)
 class KendallSelector(PrivateSelector):
     """Select k features by Kendall's rank correlation, with a privacy guarantee.
@@ -23,32 +25,9 @@ class KendallSelector(PrivateSelector):
     what it shares, on average, with those already chosen (Dick, Gillenwater and Joseph 2023). Only
     orders count, so no bounds are needed, and outliers and units do not matter.
 
-    Parameters
-    ----------
-    k : int, default=5
-        How many features to select.
-    epsilon : float, default=1.0
-        Promised in total for this fit.
-    delta : float, default=0.0
-        Promised; 0 is enough, and more buys better composition of the k rounds.
-    adjacency : {"zero_out", "add_remove", "replace_one"}, default="zero_out"
-        Which data sets the guarantee makes hard to tell apart.
-    on_invalid : {"raise", "drop"}, default="raise"
-        What happens to rows with NaN or infinity: an error before anything is spent, or they count
-        as empty rows, which are in no pair, and the guarantee covers them.
-    ledger, dataset : Ledger or its path, and str, default=None
-        What is charged before anything is released, and the name the charge is booked under.
-    random_state : int, RandomState, Generator or None, default=None
-        For tests only: a reproducible run is not private, and the certificate says so.
-
-    Attributes
-    ----------
-    selected_ : array of shape (k,)
-        Columns in the order of their selection.
-    privacy_ : Certificate
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        Only when X has column names.
+    See Also
+    --------
+    SubLassoSelector : Where features correlate and rows are many.
 
     Examples
     --------

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
+from privlearn._core.docstrings import documented
 from privlearn._core.plan import Release
 from privlearn._core.problem import Adjacency
 from privlearn._core.releaser import Releaser
@@ -32,6 +33,7 @@ COUNT_SHARE = 0.05  # of epsilon, where the number of rows is private (Dick et a
 CELLS = 4_000_000  # of X that are copied at a time
 
 
+@documented
 @dataclass(eq=False, repr=False)
 class SubLassoSelector(PrivateSelector):
     """Select k features by the votes of many Lasso models, with a privacy guarantee.
@@ -44,22 +46,13 @@ class SubLassoSelector(PrivateSelector):
 
     Parameters
     ----------
-    k : int, default=5
-        How many features to select.
-    models : int or None, default=None
+    models : int or None
         How many groups. None takes groups of about 4 k rows; where the number of rows is private,
-        5 % of epsilon buys a noisy one.
-    epsilon, delta, adjacency, on_invalid, ledger, dataset, random_state
-        As in `KendallSelector`.
+        it is estimated with 5 % of epsilon.
 
-    Attributes
-    ----------
-    selected_ : array of shape (k,)
-        Columns in the order of their selection.
-    privacy_ : Certificate
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        Only when X has column names.
+    See Also
+    --------
+    KendallSelector : Needs fewer rows or less budget.
 
     Examples
     --------

@@ -38,7 +38,26 @@ AT_ONCE = 4096  # rows to predict at a time
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelMixin(PrivateEstimator):
-    """Adds a feature map to an estimator; the linear solvers do the rest."""
+    """Adds a feature map to an estimator; the linear solvers do the rest.
+
+    Parameters
+    ----------
+    bandwidth : float, array-like of shape (n_features,) or None
+        Length of the kernel in units of X, from public knowledge. None estimates ranks of the
+        features' values privately, with 5 % of the budget; the kernel then sees ranks, for which a
+        length is known, and ranks are among the features themselves.
+    n_components : int or None
+        Number of random features, rounded up to an even one. None takes what the budget can tell
+        apart.
+    feature_seed : int
+        Seed of the frequencies. They do not depend on the data, so it is no secret.
+    solver : str or solver
+        Any linear solver. "output" is Wang and Guo's (2024). "auto" takes "scd", and "sgd", which
+        computes features in blocks, where those of all rows would not fit into memory; "one-pass"
+        with ``delta=0`` or own epsilons.
+    scale_X : None
+        Not used: kernels take `bandwidth`. Anything but None is refused.
+    """
 
     kernel: str = "gaussian"
     bandwidth: Any = None  # None, a number or an array-like

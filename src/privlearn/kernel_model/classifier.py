@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval
 
+from privlearn._core.docstrings import documented
 from privlearn._objective.losses import Logistic, Loss, Softmax
 from privlearn.kernel_model.base import KernelMixin
 from privlearn.linear_model.classifier import PrivateLinearClassifier
@@ -17,6 +18,7 @@ from privlearn.linear_model.weights import inverse_weight
 __all__ = ["KernelClassifier"]
 
 
+@documented
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelClassifier(KernelMixin, ProbabilityMixin, PrivateLinearClassifier):
     """Kernel logistic regression for two or more classes: curved borders.
@@ -26,30 +28,22 @@ class KernelClassifier(KernelMixin, ProbabilityMixin, PrivateLinearClassifier):
 
     Parameters
     ----------
-    C : float or None, default=None
+    C : float or None
         Inverse weight of the penalty; infinity for none. None takes what the noise of the budget
         asks for.
-    kernel, bandwidth, n_components, orthogonal, feature_seed, solver
-        As in `KernelRegressor`; several classes are always learned by "sgd" unless another solver
-        that knows them is given.
-    classes : array-like or "from_y", default="from_y"
-        The labels, as in `LogisticRegression`.
-    epsilon, delta, adjacency, data_norm, bounds_X, fit_intercept, on_invalid, ledger, dataset, \
-random_state
-        As in `LinearRegression`. `scale_X` is not used.
+    solver : str or solver
+        Any linear solver. "auto" takes "scd" for two classes, and "sgd" for more or where features
+        of all rows would not fit into memory; "one-pass" with ``delta=0`` or own epsilons.
 
     Attributes
     ----------
     coef_ : array of shape (1, n_features_out) or (n_classes, n_features_out)
-        Of the features.
-    intercept_ : array of shape (1,) or (n_classes,)
-    classes_ : array of shape (n_classes,)
-    feature_map_ : FeatureMap
-        `feature_map_.transform(X)` are the features.
-    privacy_ : Certificate
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        Only when X has column names.
+        Coefficients of the random features: of the second class, or of each of several.
+
+    See Also
+    --------
+    LogisticRegression : Straight borders between classes.
+    privlearn.kernel_approximation.RandomFourierFeatures : The features alone.
 
     Examples
     --------

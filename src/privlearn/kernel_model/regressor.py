@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval
 
+from privlearn._core.docstrings import documented
 from privlearn._objective.losses import Loss, Squared
 from privlearn.kernel_model.base import KernelMixin
 from privlearn.linear_model.regressor import PrivateLinearRegressor
@@ -16,6 +17,7 @@ from privlearn.linear_model.weights import weight
 __all__ = ["KernelRegressor"]
 
 
+@documented
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelRegressor(KernelMixin, PrivateLinearRegressor):
     """Kernel ridge regression: a curve instead of a line.
@@ -25,39 +27,18 @@ class KernelRegressor(KernelMixin, PrivateLinearRegressor):
 
     Parameters
     ----------
-    alpha : float or None, default=None
+    alpha : float or None
         Weight of the penalty. None takes what the noise of the budget asks for.
-    kernel : {"gaussian", "laplacian", "matern12", "matern32", "matern52"}, default="gaussian"
-        As in `RandomFourierFeatures`.
-    bandwidth : float, array-like of shape (n_features,) or None, default=None
-        Length of the kernel in units of X, from public knowledge. None buys ranks of the features'
-        values with 5 % of the budget; the kernel then sees ranks, for which a length is known, and
-        ranks are among the features themselves. Nothing is ever read off the data without noise.
-    n_components : int or None, default=None
-        Number of random features, rounded up to an even one. None takes what the budget can tell
-        apart.
-    orthogonal : bool, default=False
-        Whether frequencies are orthogonal, as in `RandomFourierFeatures`.
-    feature_seed : int, default=0
-        Seed of the frequencies. They do not depend on the data, so it is no secret.
-    solver : str or solver, default="auto"
-        Any linear solver. "output" is Wang and Guo's (2024); "auto" takes "scd", and "sgd", which
-        computes features in blocks, where those of all rows would not fit into memory.
-    epsilon, delta, adjacency, data_norm, bounds_X, bounds_y, fit_intercept, on_invalid, ledger, \
-dataset, random_state
-        As in `LinearRegression`. `scale_X` is not used.
 
     Attributes
     ----------
     coef_ : array of shape (n_features_out,)
-        Of the features.
-    intercept_ : float
-    feature_map_ : FeatureMap
-        `feature_map_.transform(X)` are the features.
-    privacy_ : Certificate
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        Only when X has column names.
+        Coefficients of the random features.
+
+    See Also
+    --------
+    Ridge : A line instead of a curve.
+    privlearn.kernel_approximation.RandomFourierFeatures : The features alone.
 
     Examples
     --------

@@ -18,6 +18,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from privlearn._core.certificate import Certificate
+from privlearn._core.docstrings import documented
 from privlearn._core.plan import Plan, calibrate, check_size
 from privlearn._core.problem import Adjacency, Bounds, Budget, Problem, budget_of
 from privlearn._core.releaser import charge_and_open
@@ -92,6 +93,7 @@ class PrivateEstimator(BaseEstimator):
         """Assumptions beyond those of every problem."""
         return ()
 
+    @documented
     def plan(
         self,
         n: int | None = None,
@@ -100,15 +102,6 @@ class PrivateEstimator(BaseEstimator):
         sample_epsilon: Any = None,  # noqa: ANN401
     ) -> Plan:
         """What a fit would release and cost, before any data.
-
-        Parameters
-        ----------
-        n : int or None, default=None
-            Number of rows. With ``adjacency="add_remove"`` it only serves the forecast.
-        n_features : int
-            Number of columns of X.
-        sample_epsilon : array-like of shape (n,) or None, default=None
-            Everybody's own privacy level, as in `fit`.
 
         Returns
         -------
@@ -134,6 +127,7 @@ class PrivateEstimator(BaseEstimator):
             return plan
         return replace(plan, outlook=solver.forecast(problem, settings, plan, n))
 
+    @documented
     def fit(self, X: Any, y: Any, sample_epsilon: Any = None, **unsupported: object) -> Self:  # noqa: ANN401
         """Fit the model and publish its coefficients with their certificate.
 
@@ -142,12 +136,7 @@ class PrivateEstimator(BaseEstimator):
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             One row per person.
         y : array-like of shape (n_samples,)
-            Target.
-        sample_epsilon : array-like of shape (n_samples,) or None, default=None
-            A privacy level per person, at most `epsilon`: public, and chosen without looking at the
-            data. It needs solver "one-pass", which "auto" then takes.
-        **unsupported
-            `sample_weight` and the like are refused: there is no proof for them.
+            Target, one per row.
 
         Returns
         -------

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
+from privlearn._core.docstrings import documented
 from privlearn._core.plan import Plan
 from privlearn._core.problem import Adjacency
 from privlearn._data.bounded import Table, validate
@@ -22,12 +23,28 @@ __all__ = ["PrivateLinearClassifier"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
-    """Base of linear classifiers; subclasses name loss and penalty."""
+    """Base of linear classifiers; subclasses name loss and penalty.
+
+    Parameters
+    ----------
+    on_invalid : {"raise", "drop"}
+        What happens to rows with NaN or infinity, or with a label that is not in `classes`: an
+        error before anything is spent, or they count as empty rows, and the guarantee covers them.
+
+    Attributes
+    ----------
+    coef_ : array of shape (1, n_features) or (n_classes, n_features)
+        Coefficients, in the units of the X that was given: of the second class, or of each of
+        several.
+    intercept_ : array of shape (1,) or (n_classes,)
+        The constants in the scores; zeros with ``fit_intercept=False``.
+    """
 
     classes: Any = "from_y"  # array-like, or "from_y"
 
     classes_: NDArray[Any] = field(init=False)
 
+    @documented
     def plan(
         self,
         n: int | None = None,
@@ -38,17 +55,6 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
     ) -> Plan:
         """What a fit would release and cost, before any data.
 
-        Parameters
-        ----------
-        n : int or None, default=None
-            Number of rows. With ``adjacency="add_remove"`` it only serves the forecast.
-        n_features : int
-            Number of columns of X.
-        n_classes : int, default=2
-            Number of labels, where `classes` does not declare them.
-        sample_epsilon : array-like of shape (n,) or None, default=None
-            Everybody's own privacy level, as in `fit`.
-
         Returns
         -------
         Plan
@@ -58,40 +64,41 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
         labels = declared_classes(declared, None)
         return self._planned(n, n_features, len(labels), sample_epsilon)
 
+    @documented
     def decision_function(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
         """Scores: one per row for two classes, one per row and class for more.
 
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            Rows to score; clipped where ranges were estimated, otherwise as they are.
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_classes)
+            The class of the largest score is predicted; of two, the second where it is above 0.
         """
         scores = self._scores(X)
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
+    @documented
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: ANN401
         """Predict labels.
 
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            Rows to predict; clipped where ranges were estimated, otherwise as they are.
+        Returns
+        -------
+        array of shape (n_samples,)
+            Labels, as in `classes_`.
         """
         scores = self.decision_function(X)
         best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[best])
 
+    @documented
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # noqa: ANN401
         """Share of labels that are predicted; labels are compared by value.
 
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            Rows to predict.
-        y : array-like of shape (n_samples,)
-            True labels.
-        sample_weight : array-like of shape (n_samples,) or None, default=None
-            Weights of the rows.
+        It looks at the data without noise, so what it returns is not covered by the certificate.
+
+        Returns
+        -------
+        float
+            Accuracy, between 0 and 1.
         """
         return accuracy(self.predict(X), y, self.classes_, sample_weight)
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval
 
+from privlearn._core.docstrings import documented
 from privlearn._objective.losses import Loss, Squared
 from privlearn._objective.penalties import Penalty
 from privlearn.linear_model.boxes import in_a_box
@@ -17,6 +18,7 @@ from privlearn.linear_model.weights import weight
 __all__ = ["ElasticNet"]
 
 
+@documented
 @dataclass(kw_only=True, eq=False, repr=False)
 class ElasticNet(PrivateLinearRegressor):
     """Least squares with L1 and L2 penalties, as in scikit-learn.
@@ -25,14 +27,20 @@ class ElasticNet(PrivateLinearRegressor):
 
     Parameters
     ----------
-    alpha : float, default=1.0
+    alpha : float
         Weight of the penalties, in the units of the X and y that are given; 0 is least squares.
-    l1_ratio : float, default=0.5
+        Where ranges are estimated privately, the penalty is that of features scaled to them.
+    l1_ratio : float
         Share of the L1 penalty, between 0 (L2 alone) and 1 (the Lasso).
-    positive, coef_bounds, epsilon, delta, adjacency, solver, data_norm, bounds_X, bounds_y, \
-scale_X, fit_intercept, on_invalid, ledger, dataset, random_state
-        As in `LinearRegression`. With ``on_invalid="drop"`` and a public number of rows, n counts
-        the dropped rows, too.
+    on_invalid : {"raise", "drop"}
+        What happens to rows with NaN or infinity: an error before anything is spent, or they count
+        as empty rows, and the guarantee covers them. The n of the objective counts them, too, where
+        the number of rows is public.
+
+    See Also
+    --------
+    Lasso : The L1 penalty alone.
+    Ridge : The L2 penalty alone.
 
     Examples
     --------

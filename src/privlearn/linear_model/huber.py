@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval
 
+from privlearn._core.docstrings import documented
 from privlearn._objective.losses import Huber, Loss
 from privlearn._objective.penalties import Penalty
 from privlearn.linear_model.boxes import in_a_box
@@ -18,6 +19,7 @@ from privlearn.linear_model.weights import weight
 __all__ = ["HuberRegressor"]
 
 
+@documented
 @dataclass(kw_only=True, eq=False, repr=False)
 class HuberRegressor(StreamingMixin, PrivateLinearRegressor):
     """Linear regression that outliers in y cannot carry away, as in scikit-learn.
@@ -27,14 +29,16 @@ class HuberRegressor(StreamingMixin, PrivateLinearRegressor):
 
     Parameters
     ----------
-    epsilon_huber : float, default=1.35
+    epsilon_huber : float
         Where squares give way to absolute errors, in units of the scale; greater than 1. It is
         scikit-learn's `epsilon`, a name that privacy needs here.
-    alpha : float, default=0.0001
-        Weight of the squared L2 penalty.
-    coef_bounds, epsilon, delta, adjacency, solver, data_norm, bounds_X, bounds_y, scale_X, \
-fit_intercept, on_invalid, ledger, dataset, random_state
-        As in `LinearRegression`.
+    alpha : float
+        Weight of the squared L2 penalty. Where ranges are estimated privately, it is that of
+        features scaled to them.
+
+    See Also
+    --------
+    LinearRegression : Least squares, for targets without outliers.
 
     Examples
     --------

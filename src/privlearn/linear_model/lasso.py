@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval
 
+from privlearn._core.docstrings import documented
 from privlearn._objective.losses import Loss, Squared
 from privlearn._objective.penalties import Penalty
 from privlearn.linear_model.boxes import in_a_box
@@ -17,6 +18,7 @@ from privlearn.linear_model.weights import weight
 __all__ = ["Lasso"]
 
 
+@documented
 @dataclass(kw_only=True, eq=False, repr=False)
 class Lasso(PrivateLinearRegressor):
     """Least squares with an L1 penalty, as in scikit-learn: some coefficients become 0.
@@ -26,12 +28,18 @@ class Lasso(PrivateLinearRegressor):
 
     Parameters
     ----------
-    alpha : float, default=1.0
-        Weight of the penalty, in the units of the X and y that are given; 0 is least squares.
-    positive, coef_bounds, epsilon, delta, adjacency, solver, data_norm, bounds_X, bounds_y, \
-scale_X, fit_intercept, on_invalid, ledger, dataset, random_state
-        As in `LinearRegression`. With ``on_invalid="drop"`` and a public number of rows, n counts
-        the dropped rows, too.
+    alpha : float
+        Weight of the penalty, in the units of the X and y that are given; 0 is least squares. Where
+        ranges are estimated privately, the penalty is that of features scaled to them.
+    on_invalid : {"raise", "drop"}
+        What happens to rows with NaN or infinity: an error before anything is spent, or they count
+        as empty rows, and the guarantee covers them. The n of the objective counts them, too, where
+        the number of rows is public.
+
+    See Also
+    --------
+    ElasticNet : With an L2 penalty as well.
+    privlearn.feature_selection.KendallSelector : Selects features by rank correlation.
 
     Examples
     --------

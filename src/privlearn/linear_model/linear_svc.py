@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from privlearn._core.docstrings import documented
 from privlearn._objective.losses import Hinge, Loss, SquaredHinge
 from privlearn._objective.penalties import Penalty
 from privlearn.linear_model.boxes import in_a_box
@@ -20,6 +21,7 @@ __all__ = ["LinearSVC"]
 LOSS_CALLED = {"hinge": Hinge, "squared_hinge": SquaredHinge}
 
 
+@documented
 @dataclass(kw_only=True, eq=False, repr=False)
 class LinearSVC(StreamingMixin, PrivateLinearClassifier):
     """Linear support vector classification for two or more classes.
@@ -32,29 +34,12 @@ class LinearSVC(StreamingMixin, PrivateLinearClassifier):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Inverse weight of the penalty; infinity for none.
-    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+    loss : {"squared_hinge", "hinge"}
         The loss max(0, 1 - margin)^2, or max(0, 1 - margin).
-    coef_bounds : pair (low, high) or None, default=None
-        Limits of the coefficients: scalars, or arrays of shape (n_features,).
-    classes : array-like or "from_y", default="from_y"
-        The labels. "from_y" declares the set of labels in y public, and the certificate lists that
-        as an assumption.
-    epsilon, delta, adjacency, solver, data_norm, bounds_X, scale_X, fit_intercept, on_invalid, \
-ledger, dataset, random_state
-        As in `LinearRegression`; with ``on_invalid="drop"`` rows whose label is not in `classes`
-        count as empty.
 
-    Attributes
-    ----------
-    coef_ : array of shape (1, n_features) or (n_classes, n_features)
-    intercept_ : array of shape (1,) or (n_classes,)
-    classes_ : array of shape (n_classes,)
-    privacy_ : Certificate
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        Only when X has column names.
+    See Also
+    --------
+    LogisticRegression : Probabilities instead of margins.
 
     Notes
     -----

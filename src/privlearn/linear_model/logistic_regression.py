@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval
 
+from privlearn._core.docstrings import documented
 from privlearn._objective.losses import Logistic, Loss, Softmax
 from privlearn._objective.penalties import Penalty
 from privlearn.linear_model.boxes import in_a_box
@@ -19,6 +20,7 @@ from privlearn.linear_model.weights import inverse_weight, weight
 __all__ = ["LogisticRegression"]
 
 
+@documented
 @dataclass(kw_only=True, eq=False, repr=False)
 class LogisticRegression(StreamingMixin, ProbabilityMixin, PrivateLinearClassifier):
     """Logistic regression for two or more classes, as in scikit-learn.
@@ -28,29 +30,13 @@ class LogisticRegression(StreamingMixin, ProbabilityMixin, PrivateLinearClassifi
 
     Parameters
     ----------
-    C : float, default=1.0
-        Inverse weight of the penalty; infinity for none.
-    l1_ratio : float, default=0.0
-        Share of the L1 penalty, between 0 (L2) and 1 (L1).
-    coef_bounds : pair (low, high) or None, default=None
-        Limits of the coefficients: scalars, or arrays of shape (n_features,).
-    classes : array-like or "from_y", default="from_y"
-        The labels. "from_y" declares the set of labels in y public, and the certificate lists that
-        as an assumption.
-    epsilon, delta, adjacency, solver, data_norm, bounds_X, scale_X, fit_intercept, on_invalid, \
-ledger, dataset, random_state
-        As in `LinearRegression`; with ``on_invalid="drop"`` rows whose label is not in `classes`
-        count as empty.
+    l1_ratio : float
+        Share of the L1 penalty, between 0 (L2 alone) and 1 (L1 alone).
 
-    Attributes
-    ----------
-    coef_ : array of shape (1, n_features) or (n_classes, n_features)
-    intercept_ : array of shape (1,) or (n_classes,)
-    classes_ : array of shape (n_classes,)
-    privacy_ : Certificate
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        Only when X has column names.
+    See Also
+    --------
+    LinearSVC : Margins instead of probabilities.
+    KernelClassifier : Curved borders between classes.
 
     Examples
     --------

@@ -8,32 +8,36 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, log_softmax, softmax
 
+from privlearn._core.docstrings import documented
+
 __all__ = ["ProbabilityMixin"]
 
 
 class ProbabilityMixin:
     """Adds `predict_proba` and `predict_log_proba` to a classifier whose scores are log-odds."""
 
+    @documented
     def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
         """Probability of each class.
 
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            Rows to predict; clipped where ranges were estimated, otherwise as they are.
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            In the order of `classes_`.
         """
         scores = self.decision_function(X)  # type: ignore[attr-defined]
         if scores.ndim == 1:
             return np.column_stack([expit(-scores), expit(scores)])
         return np.asarray(softmax(scores, axis=1))
 
+    @documented
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
         """Logarithm of the probability of each class.
 
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            Rows to predict; clipped where ranges were estimated, otherwise as they are.
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            In the order of `classes_`.
         """
         scores = self.decision_function(X)  # type: ignore[attr-defined]
         if scores.ndim == 1:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
+from privlearn._core.docstrings import documented
 from privlearn._core.problem import Adjacency
 from privlearn._data.bounded import Table, validate
 from privlearn.linear_model.base import PrivateEstimator
@@ -20,36 +21,44 @@ __all__ = ["PrivateLinearRegressor"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PrivateLinearRegressor(RegressorMixin, PrivateEstimator):
-    """Base of linear regressors; subclasses name loss and penalty."""
+    """Base of linear regressors; subclasses name loss and penalty.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_features,)
+        Coefficients, in the units of the X and y that were given.
+    intercept_ : float
+        The constant in every prediction; 0.0 with ``fit_intercept=False``.
+    """
 
     bounds_y: tuple[float, float] | None = None
 
+    @documented
     def predict(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
         """Predict the target.
 
         Nothing is clipped where bounds were declared. A model that was learned on clipped rows, to
-        bought ranges or to a norm of its own, clips X, and its predictions, likewise.
+        ranges estimated privately or to a norm of its own, clips X, and its predictions, likewise.
 
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            Rows to predict.
+        Returns
+        -------
+        array of shape (n_samples,)
+            Predicted targets.
         """
         scores = self._scores(X)
         reach = getattr(self, "_clip_bounds", None)
         return scores if reach is None or reach.target is None else np.clip(scores, *reach.target)
 
+    @documented
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # noqa: ANN401
         """Coefficient of determination of the predictions: 1 is perfect.
 
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            Rows to predict.
-        y : array-like of shape (n_samples,)
-            True targets.
-        sample_weight : array-like of shape (n_samples,) or None, default=None
-            Weights of the rows.
+        It looks at the data without noise, so what it returns is not covered by the certificate.
+
+        Returns
+        -------
+        float
+            R^2, as in scikit-learn.
         """
         return r_squared(self.predict(X), y, sample_weight)
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval
 
+from privlearn._core.docstrings import documented
 from privlearn._objective.losses import Loss, Squared
 from privlearn._objective.penalties import Penalty
 from privlearn.linear_model.boxes import in_a_box
@@ -17,17 +18,22 @@ from privlearn.linear_model.weights import weight
 __all__ = ["Ridge"]
 
 
+@documented
 @dataclass(kw_only=True, eq=False, repr=False)
 class Ridge(PrivateLinearRegressor):
     """Least squares with an L2 penalty: |y - Xw|^2 + alpha |w|^2, as in scikit-learn.
 
     Parameters
     ----------
-    alpha : float, default=1.0
-        Weight of the penalty, in the units of the X and y that are given.
-    positive, coef_bounds, epsilon, delta, adjacency, solver, data_norm, bounds_X, bounds_y, \
-scale_X, fit_intercept, on_invalid, ledger, dataset, random_state
-        As in `LinearRegression`.
+    alpha : float
+        Weight of the penalty, in the units of the X and y that are given. Where ranges are
+        estimated privately, the penalty is that of features scaled to them.
+
+    See Also
+    --------
+    LinearRegression : Without a penalty.
+    ElasticNet : With an L1 penalty as well.
+    KernelRegressor : Kernel ridge regression.
 
     Examples
     --------

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from privlearn._core.docstrings import documented
 from privlearn._core.plan import calibrate
 from privlearn._core.problem import Budget
 from privlearn._core.releaser import charge_and_open
@@ -33,6 +34,7 @@ class StreamingMixin(PrivateEstimator):
 
     _stream: Stream = field(init=False)  # only in the middle of a stream
 
+    @documented
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:  # noqa: ANN401
         """Learn from the next rows of a stream, and forget them.
 

@@ -1,0 +1,240 @@
+"""One text per parameter: docstrings of estimators and methods are written out from here.
+
+A class or a method says in its own docstring only what is its own; `documented` adds the rest at
+import. An entry is looked up in the docstring itself, then in those of the base classes, then here.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import MISSING, fields
+from functools import cache
+from typing import Any, TypeVar
+
+__all__ = ["documented"]
+
+PARAMETERS = """
+epsilon : float
+    Privacy budget: what this fit promises in total to everybody whose row is in the data. Smaller
+    is more private, and noisier.
+delta : float
+    Probability with which the promise of `epsilon` may fail; choose it well below 1 / n. 0 needs a
+    solver with pure noise, such as "one-pass".
+adjacency : {"zero_out", "add_remove", "replace_one"}
+    Which data sets the guarantee makes hard to tell apart: one person's row is replaced by the
+    empty row, and the number of rows is public; the row is there or not, and their number is
+    private; or the row is replaced by any other row, and their number is public.
+solver : str or solver
+    The algorithm: a name, or an object from `privlearn.solvers` with settings of its own. "auto"
+    chooses by what is public: the model, what was declared, the number of rows and the budget.
+data_norm : float or None
+    Enforced L2 norm of a row, the intercept's 1 included; longer rows are shortened to it. It must
+    come from public knowledge, never from the data.
+bounds_X : pair (low, high) or None
+    Enforced box of the features: scalars, or arrays of shape (n_features,). It must come from
+    public knowledge, never from the data. With neither `bounds_X` nor `data_norm` the ranges are
+    estimated privately, with 15 % of the budget; predictions then clip X to them.
+bounds_y : pair (low, high) or None
+    Enforced range of the target, from public knowledge. None estimates it privately, with 10 % of
+    the budget and up to 30 % where there are few rows; predictions are then clipped to it.
+scale_X : float, array of shape (n_features,) or None
+    Root mean square of the features, where public knowledge gives it, for example because they were
+    standardised with a census's figures. Solvers that need scales estimate them privately
+    otherwise. Nothing enforces it: a wrong scale costs accuracy, never privacy.
+fit_intercept : bool
+    Whether to fit an intercept. It is never penalised.
+on_invalid : {"raise", "drop"}
+    What happens to rows with NaN or infinity: an error before anything is spent, or they count as
+    empty rows, and the guarantee covers them.
+ledger : Ledger, path or None
+    What is charged before anything is released: a `Ledger`, the path of one, or an object with a
+    method `charge(plan, dataset)`. None charges nothing.
+dataset : str or None
+    Name of the data set that the ledger charges: the same name for the same people.
+random_state : int, RandomState, Generator or None
+    For tests only: a reproducible run is not private, and the certificate says so.
+classes : array-like or "from_y"
+    The labels. "from_y" declares the set of labels in y public, and the certificate lists that as
+    an assumption.
+positive : bool
+    Whether coefficients must be at least 0.
+coef_bounds : pair (low, high) or None
+    Limits of the coefficients: scalars, or arrays of shape (n_features,); infinity is no limit.
+C : float
+    Inverse weight of the penalty; infinity for none. Where ranges are estimated privately, the
+    penalty is that of features scaled to them.
+kernel : {"gaussian", "laplacian", "matern12", "matern32", "matern52"}
+    With h the bandwidth and d the difference of two rows: exp(-|d|^2 / (2 h^2)); exp(-|d|_1 / h)
+    with the sum of absolute differences; or the Matern kernel of smoothness 1/2, 3/2 or 5/2 and
+    length h, of which the first is exp(-|d| / h).
+orthogonal : bool
+    Whether to draw frequencies in groups of n_features orthogonal directions (Yu et al. 2016), with
+    the same law for each: a smaller error for most pairs of rows. Not for "laplacian", whose law
+    has no such symmetry.
+k : int
+    How many features to select.
+"""
+
+ATTRIBUTES = """
+privacy_ : Certificate
+    What was promised, released and assumed.
+bounds_X_ : pair (low, high) of arrays of shape (n_features,)
+    Ranges of the features, released with noise; only where they were estimated privately.
+bounds_y_ : pair (low, high)
+    Range of the target, released with noise; only where it was estimated privately.
+classes_ : array of shape (n_classes,)
+    The labels, sorted, as `predict` returns them.
+feature_map_ : FeatureMap
+    Computes the random features of rows: `feature_map_.transform(X)`.
+selected_ : array of shape (k,)
+    Columns in the order of their selection.
+n_features_in_ : int
+    Number of columns of X.
+feature_names_in_ : array of shape (n_features_in_,)
+    Names of the columns; only when X has column names.
+"""
+
+# Of methods.
+ARGUMENTS = """
+X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+    Rows to predict; clipped where ranges were estimated privately, otherwise as they are.
+y : array-like of shape (n_samples,)
+    True targets or labels, one per row.
+sample_weight : array-like of shape (n_samples,) or None
+    Weights of the rows.
+n : int or None
+    Number of rows. With ``adjacency="add_remove"`` it is private: a forecast alone uses it.
+n_features : int
+    Number of columns of X.
+n_classes : int
+    Number of labels, where the parameter `classes` does not declare them.
+sample_epsilon : array-like of shape (n_samples,) or None
+    Everybody's own epsilon, at most the parameter `epsilon`: public, and chosen without looking at
+    the data. It needs the solver "one-pass", which "auto" then takes.
+**unsupported : object
+    `sample_weight` and the like are refused: there is no proof for them.
+"""
+
+T = TypeVar("T", bound=Callable[..., Any])
+Entry = tuple[str, str]  # type, text
+STRIPPED = 2  # python -OO: there are no docstrings, so none is completed
+COMPOSED = ("Parameters", "Attributes")
+HEADING = re.compile(r"^(\w[\w ]*)\n-{3,}\n", flags=re.M)
+ENTRY = re.compile(r"^(\S[^\n:]*?)(?: : ([^\n]*))?\n((?:(?: +[^\n]*)?\n)*)", flags=re.M)
+
+
+def documented(thing: T) -> T:
+    """Complete a docstring: every parameter in the order of the signature, every attribute.
+
+    Parameters
+    ----------
+    thing : class or function
+        An estimator, which is a dataclass, or a method. Defaults are those of the signature.
+
+    Returns
+    -------
+    class or function
+        The same object.
+
+    Examples
+    --------
+    >>> @documented
+    ... def score(self, X, y, sample_weight=None):
+    ...     '''How good it is.'''
+    >>> print(score.__doc__.splitlines()[-2])
+    sample_weight : array-like of shape (n_samples,) or None, default=None
+    """
+    if sys.flags.optimize < STRIPPED:
+        summary, sections = _parted(thing.__doc__)
+        composed = _of_class(thing) if isinstance(thing, type) else _of_function(thing)
+        for name, text in composed.items():
+            if strange := set(_entries(sections.get(name, ""))) - set(_entries(text)):
+                raise TypeError(f"{thing.__qualname__} has no {sorted(strange)[0]}; leave it out")
+        rest = {name: text for name, text in sections.items() if name not in COMPOSED}
+        parts = [_headed(name, text) for name, text in {**composed, **rest}.items()]
+        thing.__doc__ = "\n\n".join([summary, *parts]) + "\n"
+    return thing
+
+
+def _of_class(cls: type) -> dict[str, str]:
+    public = [field for field in fields(cls) if not field.name.startswith("_")]
+    defaults = {field.name: field.default for field in public if field.init}
+    learned = [field.name for field in public if not field.init]
+    learned += [*_properties(cls), "n_features_in_", "feature_names_in_"]
+    above = [base.__dict__.get("__doc__") for base in cls.__mro__ if _is_ours(base)]
+    return {
+        "Parameters": _written(cls, defaults, _known(above, "Parameters", PARAMETERS)),
+        "Attributes": _written(
+            cls, dict.fromkeys(learned, MISSING), _known(above, "Attributes", ATTRIBUTES)
+        ),
+    }
+
+
+def _of_function(function: Callable[..., Any]) -> dict[str, str]:
+    empty = inspect.Parameter.empty
+    _self, *parameters = inspect.signature(function).parameters.values()
+    defaults = {
+        str(one).split(":")[0] if one.kind is one.VAR_KEYWORD else one.name: (
+            MISSING if one.default is empty else one.default
+        )
+        for one in parameters
+    }
+    known = _known([function.__doc__], "Parameters", ARGUMENTS)
+    return {"Parameters": _written(function, defaults, known)}
+
+
+def _is_ours(base: type) -> bool:
+    """Whether it may speak about parameters: scikit-learn's classes may not."""
+    return base.__module__.partition(".")[0] not in ("builtins", "sklearn")
+
+
+def _properties(cls: type) -> Iterator[str]:
+    """Attributes of a fit that are computed."""
+    for base in reversed(cls.__mro__):
+        for name, value in vars(base).items():
+            if isinstance(value, property) and name.endswith("_") and not name.startswith("_"):
+                yield name
+
+
+def _known(docs: Iterable[str | None], section: str, shared: str) -> dict[str, Entry]:
+    """Entries by name: those of the first docstring that has one, then the shared ones."""
+    found: dict[str, Entry] = {}
+    for text in [*(_parted(doc)[1].get(section, "") for doc in docs), shared]:
+        found = {**_entries(text), **found}
+    return found
+
+
+def _written(
+    thing: Callable[..., Any], defaults: Mapping[str, object], known: Mapping[str, Entry]
+) -> str:
+    lines: list[str] = []
+    for name, default in defaults.items():
+        if name not in known:
+            raise TypeError(f"{thing.__qualname__} has no text about {name}; add one there")
+        kind, text = known[name]
+        shown = f'"{default}"' if isinstance(default, str) else repr(default)
+        lines.append(f"{name} : {kind}" + ("" if default is MISSING else f", default={shown}"))
+        lines.append(text)
+    return "\n".join(lines)
+
+
+@cache
+def _parted(doc: str | None) -> tuple[str, dict[str, str]]:
+    """What stands before the first heading, and the text under each."""
+    summary, *rest = HEADING.split(inspect.cleandoc(doc or ""))
+    texts = (text.strip("\n") for text in rest[1::2])
+    return summary.strip(), dict(zip(rest[::2], texts, strict=True))
+
+
+@cache
+def _entries(section: str) -> dict[str, Entry]:
+    """Name, type without a default, and text of each entry of a section."""
+    found = ENTRY.findall(section.strip("\n") + "\n")
+    return {name: (kind.split(", default=")[0], text.rstrip("\n")) for name, kind, text in found}
+
+
+def _headed(name: str, text: str) -> str:
+    return f"{name}\n{'-' * len(name)}\n{text}"
