@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import traceback
 from collections.abc import Callable
 
-from benchmarks.frame import Component, discover, run
-from benchmarks.needs import Options
-
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+from benchmarks.harness.components import Component, discover, run
+from benchmarks.harness.needs import Options, one_thread
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -19,7 +16,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = _parser()
     asked = parser.parse_args(arguments)
     if asked.one_thread:
-        os.environ.update(dict.fromkeys(THREADS, "1"))  # read when numpy and others are imported
+        one_thread()
     options = Options(asked.quick, asked.seeds, asked.fetch, asked.redraw, asked.one_thread)
     components = discover()
     chosen = _choose(components, asked.names)

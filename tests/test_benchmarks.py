@@ -1,40 +1,25 @@
-"""The benchmark frame: what it finds, skips, keeps and draws. No benchmark is run here."""
+"""The harness of benchmarks: what it finds, skips, keeps and draws. No benchmark is run here."""
 
 import ast
 import json
+import re
 import sys
 import types
 from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks import (
-    adult,
-    curves,
-    data,
-    frame,
-    generated,
-    mnist,
-    needs,
-    openml,
-    races,
-    report,
-    timing,
-)
 from benchmarks.__main__ import main
-from benchmarks.clipping import clipped
-from benchmarks.needs import Need, Options
+from benchmarks.datasets import adult, generated, manifest, mnist, openml
+from benchmarks.datasets.columns import clipped
+from benchmarks.harness import components, needs, report, timing
+from benchmarks.harness.needs import Need, Options
 
 ROOT = Path(__file__).resolve().parents[1]
-COMPONENTS = frame.discover()
+COMPONENTS = components.discover()
 STORED = sorted(
-    path for group in frame.GROUPS for path in report.RESULTS.glob(f"{group}/*.json")
+    path for group in components.GROUPS for path in report.RESULTS.glob(f"{group}/*.json")
 )  # fmt: skip
-SCORES = {
-    "epsilons": [0.1, 1.0],
-    "curves": {"ours": [[0.5, 0.6, 0.7], [0.8, 0.8, 0.9]], "theirs": [[0.4] * 3, [0.7] * 3]},
-    "references": {"no privacy": 0.95},
-}
 SECONDS = {"small": {"ours": [0.2, 0.4, 0.2], "theirs": [0.1, 0.1, 0.2]}}
 
 
@@ -47,7 +32,7 @@ def component(measure=lambda options: {"value": 1}, **parts):
     module.figures = lambda results: {}
     for name, part in parts.items():
         setattr(module, name, part)
-    return frame.Component("speed/made", module)
+    return components.Component("speed/made", module)
 
 
 def lacking(reason):
@@ -58,13 +43,24 @@ def lacking(reason):
 
 
 def test_a_file_is_found_by_being_there():
-    files = {
+    places = {
         f"{group}/{path.stem}"
-        for group in frame.GROUPS
+        for group in components.GROUPS
         for path in (ROOT / "benchmarks" / group).glob("[!_]*.py")
     }
-    assert set(COMPONENTS) == files
-    assert {"peers/adult", "peers/mnist", "speed/moments", "speed/opacus"} <= files
+    places |= {
+        f"{group}/{path.parent.name}"
+        for group in components.GROUPS
+        for path in (ROOT / "benchmarks" / group).glob("*/component.py")
+    }
+    assert set(COMPONENTS) == places
+    assert {"papers/dick", "peers/adult", "peers/mnist", "speed/moments", "speed/opacus"} <= places
+
+
+def test_no_file_hides_behind_an_underscore():
+    """A helper of one component is in its package, what several share is in the harness."""
+    files = list((ROOT / "benchmarks").rglob("*.py"))
+    assert not [file.name for file in files if re.match("_[^_]", file.name)]
 
 
 @pytest.mark.parametrize("found", COMPONENTS.values(), ids=COMPONENTS)
@@ -72,15 +68,25 @@ def test_every_component_keeps_the_contract(found):
     assert found.title
     assert found.text
     assert all(isinstance(need, Need) for need in found.module.NEEDS)
-    for part in ("measure", "tables", "figures"):
-        assert callable(getattr(found.module, part))
+    assert callable(found.module.measure)
+    assert callable(found._find("tables"))
+    pytest.importorskip("matplotlib")
+    assert callable(found._find("figures"))
+
+
+def test_a_component_without_a_part_is_refused():
+    module = types.ModuleType("benchmarks.audit.made", "What was made.")
+    assert callable(components.Component("audit", module)._find("tables"))  # of its package
+    module.__name__ = "benchmarks.harness.made"
+    with pytest.raises(ImportError, match="pages"):
+        components.Component("harness/made", module).tables({})
 
 
 def test_discovery_imports_nothing_heavy():
     import subprocess
 
     code = (
-        "import sys; from benchmarks.frame import discover; discover(); "
+        "import sys; from benchmarks.harness.components import discover; discover(); "
         "print([m for m in ('sklearn', 'pandas', 'matplotlib', 'torch', 'opacus') "
         "if m in sys.modules])"
     )
@@ -99,6 +105,23 @@ def test_files_and_functions_stay_small():
                 assert node.end_lineno - node.lineno < 60, f"{file.name}: {node.name}"
 
 
+def test_what_notes_and_comments_name_is_there():
+    """Commands, and files of benchmarks and tools."""
+    texts = {
+        path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+        for folder, ending in (("src", "md"), ("src", "py"), ("docs", "md"), (".", "md"))
+        for path in (ROOT / folder).glob(f"**/*.{ending}" if folder != "." else f"*.{ending}")
+    }
+    for page, text in texts.items():
+        for name in re.findall(r"-m benchmarks ([a-z]+/\w+)", text):
+            assert name in COMPONENTS, f"{page}: {name}"
+        for rule in re.findall(r"-m benchmarks\.derive ([a-z]\w*)", text):
+            assert (ROOT / "benchmarks" / "derive" / f"{rule}.py").is_file(), f"{page}: {rule}"
+        if "CHANGELOG" not in page:  # which tells of files that were
+            for file in re.findall(r"\b(?:benchmarks|tools)/[\w/]+\.py\b", text):
+                assert (ROOT / file).is_file(), f"{page}: {file}"
+
+
 # Running
 
 
@@ -107,19 +130,21 @@ def test_a_missing_need_skips_with_its_reason_and_measures_nothing(tmp_path):
         raise AssertionError("measured although something is missing")
 
     made = component(measure, NEEDS=(lacking(None), lacking("the moon is full")))
-    said = frame.run(made, Options(results=tmp_path))
+    said = components.run(made, Options(results=tmp_path))
     assert said == "speed/made: skipped, because the moon is full"
     assert not list(tmp_path.iterdir())
 
 
 def test_a_missing_part_is_said_and_the_rest_runs(tmp_path, capsys):
     made = component(WELCOME=(lacking("a peer is away"),))
-    assert "wrote" in frame.run(made, Options(results=tmp_path))
+    assert "wrote" in components.run(made, Options(results=tmp_path))
     assert "a part is left out, because a peer is away" in capsys.readouterr().out
 
 
 def test_a_report_says_what_made_it(tmp_path):
-    frame.run(component(PACKAGES=("pytest", "no-such-package")), Options(True, 3, results=tmp_path))
+    components.run(
+        component(PACKAGES=("pytest", "no-such-package")), Options(True, 3, results=tmp_path)
+    )
     page = (tmp_path / "speed" / "made.md").read_text()
     assert page.startswith("# What was made\n\nAnd why.\n\nvalue 1\n")
     assert "`python -m benchmarks speed/made --quick --seeds 3`" in page
@@ -143,13 +168,13 @@ def test_the_hash_tells_a_changed_or_renamed_file(tmp_path, monkeypatch):
 
 def test_redrawing_measures_nothing_and_keeps_the_date(tmp_path):
     options = Options(results=tmp_path)
-    frame.run(component(), options)
+    components.run(component(), options)
     path = tmp_path / "speed" / "made.json"
     stored = json.loads(path.read_text())
     stored["provenance"]["date"] = "1999-12-31"
     stored["results"]["value"] = 7
     path.write_text(json.dumps(stored))
-    frame.run(component(lambda options: 1 / 0), Options(redraw=True, results=tmp_path))
+    components.run(component(lambda options: 1 / 0), Options(redraw=True, results=tmp_path))
     page = path.with_suffix(".md").read_text()
     assert "1999-12-31" in page
     assert "value 7" in page
@@ -159,12 +184,12 @@ def test_redrawing_measures_nothing_and_keeps_the_date(tmp_path):
 def test_timings_on_a_busy_machine_are_marked(load, warned, tmp_path, monkeypatch):
     monkeypatch.setattr(report, "_load", lambda: load)
     monkeypatch.setattr(report, "_cpus", lambda: 2)
-    frame.run(component(), Options(results=tmp_path))
+    components.run(component(), Options(results=tmp_path))
     page = (tmp_path / "speed" / "made.md").read_text()
     assert ("The machine was busy" in page) is warned
     assert f"(load {load} before" in page
     assert "Clock: wall time." in page
-    frame.run(component(), Options(one_thread=True, results=tmp_path))
+    components.run(component(), Options(one_thread=True, results=tmp_path))
     page = (tmp_path / "speed" / "made.md").read_text()
     assert "Clock: CPU time, one thread each." in page
     assert "busy" not in page
@@ -184,11 +209,19 @@ def test_one_thread_is_asked_for_before_numpy_is_imported():
     assert printed.stdout.splitlines()[-1] == "False 1 1"
 
 
-def test_one_thread_is_timed_by_cpu_time():
-    import time
+@pytest.mark.parametrize(("one_thread", "seconds"), [(False, 30.0), (True, 4.0)])
+def test_one_thread_is_timed_by_cpu_time(one_thread, seconds, monkeypatch):
+    """With clocks that are no clocks: work takes 30 seconds of wall time and 4 of the CPU's."""
+    wall, cpu = [0.0], [0.0]
+    monkeypatch.setattr(needs, "perf_counter", lambda: wall[0])
+    monkeypatch.setattr(needs, "process_time", lambda: cpu[0])
 
-    assert Options(one_thread=False).clock is time.perf_counter
-    assert Options(one_thread=True).clock is time.process_time
+    def work():
+        wall[0] += 30.0
+        cpu[0] += 4.0
+
+    clock = Options(one_thread=one_thread).clock
+    assert timing.race({"work": work}, rounds=2, clock=clock, rest=0.0) == {"work": [seconds] * 2}
 
 
 def test_a_race_reads_the_clock_it_is_given():
@@ -202,7 +235,7 @@ def test_a_race_reads_the_clock_it_is_given():
 
 
 def test_redrawing_without_stored_results_says_so(tmp_path):
-    said = frame.run(component(), Options(redraw=True, results=tmp_path))
+    said = components.run(component(), Options(redraw=True, results=tmp_path))
     assert "no stored results" in said
 
 
@@ -219,7 +252,7 @@ def test_kept_pages_are_made_from_the_kept_results(path, tmp_path):
     copied.parent.mkdir()
     copied.write_text(path.read_text())
     pytest.importorskip("matplotlib")
-    frame.run(COMPONENTS[name], Options(redraw=True, results=tmp_path))
+    components.run(COMPONENTS[name], Options(redraw=True, results=tmp_path))
     assert copied.with_suffix(".md").read_text() == path.with_suffix(".md").read_text()
     for picture in (*tmp_path.glob("*/*.png"), *tmp_path.glob("*/*.svg")):
         assert path.with_name(picture.name).exists()
@@ -229,7 +262,9 @@ def test_kept_pages_are_made_from_the_kept_results(path, tmp_path):
 
 
 def test_list_runs_nothing(capsys, monkeypatch):
-    monkeypatch.setattr(frame.Component, "reasons", lambda self, options, which="": ["no peer"])
+    monkeypatch.setattr(
+        components.Component, "reasons", lambda self, options, which="": ["no peer"]
+    )
     assert main(["--list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == len(COMPONENTS)
@@ -252,7 +287,7 @@ def test_wrong_arguments_are_refused(wrong, capsys):
 
 def test_one_failure_does_not_stop_the_others(capsys, monkeypatch):
     monkeypatch.setattr(
-        frame.Component, "reasons", lambda self, *_: 1 / 0 if "mom" in self.name else []
+        components.Component, "reasons", lambda self, *_: 1 / 0 if "mom" in self.name else []
     )
     assert main(["--list", "speed"]) == 1
     said = capsys.readouterr()
@@ -299,12 +334,12 @@ def shelf(tmp_path, monkeypatch):
     }
     gone = {"name": "gone", "file": "gone.parquet", "sha256": ""}
     (tmp_path / "MANIFEST.json").write_text(json.dumps([entry, gone]))
-    monkeypatch.setenv(data.VARIABLE, str(tmp_path))
+    monkeypatch.setenv(manifest.VARIABLE, str(tmp_path))
     return tmp_path
 
 
 def test_a_data_set_is_read_with_its_split(shelf):
-    table = data.load("tiny")
+    table = manifest.load("tiny")
     assert list(table.features) == ["a"]
     assert table.part("train").features["a"].tolist() == [1.0, 3.0]
     assert table.part("test").target.tolist() == [-3.0]
@@ -313,29 +348,29 @@ def test_a_data_set_is_read_with_its_split(shelf):
 
 
 def test_targets_are_transformed_as_the_manifest_says(shelf):
-    found = data.transform_target("tiny", data.load("tiny").target)
+    found = manifest.transform_target("tiny", manifest.load("tiny").target)
     np.testing.assert_allclose(found, [0.0, -np.log(4.0), np.log(4.0)])
-    assert data.transform_target("gone", np.array([5.0])).tolist() == [5.0]
+    assert manifest.transform_target("gone", np.array([5.0])).tolist() == [5.0]
 
 
 def test_another_file_of_that_name_is_refused(shelf):
     with (shelf / "tiny.parquet").open("ab") as file:
         file.write(b"more")
     with pytest.raises(ValueError, match=r"not the file that MANIFEST\.json describes"):
-        data.load("tiny")
+        manifest.load("tiny")
 
 
 def test_missing_data_has_a_reason(shelf, tmp_path, monkeypatch):
-    assert data.missing("tiny") is None
-    assert "data set gone is not here" in data.missing("gone")
-    assert "--fetch" not in data.missing("gone")
-    assert "--fetch" in data.missing("adult")
-    assert data.missing("adult", fetch=True) is None
-    monkeypatch.setenv(data.VARIABLE, str(tmp_path / "nowhere"))
-    assert "names a folder without it" in data.missing("tiny")
-    monkeypatch.delenv(data.VARIABLE)
-    monkeypatch.setattr(data, "BESIDE", tmp_path / "nowhere")
-    assert "is not set" in data.missing("tiny")
+    assert manifest.missing("tiny") is None
+    assert "data set gone is not here" in manifest.missing("gone")
+    assert "--fetch" not in manifest.missing("gone")
+    assert "--fetch" in manifest.missing("adult")
+    assert manifest.missing("adult", fetch=True) is None
+    monkeypatch.setenv(manifest.VARIABLE, str(tmp_path / "nowhere"))
+    assert "names a folder without it" in manifest.missing("tiny")
+    monkeypatch.delenv(manifest.VARIABLE)
+    monkeypatch.setattr(manifest, "BESIDE", tmp_path / "nowhere")
+    assert "is not set" in manifest.missing("tiny")
 
 
 def test_adult_is_split_by_the_published_counts_in_either_order():
@@ -436,7 +471,8 @@ def test_generated_data_has_the_condition_it_was_asked_for():
 
 def test_everybody_runs_before_the_clock_and_takes_turns():
     calls = []
-    seconds = timing.race({k: lambda k=k: calls.append(k) for k in "ab"}, rounds=3, warmups=1)
+    runners = {k: lambda k=k: calls.append(k) for k in "ab"}
+    seconds = timing.race(runners, rounds=3, warmups=1, clock=lambda: 0.0, rest=0.0)
     assert "".join(calls) == "ab" + "ab" + "ba" + "ab"
     assert [len(values) for values in seconds.values()] == [3, 3]
 
@@ -448,55 +484,3 @@ def test_ratios_are_taken_within_a_round():
     assert timing.seconds_line([2.0, 4.0, 2.0]) == "2 s (2 to 4)"
     assert timing.seconds_line([0.2, 3.0, 0.2]) == "200 ms (200 to 3,000)"
     assert timing.ratio_line([0.512, 1234.5, 12.3]) == "12 (0.51 to 1,234)"
-
-
-# Tables and figures
-
-
-def test_tables_hold_medians_spreads_and_references():
-    text = curves.table(SCORES)
-    assert "| ours | 0.6000 (0.5500 to 0.6500) | 0.8000 (0.8000 to 0.8500) |" in text
-    assert "| no privacy | 0.9500 |  |" in text
-    assert "Median of 3 seeds" in text
-    assert "| small | 200 ms (200 to 400) |" in races.table(SECONDS, "ours", "theirs")
-    assert "| ours | 200 ms (200 to 400) | 2 (1 to 4) |" in races.ranking(
-        SECONDS["small"], "theirs"
-    )
-
-
-def test_a_table_with_a_cell_too_few_is_refused():
-    with pytest.raises(ValueError, match="as many cells"):
-        report.table(["a", "b"], [["1"]])
-
-
-def drawn():
-    return {
-        "curve": curves.figure(SCORES, title="Scores", score="accuracy"),
-        "race": races.figure(SECONDS, "Times"),
-        "ranking": races.ranking_figure(SECONDS["small"], "Times"),
-    }
-
-
-@pytest.mark.parametrize("kind", ["curve", "race", "ranking"])
-def test_figures_have_labels_and_come_out_the_same(kind, tmp_path):
-    pytest.importorskip("matplotlib")
-    from benchmarks import figures
-
-    for attempt in ("one", "two"):
-        figures.save(drawn()[kind], tmp_path / attempt)
-    for suffix in (".png", ".svg"):
-        first, second = ((tmp_path / name).with_suffix(suffix) for name in ("one", "two"))
-        assert first.read_bytes() == second.read_bytes()
-    (axes,) = drawn()[kind].axes
-    assert axes.get_xlabel()
-    assert axes.get_title(loc="left")
-    words = [text.get_text() for legend in drawn()[kind].legends for text in legend.get_texts()]
-    words += [tick.get_text() for tick in axes.get_yticklabels()]
-    assert {"ours", "theirs"} <= set(words)
-
-
-def test_lines_differ_by_more_than_colour():
-    pytest.importorskip("matplotlib")
-    from benchmarks import figures
-
-    assert len(set(figures.MARKERS)) == len(figures.COLOURS) == len(set(figures.COLOURS))

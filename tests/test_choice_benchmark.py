@@ -4,17 +4,15 @@ import json
 
 import numpy as np
 import pytest
-from benchmarks.choice import _situations_figure as situations_figure
-from benchmarks.choice import _situations_fits as situations_fits
-from benchmarks.choice import _situations_pages as situations_pages
-from benchmarks.choice import _situations_problems as situations_problems
-from benchmarks.choice import _solvers_fits as fits
-from benchmarks.choice import _solvers_pages as pages
-from benchmarks.choice import _solvers_problems as problems
-from benchmarks.choice import solvers
-from benchmarks.frame import discover, run
-from benchmarks.needs import Options
-from benchmarks.report import RESULTS
+from benchmarks.choice.situations import figures as situations_figures
+from benchmarks.choice.situations import fits as situations_fits
+from benchmarks.choice.situations import pages as situations_pages
+from benchmarks.choice.situations import problems as situations_problems
+from benchmarks.choice.solvers import figures as solvers_figures
+from benchmarks.choice.solvers import fits, pages, problems
+from benchmarks.harness.components import discover, run
+from benchmarks.harness.needs import Options
+from benchmarks.harness.report import RESULTS
 
 CELLS = [(kind, loss) for kind in problems.KINDS for loss in problems.LOSSES]
 
@@ -58,7 +56,7 @@ def test_raw_scales_span_four_orders_in_bounds_five_times_too_wide():
 @pytest.mark.parametrize(("kind", "loss"), CELLS)
 def test_without_privacy_there_is_a_way_to_go(kind, loss):
     sample = problems.draw(kind, loss, 1_000, 10, seed=1)
-    assert fits._without_privacy(sample, loss) < 0.8 * fits._constant(sample, loss)
+    assert fits.without_privacy(sample, loss) < 0.8 * fits.of_constant(sample, loss)
 
 
 def test_no_constant_is_better_than_the_best_one():
@@ -67,8 +65,8 @@ def test_no_constant_is_better_than_the_best_one():
     found = []
     for score in np.linspace(-2.0, 2.0, 401):
         level.score = score
-        found.append(fits._mean_loss(level(), sample, "logistic"))
-    assert min(found) == pytest.approx(fits._constant(sample, "logistic"), abs=1e-5)
+        found.append(fits.mean_loss(level(), sample, "logistic"))
+    assert min(found) == pytest.approx(fits.of_constant(sample, "logistic"), abs=1e-5)
 
 
 # Measures
@@ -134,8 +132,8 @@ def test_the_figure_marks_the_best_what_auto_takes_and_where_it_is_wrong():
     pytest.importorskip("matplotlib")
     from matplotlib.colors import to_hex
 
-    wrong = solvers.figures(results(cell(auto="scd", cd=0.1, scd=0.9)))[""]
-    right = solvers.figures(results(cell(auto="cd", cd=0.1, scd=0.9)))[""]
+    wrong = solvers_figures.figures(results(cell(auto="scd", cd=0.1, scd=0.9)))[""]
+    right = solvers_figures.figures(results(cell(auto="cd", cd=0.1, scd=0.9)))[""]
     (square, frame), (alone,) = wrong.axes[0].patches, right.axes[0].patches
     assert square.get_facecolor() == alone.get_facecolor()
     assert to_hex(square.get_facecolor()).upper() == "#0072B2"
@@ -201,8 +199,8 @@ def test_what_auto_alone_does_is_a_cell_of_its_own(monkeypatch):
 
 
 def test_only_tables_that_can_be_learned_count(monkeypatch):
-    monkeypatch.setattr(situations_fits, "_without_privacy", lambda *_: 0.95)
-    monkeypatch.setattr(situations_fits, "_constant", lambda *_: 1.0)
+    monkeypatch.setattr(situations_fits, "without_privacy", lambda *_: 0.95)
+    monkeypatch.setattr(situations_fits, "of_constant", lambda *_: 1.0)
     monkeypatch.setattr(situations_fits, "TRIES", 3)
     with pytest.raises(ValueError, match="only 0 of 3 tables"):
         situations_fits.cells("a norm declared", "logistic", 100, 5, (1.0,), 1)
@@ -243,8 +241,8 @@ def test_the_map_is_coloured_by_the_best_and_says_what_auto_takes():
         (cell(auto=star, scd=0.4, cd=0.5, **{star: 0.2}), "cd", "cd*\n20 %", 1),
         (cell(auto="cd", cd=5.0, scd=0.6), None, "cd\nall", 1),
     ):
-        axes = situations_figure.draw(results(given))[""].axes[0]
-        shown = situations_figure.COLOURS.get(colour, situations_figure.HOPELESS)
+        axes = situations_figures.figures(results(given))[""].axes[0]
+        shown = situations_figures.COLOURS.get(colour, situations_figures.HOPELESS)
         assert to_hex(axes.patches[0].get_facecolor()).upper() == shown.upper()
         assert [text.get_text() for text in axes.texts] == [words]
         assert len(axes.patches) == patches

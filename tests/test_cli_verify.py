@@ -117,7 +117,15 @@ def test_nothing_that_reads_data_is_loaded():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.splitlines()[-1].split())
     heavy = {"sklearn", "numba", "pandas", "polars", "narwhals", "randomgen", "sqlite3"}
-    rooms = ("data", "solvers", "linear_model", "kernel_model", "release", "noise", "buying")
+    rooms = (
+        "data",
+        "solvers",
+        "linear_model",
+        "kernel_model",
+        "release",
+        "noise",
+        "private_bounds",
+    )
     assert not loaded & (heavy | {f"privlearn.{room}" for room in rooms})
 
 

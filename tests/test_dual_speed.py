@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from benchmarks.speed._dual_rows import STEPS_OF_ROWS
+from benchmarks.speed.dual_coordinate_descent.rows import STEPS_OF_ROWS
 
 from privlearn._objective.losses import HINGE, LOGISTIC, SQUARED
 from privlearn.solvers._common.loops.row_products import StoredRows

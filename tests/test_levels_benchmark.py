@@ -4,11 +4,11 @@ import json
 
 import numpy as np
 import pytest
-from benchmarks import report
-from benchmarks.needs import Options
+from benchmarks.harness import report
+from benchmarks.harness.needs import Options
 from benchmarks.peers import adult_levels
-from benchmarks.speed import random_features
-from benchmarks.speed._random_features_bound import PARTS, Bound
+from benchmarks.speed.random_features import component as random_features
+from benchmarks.speed.random_features.bound import PARTS, Bound
 
 from privlearn.solvers._common.fourier_map import FourierMap
 

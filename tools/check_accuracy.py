@@ -31,8 +31,8 @@ def committed(page: str) -> dict[str, Any]:
 
 def dick(splits: int) -> Iterator[Scores]:
     """Per data set: the committed scores and those of now."""
-    from benchmarks.papers import _dick_data as data
-    from benchmarks.papers._dick_methods import automatic
+    from benchmarks.papers.dick import data
+    from benchmarks.papers.dick.methods import automatic
 
     known = committed("papers/dick")["parts"]["ours"]["scores"]
     for name in data.NAMES:
@@ -43,18 +43,13 @@ def dick(splits: int) -> Iterator[Scores]:
 
 def adult(seeds: int) -> Iterator[Scores]:
     """The same for Adult, with nothing and with bounds declared."""
-    from benchmarks import adult, data
+    from benchmarks.datasets import adult
     from benchmarks.peers import adult_undeclared as page
 
-    table = data.load("adult")
-    parts = [table.part(which) for which in ("train", "test")]
-    labels = [adult.labels(part.target) for part in parts]
-    raw = list(zip([page.features(part.features) for part in parts], labels, strict=True))
-    boxed = list(zip([adult.features(part.features) for part in parts], labels, strict=True))
-    public = {"bounds_X": adult.BOUNDS, "data_norm": adult.DATA_NORM}
+    raw, boxed = (page.train_and_test(make) for make in (page.features, adult.features))
     known = committed("peers/adult_undeclared")
     place = known["epsilons"].index(page.ASKED)
-    for label, rows, facts in ((page.UNDECLARED, raw, {}), (page.DECLARED, boxed, public)):
+    for label, rows, facts in ((page.UNDECLARED, raw, {}), (page.DECLARED, boxed, page.PUBLIC)):
         (now,) = page.private_scores(*rows, (page.ASKED,), seeds, **facts)
         yield f"adult, {label}", known["curves"][label][place][:seeds], now
 

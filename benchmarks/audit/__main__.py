@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import report
 from benchmarks.audit import promises
-from benchmarks.frame import Component
-from benchmarks.needs import Options
+from benchmarks.harness import report
+from benchmarks.harness.components import Component
+from benchmarks.harness.needs import Options
 
 NAME = "audit"
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from benchmarks import figures
 from benchmarks.audit.cells import BLACK_AT_LEAST, MANY, RELATIONS, WHITE_AT_LEAST
-from benchmarks.report import table
+from benchmarks.harness.report import table
 
-__all__ = ["draw", "summary", "tables"]
+__all__ = ["figures", "summary", "tables"]
 
 
 def tables(results: dict) -> str:
@@ -135,22 +134,24 @@ def _diffprivlib(found: dict) -> str:
     )
 
 
-def draw(results: dict):
+def figures(results: dict) -> dict:
     """Measured over planned, for every solver; filled where all is Gaussian and of all rows."""
     from matplotlib.lines import Line2D
 
+    from benchmarks.harness.figures import COLOURS, MARKERS, blank, legend_below
+
     seen = [cell for cell in results["white"] if cell["ratio"] is not None]
     names = list(dict.fromkeys(cell["solver"] for cell in seen))
-    figure, axes = figures.blank(7.2, 0.9 + 0.34 * len(names))
+    figure, axes = blank(7.2, 0.9 + 0.34 * len(names))
     for k, relation in enumerate(RELATIONS):
         for cell in seen:
             if cell["relation"] != relation:
                 continue
             height = names.index(cell["solver"]) + 0.22 * (k - 1)
-            colour = figures.COLOURS[k]
+            colour = COLOURS[k]
             inside = colour if cell["gaussian"] else "none"
             axes.plot(
-                cell["ratio"], height, figures.MARKERS[k], color=colour, markerfacecolor=inside,
+                cell["ratio"], height, MARKERS[k], color=colour, markerfacecolor=inside,
                 markersize=4.5, alpha=0.8,
             )  # fmt: skip
     axes.axvline(1.0, color="black", linewidth=1.2)
@@ -159,12 +160,12 @@ def draw(results: dict):
     axes.set_xlim(0.0, 1.08)
     axes.set_xlabel("white box: measured over planned (1: all that was promised)")
     for k, relation in enumerate(RELATIONS):
-        axes.plot([], [], figures.MARKERS[k], color=figures.COLOURS[k], label=relation)
+        axes.plot([], [], MARKERS[k], color=COLOURS[k], label=relation)
     for inside, label in (("grey", "Gaussian, all rows"), ("none", "sampled or other noise")):
         axes.add_line(
             Line2D(
                 [], [], linestyle="", marker="o", color="grey", markerfacecolor=inside, label=label
             )
         )
-    figures.legend_below(figure, 3)
-    return figure
+    legend_below(figure, 3)
+    return {"": figure}

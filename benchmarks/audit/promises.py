@@ -28,9 +28,9 @@ tries, and the three best of the nine data sets are compared a second time, on m
 An audit can refute and never prove: docs/audits.md.
 """
 
-from benchmarks.needs import environment
+from benchmarks.harness.needs import environment
 
-__all__ = ["NEEDS", "PACKAGES", "WELCOME", "figures", "measure", "tables"]
+__all__ = ["NEEDS", "PACKAGES", "WELCOME", "measure"]
 
 NEEDS = ()
 WELCOME = (environment("diffprivlib"),)
@@ -46,15 +46,3 @@ def measure(options):
         "white": study.measured("white", options.quick),
         "black": study.measured("black", options.quick),
     }
-
-
-def tables(results):
-    from benchmarks.audit import pages
-
-    return pages.tables(results)
-
-
-def figures(results):
-    from benchmarks.audit import pages
-
-    return {"": pages.draw(results)}

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.audit import cells
 from benchmarks.audit.planting import less_noise
-from benchmarks.needs import environment, python_of
+from benchmarks.harness.needs import environment, python_of
 
 __all__ = ["measured", "of_diffprivlib"]
 

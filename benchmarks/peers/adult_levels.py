@@ -17,9 +17,9 @@ signs are equally likely.
 
 import numpy as np
 
-from benchmarks import curves, report
-from benchmarks.needs import dataset, estimator
-from benchmarks.peers.adult import train_and_test, without_privacy
+from benchmarks.harness import curves, report
+from benchmarks.harness.needs import dataset, estimator
+from benchmarks.peers.adult.component import train_and_test, without_privacy
 
 NEEDS = (dataset("adult"), estimator("solvers.OnePassSGD"))
 LOW, HIGH = 0.1, 1.0
@@ -31,7 +31,7 @@ PAIRS = ((MIXED, CAUTIOUS), (MIXED, SOME), (OPEN, MIXED))
 
 
 def measure(options):
-    train, test = train_and_test(options)
+    train, test = train_and_test(fetch=options.fetch)
     seeds = options.repeats(usual=20, quick=2)
     scores = {
         f"{delta:g}": {
@@ -62,7 +62,7 @@ def _score(promise, delta, seed, train, test):
 
 def _model(epsilon, delta, seed):
     import privlearn
-    from benchmarks import adult
+    from benchmarks.datasets import adult
 
     return privlearn.LogisticRegression(
         epsilon=epsilon,
@@ -91,7 +91,8 @@ def tables(results):
     by_delta = results["scores"]
     seeds = len(next(iter(by_delta.values()))[MIXED])
     accuracy = [
-        [promise, *(_cell(scores[promise]) for scores in by_delta.values())] for promise in PROMISES
+        [promise, *(curves.cell(scores[promise]) for scores in by_delta.values())]
+        for promise in PROMISES
     ]
     blanks = [""] * (len(by_delta) - 1)
     accuracy += [[name, f"{score:.4f}", *blanks] for name, score in results["references"].items()]
@@ -110,21 +111,20 @@ def tables(results):
     )
 
 
-def _cell(scores):
-    middle, low, high = curves.summary(scores)
-    return f"{middle:.4f} ({low:.4f} to {high:.4f})"
-
-
 def _difference(delta, scores, better, worse):
     values = differences(scores, better, worse)
-    middle, low, high = curves.summary(values)
-    points = f"{middle:.2f} ({low:.2f} to {high:.2f})"
     above = f"{np.sum(values > 0)} of {len(values)}"
-    return [f"{better}, minus {worse}", delta, points, above, f"{sign_test(values):.1g}"]
+    return [
+        f"{better}, minus {worse}",
+        delta,
+        curves.cell(values, 2),
+        above,
+        f"{sign_test(values):.1g}",
+    ]
 
 
 def figures(results):
-    from benchmarks.figures import blank, legend_below
+    from benchmarks.harness.figures import blank, legend_below
 
     plot, axes = blank(width=7.2, height=3.4)
     for index, (delta, scores) in enumerate(results["scores"].items()):
@@ -141,21 +141,10 @@ def figures(results):
 
 
 def _draw(axes, index, label, scores):
-    from benchmarks.figures import COLOURS, MARKERS
+    from benchmarks.harness.figures import COLOURS, ranges
 
-    colour = COLOURS[index]
     places = np.arange(len(PROMISES)) + 0.36 * index - 0.18
     for place, promise in zip(places, PROMISES, strict=True):
         own = scores[promise]
-        axes.plot(own, np.full(len(own), place + 0.12), ".", color=colour, alpha=0.35, ms=4)
-    middle, low, high = np.array([curves.summary(scores[promise]) for promise in PROMISES]).T
-    axes.errorbar(
-        middle,
-        places,
-        xerr=[middle - low, high - middle],
-        linestyle="none",
-        marker=MARKERS[index],
-        color=colour,
-        capsize=3,
-        label=label,
-    )
+        axes.plot(own, np.full(len(own), place + 0.12), ".", color=COLOURS[index], alpha=0.35, ms=4)
+    ranges(axes, places, [curves.summary(scores[name]) for name in PROMISES], index, label)

@@ -7,9 +7,9 @@ of "scd", and under `replace_one` beside it. The reference is scikit-learn's `Li
 defaults, which penalises the intercept a little, on the same features.
 """
 
-from benchmarks import curves
-from benchmarks.needs import dataset, estimator
-from benchmarks.peers.adult import EPSILONS, private_scores, train_and_test
+from benchmarks.harness import curves
+from benchmarks.harness.needs import dataset, estimator
+from benchmarks.peers.adult.component import EPSILONS, PUBLIC, train_and_test
 
 NEEDS = (dataset("adult"), estimator("LinearSVC"))
 VARIANTS = {
@@ -21,13 +21,15 @@ VARIANTS = {
 
 
 def measure(options):
-    train, test = train_and_test(options)
+    train, test = train_and_test(fetch=options.fetch)
     epsilons = (1.0,) if options.quick else EPSILONS
     seeds = options.repeats(usual=10, quick=2)
     return {
         "epsilons": list(epsilons),
         "curves": {
-            name: private_scores("LinearSVC", train, test, epsilons, seeds, **parameters)
+            name: curves.over_epsilons(
+                "LinearSVC", train, test, epsilons, seeds, **parameters, **PUBLIC
+            )
             for name, parameters in VARIANTS.items()
         },
         "references": without_privacy(train, test),

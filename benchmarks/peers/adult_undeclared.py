@@ -2,7 +2,7 @@
 
 `LogisticRegression(epsilon=1, delta=1e-5, classes=[0, 1])` gets ages, years of education, hours,
 weights, capital gains and losses as they are in the file, and a 0/1 column for each documented
-category (`benchmarks/adult.py`): 108 columns, no bounds, no row norm, no scales. What it needs to
+category (`datasets/adult.py`): 108 columns, no bounds, no row norm, no scales. What it needs to
 know it buys with a share of its budget. Trained on the 32,561 rows of the training file, scored on
 the 16,281 of the test file; relation `zero_out`.
 
@@ -13,31 +13,30 @@ over its deviation on the training rows, which no private model gets.
 
 import numpy as np
 
-from benchmarks import adult, curves, data, report
-from benchmarks.needs import dataset, estimator
+from benchmarks.datasets import adult
+from benchmarks.datasets.columns import indicators, matrix
+from benchmarks.harness import curves, report
+from benchmarks.harness.needs import dataset, estimator
+from benchmarks.peers.adult.component import train_and_test
 
 NEEDS = (dataset("adult"), estimator("LogisticRegression"))
 EPSILONS = (0.3, 1.0, 3.0)
 ASKED, DELTA = 1.0, 1e-5
+PUBLIC = {"bounds_X": adult.BOUNDS, "data_norm": adult.DATA_NORM}
 ITERATIONS = 1_000
 NUMBERS = ("age", "fnlwgt", "education_num", "capital_gain", "capital_loss", "hours_per_week")
 UNDECLARED, DECLARED = "nothing declared", "public bounds and row norm"
 
 
 def measure(options):
-    table = data.load("adult", fetch=options.fetch)
-    parts = [table.part(which) for which in ("train", "test")]
-    labels = [adult.labels(part.target) for part in parts]
-    raw = list(zip([features(part.features) for part in parts], labels, strict=True))
-    boxed = list(zip([adult.features(part.features) for part in parts], labels, strict=True))
+    raw, boxed = (train_and_test(make, fetch=options.fetch) for make in (features, adult.features))
     epsilons = (ASKED,) if options.quick else EPSILONS
     seeds = options.repeats(usual=20, quick=2)
-    public = {"bounds_X": adult.BOUNDS, "data_norm": adult.DATA_NORM}
     return {
         "epsilons": list(epsilons),
         "curves": {
             UNDECLARED: private_scores(*raw, epsilons, seeds),
-            DECLARED: private_scores(*boxed, epsilons, seeds, **public),
+            DECLARED: private_scores(*boxed, epsilons, seeds, **PUBLIC),
         },
         "references": {
             "no privacy, the same columns standardised": plain_score(*standardised(*raw)),
@@ -49,22 +48,13 @@ def measure(options):
 def features(frame):
     """Numbers as they are in the file, then a 0/1 column for each documented category."""
     columns = [frame[column].to_numpy() for column in NUMBERS]
-    for column, words in adult.CATEGORIES.items():
-        columns += [frame[column].to_numpy() == word for word in words]
-    return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
+    return matrix(columns + indicators(frame, adult.CATEGORIES))
 
 
 def private_scores(train, test, epsilons, seeds, **facts):
     """Test accuracy per epsilon and seed."""
-    from privlearn import LogisticRegression
-
-    def score(epsilon, seed):
-        model = LogisticRegression(
-            epsilon=epsilon, delta=DELTA, classes=[0, 1], random_state=seed, **facts
-        )
-        return model.fit(*train).score(*test)
-
-    return [[score(epsilon, seed) for seed in range(seeds)] for epsilon in epsilons]
+    common = {"delta": DELTA, "classes": [0, 1]} | facts
+    return curves.over_epsilons("LogisticRegression", train, test, epsilons, seeds, **common)
 
 
 def standardised(train, test):

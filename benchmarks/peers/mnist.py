@@ -1,6 +1,6 @@
 """MNIST: accuracy of private logistic regression with ten classes, over epsilon.
 
-Pixels divided by 255, rows clipped to a norm that is public knowledge (`benchmarks/mnist.py`).
+Pixels divided by 255, rows clipped to a norm that is public knowledge (`datasets/mnist.py`).
 Trained on the 60,000 training images, scored on the 10,000 test images. privlearn runs with its
 defaults, delta = 1e-5, and no tuning of any kind. The baseline is scikit-learn without privacy on
 the same clipped pixels, 100 iterations of lbfgs, its default.
@@ -8,16 +8,18 @@ the same clipped pixels, 100 iterations of lbfgs, its default.
 
 import warnings
 
-from benchmarks import clipping, curves, data, mnist
-from benchmarks.needs import dataset, estimator
+from benchmarks.datasets import manifest, mnist
+from benchmarks.datasets.columns import clipped
+from benchmarks.harness import curves
+from benchmarks.harness.needs import dataset, estimator
 
 NEEDS = (dataset("mnist"), estimator("LogisticRegression"))
 EPSILONS = (0.3, 1.0, 3.0, 10.0)
-DELTA = 1e-5
+PUBLIC = {"delta": 1e-5, "bounds_X": mnist.BOUNDS, "data_norm": mnist.DATA_NORM}
 
 
 def measure(options):
-    table = data.load("mnist", fetch=options.fetch)
+    table = manifest.load("mnist", fetch=options.fetch)
     train, test = (_matrix(table.part(which)) for which in ("train", "test"))
     if options.quick:
         train = tuple(part[:5_000] for part in train)
@@ -25,7 +27,11 @@ def measure(options):
     seeds = options.repeats(usual=3, quick=1)
     return {
         "epsilons": list(epsilons),
-        "curves": {"privlearn": private_scores(train, test, epsilons, seeds)},
+        "curves": {
+            "privlearn": curves.over_epsilons(
+                "LogisticRegression", train, test, epsilons, seeds, **PUBLIC
+            )
+        },
         "references": {"scikit-learn, no privacy, same clipped pixels": _plain(train, test)},
     }
 
@@ -34,34 +40,13 @@ def _matrix(part):
     return mnist.features(part.features), part.target
 
 
-def private_scores(train, test, epsilons, seeds):
-    """Test accuracy of privlearn's defaults, per epsilon and seed."""
-    import privlearn
-
-    return [
-        [
-            privlearn.LogisticRegression(
-                epsilon=epsilon,
-                delta=DELTA,
-                bounds_X=mnist.BOUNDS,
-                data_norm=mnist.DATA_NORM,
-                random_state=seed,
-            )
-            .fit(*train)
-            .score(*test)
-            for seed in range(seeds)
-        ]
-        for epsilon in epsilons
-    ]
-
-
 def _plain(train, test):
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the text says how long it ran
-        plain = LogisticRegression().fit(clipping.clipped(train[0], mnist.DATA_NORM), train[1])
+        plain = LogisticRegression().fit(clipped(train[0], mnist.DATA_NORM), train[1])
     return plain.score(*test)
 
 

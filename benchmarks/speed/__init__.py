@@ -1,1 +1,1 @@
-"""One file per component; see docs/benchmarks.md."""
+"""One file or package per component; see docs/benchmarks.md."""

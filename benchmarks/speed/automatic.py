@@ -9,9 +9,9 @@ declared, where nothing is bought, and scikit-learn's. All threads that the mach
 
 import numpy as np
 
-from benchmarks import races
-from benchmarks.needs import estimator
-from benchmarks.timing import race
+from benchmarks.harness import races
+from benchmarks.harness.needs import estimator
+from benchmarks.harness.timing import race
 
 NEEDS = (estimator("LinearRegression"),)
 SHAPES = ((50_000, 20), (500_000, 20), (500_000, 90))

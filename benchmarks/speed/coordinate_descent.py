@@ -20,9 +20,9 @@ from statistics import median
 
 import numpy as np
 
-from benchmarks import report
-from benchmarks.needs import estimator
-from benchmarks.timing import race, ratio_line, ratios, seconds_line
+from benchmarks.harness import report
+from benchmarks.harness.needs import estimator
+from benchmarks.harness.timing import race, ratio_line, ratios, seconds_line
 
 NEEDS = (estimator("Lasso"), estimator("solvers.CoordinateDescent"))
 CASES = (("squared", 20_640, 8), ("logistic", 45_312, 8), ("squared", 1_000, 1_000))
@@ -121,7 +121,7 @@ def _descents(loss, n, p, rounds, options):
         seconds = race(contestants, rounds=rounds, clock=options.clock, rest=_rest(options))
     if loss == "squared" and plain.n_iter_ != PASSES:
         raise RuntimeError(f"scikit-learn stopped after {plain.n_iter_} passes")
-    return {DESCENT: descents[1:], **seconds}  # the first was the warm-up
+    return {DESCENT: descents[-rounds:], **seconds}  # before: rehearsals and the warm-up
 
 
 def _growth(n, passes, rounds, options):
@@ -259,7 +259,7 @@ def _shares(growth):
 
 
 def figures(results):
-    from benchmarks.figures import COLOURS, MARKERS, blank
+    from benchmarks.harness.figures import COLOURS, MARKERS, blank
 
     plot, axes = blank()
     rows = [one["rows"] for one in results["growth"]]

@@ -9,9 +9,9 @@ a fit lets the pairs of a round run in parallel. A ratio below 0.2 means five ti
 
 import numpy as np
 
-from benchmarks import races
-from benchmarks.needs import Need
-from benchmarks.timing import race
+from benchmarks.harness import races
+from benchmarks.harness.needs import Need
+from benchmarks.harness.timing import race
 
 NEEDS: tuple[Need, ...] = ()
 ROWS, QUICK = 500_000, 20_000

@@ -7,9 +7,9 @@ data. A ratio below 1 means that the private fit is the faster one.
 
 import numpy as np
 
-from benchmarks import races
-from benchmarks.needs import estimator
-from benchmarks.timing import race
+from benchmarks.harness import races
+from benchmarks.harness.needs import estimator
+from benchmarks.harness.timing import race
 
 NEEDS = (estimator("LinearRegression"),)
 SHAPES = ((10_000, 10), (100_000, 20), (40_000, 100))

@@ -5,15 +5,16 @@ certificate, against the whole of `fit` of `sklearn.linear_model.LogisticRegress
 privacy, both with their defaults (epsilon = 1, delta = 1e-6; at most 100 iterations of lbfgs). The
 promised epsilon differs by a thousandth from round to round, so that no calibration is remembered.
 Generated data: 40,000 rows, 100 columns, isotropic, and with a condition number of 1,000 (see
-`benchmarks/generated.py`). The accuracy on the training rows is there to show that both did learn.
+`datasets/generated.py`). The accuracy on the training rows is there to show that both did learn.
 """
 
 import warnings
 from itertools import count
 
-from benchmarks import adult, data, generated, races, report
-from benchmarks.needs import dataset, estimator
-from benchmarks.timing import race
+from benchmarks.datasets import adult, generated, manifest
+from benchmarks.harness import races, report
+from benchmarks.harness.needs import dataset, estimator
+from benchmarks.harness.timing import race
 
 ADULT = dataset("adult")
 NEEDS = (estimator("LogisticRegression"),)
@@ -33,7 +34,7 @@ def measure(options):
 
 
 def _adult(options):
-    train = data.load("adult", fetch=options.fetch).part("train")
+    train = manifest.load("adult", fetch=options.fetch).part("train")
     facts = {"bounds_X": adult.BOUNDS, "data_norm": adult.DATA_NORM}
     return adult.features(train.features), adult.labels(train.target), facts
 

@@ -10,9 +10,9 @@ of `privlearn demo`. Nothing is compared here; these are the times that tests on
 import subprocess
 import sys
 
-from benchmarks import report
-from benchmarks.needs import estimator
-from benchmarks.timing import seconds_line
+from benchmarks.harness import report
+from benchmarks.harness.needs import estimator
+from benchmarks.harness.timing import seconds_line
 
 NEEDS = (estimator("LinearRegression"),)
 
@@ -109,6 +109,6 @@ def tables(results):
 
 
 def figures(results):
-    from benchmarks.races import ranking_figure
+    from benchmarks.harness.races import ranking_figure
 
     return {"": ranking_figure(results, "Time until something happens")}

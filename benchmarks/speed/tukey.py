@@ -10,9 +10,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from benchmarks import races
-from benchmarks.needs import estimator
-from benchmarks.timing import race
+from benchmarks.harness import races
+from benchmarks.harness.needs import estimator
+from benchmarks.harness.timing import race
 
 NEEDS = (estimator("LinearRegression"), estimator("solvers.Tukey"))
 SHAPES = ((50_000, 6, 5_000), (350_000, 6, 50_000), (500_000, 20, 20_000))

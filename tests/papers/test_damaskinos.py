@@ -7,22 +7,24 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks import phishing, report, sgemm
-from benchmarks.needs import Options
-from benchmarks.papers import _damaskinos_fits as fits
-from benchmarks.papers import _damaskinos_noise as noise
-from benchmarks.papers import _damaskinos_pages as pages
-from benchmarks.papers import _damaskinos_problems as problems
-from benchmarks.papers import _damaskinos_published as published
-from benchmarks.papers import _damaskinos_standins as standins
-from benchmarks.papers import _damaskinos_study as study
-from benchmarks.papers import _damaskinos_tuning as tuning
-from benchmarks.papers import damaskinos
-from benchmarks.papers._damaskinos_loops import dual_descent, gradient_descent
-from benchmarks.papers._damaskinos_objective import GAP, Objective
-from benchmarks.papers._damaskinos_primal import primal_descent
-from benchmarks.papers._damaskinos_runs import Algorithm, Setting, noise_of, outcome, thetas
-from benchmarks.papers._damaskinos_steps import (
+from benchmarks.datasets import phishing, sgemm, standins
+from benchmarks.harness import report
+from benchmarks.harness.needs import Options
+from benchmarks.papers.damaskinos import component as damaskinos
+from benchmarks.papers.damaskinos import (
+    fits,
+    noise,
+    pages,
+    problems,
+    published,
+    study,
+    tuning,
+)
+from benchmarks.papers.damaskinos.loops import dual_descent, gradient_descent
+from benchmarks.papers.damaskinos.objective import GAP, Objective
+from benchmarks.papers.damaskinos.primal import primal_descent
+from benchmarks.papers.damaskinos.runs import Algorithm, Setting, noise_of, outcome, thetas
+from benchmarks.papers.damaskinos.steps import (
     BOX,
     HINGE,
     LOGISTIC,
@@ -432,10 +434,10 @@ def test_fits_get_the_problems_objective_and_the_promise(loss):
 @pytest.mark.slow
 def test_a_short_run_makes_its_page_and_figures(tmp_path):
     pytest.importorskip("matplotlib")
-    from benchmarks import frame
+    from benchmarks.harness import components
 
-    component = frame.discover()["papers/damaskinos"]
-    said = frame.run(component, Options(quick=True, results=tmp_path))
+    component = components.discover()["papers/damaskinos"]
+    said = components.run(component, Options(quick=True, results=tmp_path))
     assert "wrote" in said
     made = {path.name for path in (tmp_path / "papers").iterdir()}
     assert {"damaskinos.md", "damaskinos.png", "damaskinos-convergence.png"} <= made

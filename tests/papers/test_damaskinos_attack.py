@@ -4,15 +4,14 @@ import json
 
 import numpy as np
 import pytest
-from benchmarks import report
-from benchmarks.needs import Options
-from benchmarks.papers import _damaskinos_attack as attack
-from benchmarks.papers import _damaskinos_attack_bounds as bounds
-from benchmarks.papers import damaskinos_attack as component
-from benchmarks.papers._damaskinos_attack import Setting
+from benchmarks.harness import report
+from benchmarks.harness.needs import Options
+from benchmarks.papers.damaskinos_attack import attack, bounds, component
+from benchmarks.papers.damaskinos_attack.attack import Setting
 from scipy import stats
 
 from privlearn.accounting import Gaussian, GaussianMixture, SampledGaussian, compose
+from privlearn.audit.bounds import lower_bound
 
 PAPER = Setting()  # q = 1/75, T = 750, delta = 1e-3
 FACTS = PAPER.rate, PAPER.steps, PAPER.delta
@@ -165,7 +164,7 @@ def test_the_lower_bound_is_wrong_in_one_case_of_twenty_at_most(delta):
     for _ in range(200):
         present = np.where(rng.random(1_000) < likely, 1.0, -1.0) + 1e-9 * rng.random(1_000)
         absent = np.where(rng.random(1_000) < 1 - likely, 1.0, -1.0) + 1e-9 * rng.random(1_000)
-        found.append(bounds.lower_bound(present, absent, delta).epsilon)
+        found.append(lower_bound(present, absent, delta).epsilon)
     assert np.sum(np.array(found) > truth) <= 18  # 10 expected at most; 18 in one of 100 cases
     assert np.median(found) > 0.7 * truth
 
@@ -176,7 +175,7 @@ def test_both_rates_have_clopper_and_pearsons_bounds(hits, alarms):
     runs, delta = 1_000, 0.01
     present, absent = np.ones(2 * runs), np.zeros(2 * runs)
     present[runs:], absent[runs:] = np.arange(runs) < hits, np.arange(runs) < alarms
-    found = bounds.lower_bound(present, absent, delta)
+    found = lower_bound(present, absent, delta)
     low = stats.binomtest(hits, runs, alternative="greater").proportion_ci(0.975).low
     high = stats.binomtest(alarms, runs, alternative="less").proportion_ci(0.975).high
     proven = max(0.0, np.log((low - delta) / high)) if low > delta else 0.0
@@ -189,12 +188,12 @@ def test_the_lower_bound_looks_in_both_directions():
     rng = np.random.default_rng(0)
     plain, rare = rng.random(4_000), rng.random(4_000)
     rare[rng.random(4_000) < 0.1] += 2.0
-    with_row, without = bounds.lower_bound(rare, plain, 0.0), bounds.lower_bound(-plain, -rare, 0.0)
+    with_row, without = lower_bound(rare, plain, 0.0), lower_bound(-plain, -rare, 0.0)
     assert not with_row.mirrored
     assert without.mirrored
     assert (with_row.hits, with_row.false_alarms) == (without.hits, without.false_alarms)
     assert with_row.epsilon == without.epsilon > 3.0
-    assert bounds.lower_bound(plain, plain, 0.0).epsilon == 0.0
+    assert lower_bound(plain, plain, 0.0).epsilon == 0.0
 
 
 def test_runs_that_choose_are_not_the_runs_that_count():
@@ -202,7 +201,7 @@ def test_runs_that_choose_are_not_the_runs_that_count():
     rng = np.random.default_rng(1)
     present, absent = rng.random(2_000), rng.random(2_000)
     present[:1_000] += 5.0
-    assert bounds.lower_bound(present, absent, 0.0).epsilon < 0.2
+    assert lower_bound(present, absent, 0.0).epsilon < 0.2
 
 
 # The attack
@@ -210,7 +209,7 @@ def test_runs_that_choose_are_not_the_runs_that_count():
 
 def test_the_published_output_breaks_its_promise_fast():
     statistics = attack.attack_published(PAPER, bounds.moments_multiplier(1.0, *FACTS), 1_200, 7)
-    proven = bounds.lower_bound(*statistics, PAPER.delta).epsilon
+    proven = lower_bound(*statistics, PAPER.delta).epsilon
     assert 3.0 < proven < bounds.true_epsilon(1.307, *FACTS)
 
 
@@ -218,7 +217,7 @@ def test_ours_keeps_its_promise_fast():
     """And with two thirds of the noise it would not, so that the attack has power."""
     multiplier = bounds.planned_multiplier(2.0, SHORT)
     kept, broken = (
-        bounds.lower_bound(*attack.attack_ours(SHORT, share * multiplier, 40_000, 8), SHORT.delta)
+        lower_bound(*attack.attack_ours(SHORT, share * multiplier, 40_000, 8), SHORT.delta)
         for share in (1.0, 2 / 3)
     )
     assert 1.0 < kept.epsilon <= 2.0
@@ -229,7 +228,7 @@ def test_ours_keeps_its_promise_fast():
 @pytest.mark.parametrize(("nominal", "least"), [(0.1, 0.2), (2.0, 5.0)])
 def test_the_published_output_breaks_its_promise(nominal, least):
     sigma = bounds.moments_multiplier(nominal, *FACTS)
-    proven = bounds.lower_bound(*attack.attack_published(PAPER, sigma, 10_000, 9), PAPER.delta)
+    proven = lower_bound(*attack.attack_published(PAPER, sigma, 10_000, 9), PAPER.delta)
     assert least < proven.epsilon < bounds.true_epsilon(sigma, *FACTS)
 
 
@@ -238,7 +237,7 @@ def test_the_published_output_breaks_its_promise(nominal, least):
 def test_ours_keeps_its_promise(nominal):
     multiplier = bounds.planned_multiplier(nominal, PAPER)
     kept, broken = (
-        bounds.lower_bound(*attack.attack_ours(PAPER, share * multiplier, 20_000, 4), PAPER.delta)
+        lower_bound(*attack.attack_ours(PAPER, share * multiplier, 20_000, 4), PAPER.delta)
         for share in (1.0, 2 / 3)
     )
     assert 0.3 * nominal < kept.epsilon <= nominal < broken.epsilon
@@ -253,7 +252,7 @@ needs_scd = pytest.mark.skipif(not HAS_SCD, reason='there is no solver "scd"')
 @needs_scd
 def test_a_real_fit_clips_the_canary_at_every_visit():
     """Otherwise the attack would not be the strongest, and its failure would say little."""
-    from benchmarks.papers import _damaskinos_attack_fits as fits
+    from benchmarks.papers.damaskinos_attack import fits
 
     from privlearn.audit.tape import record
 
@@ -271,7 +270,7 @@ def test_a_real_fit_clips_the_canary_at_every_visit():
 @needs_scd
 @pytest.mark.slow
 def test_real_fits_keep_their_promise():
-    from benchmarks.papers import _damaskinos_attack_fits as fits
+    from benchmarks.papers.damaskinos_attack import fits
 
     attacks = fits.attack_fits(3_000, seeded=True)["attacks"]
     assert 0.2 * fits.EPSILON < attacks["as planned"]["epsilon"] <= fits.EPSILON

@@ -4,15 +4,11 @@ import json
 
 import numpy as np
 import pytest
-from benchmarks import report
-from benchmarks.needs import Options
-from benchmarks.papers import _dick_as_published as published
-from benchmarks.papers import _dick_counts as counts
-from benchmarks.papers import _dick_data as data
-from benchmarks.papers import _dick_methods as methods
-from benchmarks.papers import _dick_pages as pages
-from benchmarks.papers import _dick_study as study
-from benchmarks.papers._dick_published import PRIVATE, TABLES
+from benchmarks.harness import report
+from benchmarks.harness.needs import Options
+from benchmarks.papers.dick import as_published as published
+from benchmarks.papers.dick import counts, data, methods, pages, study
+from benchmarks.papers.dick.published import PRIVATE, TABLES
 from benchmarks.peers import adult_undeclared
 
 # What was typed in
@@ -194,7 +190,7 @@ def test_kept_accuracy_on_adult_is_near_that_without_privacy():
 
 def test_adults_columns_are_not_scaled():
     pd = pytest.importorskip("pandas")
-    from benchmarks import adult
+    from benchmarks.datasets import adult
 
     words = {column: listed[-1] for column, listed in adult.CATEGORIES.items()}
     numbers = dict(zip(adult_undeclared.NUMBERS, (40, 77_516, 13, 2_174, 0, 38), strict=True))

@@ -8,14 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks import california, data, electricity, report, sparse_lasso
-from benchmarks.needs import Options
-from benchmarks.papers import _mangold_fits as fits
-from benchmarks.papers import _mangold_pages as pages
-from benchmarks.papers import _mangold_problems as problems
-from benchmarks.papers import _mangold_standins as standins
-from benchmarks.papers import mangold
-from benchmarks.papers._mangold_objective import Lasso, Logistic
+from benchmarks.datasets import california, electricity, manifest, sparse_lasso, standins
+from benchmarks.harness import report
+from benchmarks.harness.needs import Options
+from benchmarks.harness.objectives import Lasso, Logistic
+from benchmarks.papers.mangold import component as mangold
+from benchmarks.papers.mangold import figures, fits, pages, problems
 
 KEPT = report.RESULTS / "papers" / "mangold.json"
 SEEDS = 3
@@ -293,7 +291,7 @@ def test_pages_mark_what_was_free():
 
 def test_the_figure_has_a_panel_for_each_problem_and_both_sources():
     pytest.importorskip("matplotlib")
-    (figure,) = mangold.figures(made_up()).values()
+    (figure,) = figures.figures(made_up()).values()
     panels = [axes for axes in figure.axes if axes.axison]
     assert [axes.get_title(loc="left") for axes in panels] == list(problems.FIVE)
     (legend,) = [axes.get_legend() for axes in figure.axes if axes.get_legend()]
@@ -373,10 +371,10 @@ def test_defaults_come_close_to_the_papers_tuned_errors(fresh):
 @pytest.mark.slow
 @pytest.mark.skipif(not HAS_CD, reason="this version has no coordinate descent")
 def test_a_short_run_writes_a_page_without_data(tmp_path, monkeypatch):
-    from benchmarks.frame import discover, run
+    from benchmarks.harness.components import discover, run
 
     pytest.importorskip("matplotlib")
-    monkeypatch.setenv(data.VARIABLE, str(tmp_path / "nowhere"))
+    monkeypatch.setenv(manifest.VARIABLE, str(tmp_path / "nowhere"))
     said = run(discover()["papers/mangold"], Options(quick=True, results=tmp_path))
     assert "wrote" in said
     assert (tmp_path / "papers" / "mangold.png").exists()

@@ -8,17 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks import kddcup99, report
-from benchmarks.needs import Options
-from benchmarks.papers import _song_findings as findings
-from benchmarks.papers import _song_fits as fits
-from benchmarks.papers import _song_loops as loops
-from benchmarks.papers import _song_pages as pages
-from benchmarks.papers import _song_problems as problems
-from benchmarks.papers import _song_standins as standins
-from benchmarks.papers import _song_study as study
-from benchmarks.papers import song
-from benchmarks.papers._mangold_objective import Logistic
+from benchmarks.datasets import kddcup99, standins
+from benchmarks.harness import report
+from benchmarks.harness.needs import Options
+from benchmarks.harness.objectives import Logistic
+from benchmarks.papers.song import component as song
+from benchmarks.papers.song import findings, fits, loops, pages, problems, study
 from scipy import stats
 
 KEPT = report.RESULTS / "papers" / "song.json"
@@ -245,7 +240,7 @@ def test_a_curve_ends_with_all_rows_and_agrees_with_the_end_of_a_pass():
 
 def generated(name, seeds=5):
     """What the findings need, from a stand-in with the paper's number of rows."""
-    X, y, dimension = standins.like(name == problems.KDD, 50_000)
+    X, y, dimension = standins.clustered(name == problems.KDD, 50_000)
     problem = problems.Problem(
         name, Logistic(problems.prepare(X, dimension)[0], y, problems.PENALTY)
     )
@@ -440,13 +435,17 @@ def test_pages_do_without_ours():
         problem["ours"] = []
     assert "| not measured | not measured | not measured |" in pages.tables(results)
     pytest.importorskip("matplotlib")
-    words = {text.get_text() for text in song.figures(results)[""].legends[0].get_texts()}
+    from benchmarks.papers.song.figures import figures
+
+    words = {text.get_text() for text in figures(results)[""].legends[0].get_texts()}
     assert len(words) == 4
 
 
 def test_figures_are_the_papers_three():
     pytest.importorskip("matplotlib")
-    made = song.figures(made_up())
+    from benchmarks.papers.song.figures import figures
+
+    made = figures(made_up())
     assert [len(figure.axes) for figure in made.values()] == [6, 4, 2]
     titles = {name: [a.get_title(loc="left") for a in f.axes] for name, f in made.items()}
     assert titles["convergence"] == [
@@ -466,9 +465,9 @@ def test_figures_are_the_papers_three():
 @pytest.mark.slow
 def test_a_short_run_makes_its_page_and_figures(tmp_path):
     pytest.importorskip("matplotlib")
-    from benchmarks import frame
+    from benchmarks.harness import components
 
-    said = frame.run(frame.discover()["papers/song"], Options(True, 2, results=tmp_path))
+    said = components.run(components.discover()["papers/song"], Options(True, 2, results=tmp_path))
     assert "wrote" in said
     made = {path.name for path in (tmp_path / "papers").iterdir()}
     assert {"song.md", "song.png", "song-convergence.png", "song-steps.png"} <= made

@@ -4,18 +4,13 @@ import json
 
 import numpy as np
 import pytest
-from benchmarks import report
-from benchmarks.papers import _wang_guo_attack as attack
-from benchmarks.papers import _wang_guo_ours as ours
-from benchmarks.papers import _wang_guo_sgd as sgd
-from benchmarks.papers import _wang_guo_smooth as smooth
-from benchmarks.papers import _wang_guo_study as study
-from benchmarks.papers import _wang_guo_theorem as theorem
-from benchmarks.papers._damaskinos_attack_bounds import lower_bound
-from benchmarks.papers._wang_guo_theorem import Setting
+from benchmarks.harness import report
+from benchmarks.papers.wang_guo import attack, ours, sgd, smooth, study, theorem
+from benchmarks.papers.wang_guo.theorem import Setting
 from scipy import special, stats
 
 from privlearn.accounting import Gaussian, compose
+from privlearn.audit.bounds import lower_bound
 
 KEPT = report.RESULTS / "papers" / "wang_guo.json"
 STEPS = {"1/n": lambda n: 1 / n, "1/sqrt(n)": lambda n: n**-0.5, "0.1": lambda n: 0.1}
@@ -277,7 +272,7 @@ def test_the_theorem_as_printed_breaks_its_promise_step_by_step():
 @needs_solver
 def test_a_real_fit_moves_as_far_as_its_bound_and_no_further():
     """Otherwise the attack on real fits would not be the strongest."""
-    from benchmarks.papers import _wang_guo_fits as fits
+    from benchmarks.papers.wang_guo import fits
 
     from privlearn.audit.tape import record
 
@@ -295,7 +290,7 @@ def test_a_real_fit_moves_as_far_as_its_bound_and_no_further():
 @needs_solver
 @pytest.mark.slow
 def test_real_fits_keep_their_promise():
-    from benchmarks.papers import _wang_guo_fits as fits
+    from benchmarks.papers.wang_guo import fits
 
     attacks = fits.attack_fits(1_000, seeded=True)["attacks"]
     assert 0.2 * fits.EPSILON < attacks["as planned"]["epsilon"] <= fits.EPSILON

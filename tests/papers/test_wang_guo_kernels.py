@@ -4,12 +4,11 @@ import json
 
 import numpy as np
 import pytest
-from benchmarks import california, report
-from benchmarks.papers import _wang_guo_kernels_methods as methods
-from benchmarks.papers import _wang_guo_kernels_pages as pages
-from benchmarks.papers import _wang_guo_kernels_study as study
-from benchmarks.papers import _wang_guo_smooth as smooth
-from benchmarks.papers._mangold_standins import california as standin
+from benchmarks.datasets import california
+from benchmarks.datasets.standins import california as standin
+from benchmarks.harness import report
+from benchmarks.papers.wang_guo import smooth
+from benchmarks.papers.wang_guo_kernels import methods, pages, study
 
 from privlearn import KernelRegressor
 from support import exact

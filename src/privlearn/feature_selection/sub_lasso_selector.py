@@ -26,7 +26,7 @@ __all__ = ["SubLassoSelector"]
 MOST_MODELS = 2**24  # so many groups are still numbers in memory, whatever is private about n
 
 Array = NDArray[np.float64]
-# Chosen on generated data by tools/derive_sub_lasso.py (noisy_top_k.md, "The rule").
+# Chosen on generated data by benchmarks/derive/sub_lasso.py (noisy_top_k.md, "The rule").
 ROWS_PER_FEATURE = 4  # rows of a group, for each feature that it votes for
 PENALTY = 0.1  # of the least that leaves no feature
 COUNT_SHARE = 0.05  # of epsilon, where the number of rows is private (Dick et al. 2023, 4.2)

@@ -24,7 +24,7 @@ LARGEST = 0.5  # part of the largest magnitude in a scale, the rest is the root 
 SQUARE_IN_OCTAVE = (1.0 - 0.25) / (2.0 * math.log(2.0))
 MIDDLE_OF_HALF = (1.0 - math.sqrt(0.5)) / math.log(math.sqrt(2.0))
 # Part of the clipped lengths that counts as bias: clipped parts of different rows point in
-# different directions. Chosen with tools/derive_cd.py.
+# different directions. Chosen with benchmarks/derive/cd.py.
 ALIGNED = 0.2
 THINNING = math.sqrt(0.5)  # of hidden rows, per half octave: a tail that barely has a mean
 

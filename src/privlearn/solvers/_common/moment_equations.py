@@ -15,7 +15,7 @@ __all__ = ["Ridge", "centred", "inverse_eigenvalues", "solve_moments", "stack", 
 Array = NDArray[np.float64]
 Ridge = float | Literal["noise", "adassp"]
 
-# In the frame where x and y span [-1, 1]; chosen with tools/derive_damping.py on generated data.
+# In the frame where x and y span [-1, 1]; chosen by benchmarks/derive/damping.py on generated data.
 COEFFICIENT_VARIANCES = np.logspace(-4, 3, 29)
 FLATTEST = 1e-10  # curvature of directions without any, beside the largest: one minimiser, not many
 SWEEPS, TOLERANCE = 10_000, 1e-12

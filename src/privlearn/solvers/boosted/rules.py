@@ -27,7 +27,7 @@ LEVEL_STEPS = 2
 ROUNDS = (20, 100)
 AFFORDABLE = 2e8  # numbers that all rounds may read together
 TYPICAL_CLIP = 0.5  # of residuals, relative to the range of y: only forecasts use it
-# In mu^2, of what is released together; derived with tools/derive_boosted.py on generated data.
+# In mu^2, of what is released together; derived by benchmarks/derive/boosted.py on generated data.
 SHARES = {
     "Gram matrix": 0.1,
     "clipped residuals times rows": 0.6,

@@ -1,6 +1,6 @@
 """How `CoordinateDescent` divides its budget and chooses its steps, from public facts.
 
-The numbers were chosen with tools/derive_cd.py on generated data (proof.md, "The
+The numbers were chosen with benchmarks/derive/cd.py on generated data (proof.md, "The
 rule"). They need no units: features are divided by bought scales, y lies in [-1, 1].
 """
 

@@ -1,6 +1,6 @@
 """How `DualCoordinateDescent` chooses batch, epochs, clip and step from public facts.
 
-The numbers were chosen with tools/derive_descent.py on generated data (see "The rule" in
+The numbers were chosen with benchmarks/derive/descent.py on generated data (see "The rule" in
 proof.md). Rows have length at most 1 and y lies in [-1, 1]; typical lengths are
 bought.
 """

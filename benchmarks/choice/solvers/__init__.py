@@ -1,0 +1,1 @@
+"""Which solver wins where: problems, fits, page and figure."""

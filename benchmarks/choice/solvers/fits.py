@@ -1,0 +1,99 @@
+"""Private fits of the generated problems: what each solver loses, and which one "auto" takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from benchmarks.choice.solvers.problems import Sample, draw
+
+__all__ = [
+    "SOLVERS",
+    "cells",
+    "mean_loss",
+    "of_constant",
+    "share_lost",
+    "taken",
+    "without_privacy",
+]
+
+SOLVERS = {
+    "least squares": ("moments", "cd", "scd", "sgd"),
+    "logistic": ("cd", "scd", "sgd"),
+}
+
+
+def cells(
+    kind: str, loss: str, n: int, p: int, epsilons: Sequence[float], seeds: int
+) -> list[dict]:
+    """One cell per epsilon: shares lost per solver and seed, and what "auto" takes."""
+    lost = {epsilon: {solver: [] for solver in SOLVERS[loss]} for epsilon in epsilons}
+    took = {}
+    for seed in range(seeds):
+        sample = draw(kind, loss, n, p, seed)
+        constant, optimum = of_constant(sample, loss), without_privacy(sample, loss)
+        for epsilon, solvers in lost.items():
+            took[epsilon] = taken(sample, loss, epsilon)
+            for solver, shares in solvers.items():
+                reached = _private(sample, loss, epsilon, solver, seed)
+                shares.append(share_lost(reached, constant, optimum))
+    where = {"loss": loss, "kind": kind, "n": n, "p": p}
+    return [
+        where | {"epsilon": epsilon, "lost": shares, "auto": took[epsilon]}
+        for epsilon, shares in lost.items()
+    ]
+
+
+def share_lost(reached: float, constant: float, optimum: float) -> float:
+    """Of the way from a constant to the optimum; refused where there is no way to lose."""
+    if not optimum < constant:
+        raise ValueError("the fit without privacy is no better than a constant: nothing to lose")
+    return (reached - optimum) / (constant - optimum)
+
+
+def taken(sample: Sample, loss: str, epsilon: float) -> str:
+    """The name of the solver that "auto" takes, from public facts alone."""
+    n, p = sample.X.shape
+    model = _estimator(loss)(epsilon=epsilon, **sample.facts)
+    return model._set_up(n, p, len(sample.facts.get("classes", ())))[2].name
+
+
+def _estimator(loss: str) -> type:
+    import privlearn
+
+    return privlearn.LogisticRegression if loss == "logistic" else privlearn.Ridge
+
+
+def _private(sample: Sample, loss: str, epsilon: float, solver: str, seed: int) -> float:
+    model = _estimator(loss)(solver=solver, epsilon=epsilon, random_state=seed, **sample.facts)
+    return mean_loss(model.fit(sample.X, sample.y), sample, loss)
+
+
+def without_privacy(sample: Sample, loss: str) -> float:
+    """scikit-learn with its defaults, on features of deviation 1 so that it converges.
+
+    Only raw features change, and the penalty that their units would have is negligible.
+    """
+    from sklearn.linear_model import LogisticRegression, Ridge
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    plain = LogisticRegression(max_iter=1_000) if loss == "logistic" else Ridge()
+    return mean_loss(make_pipeline(StandardScaler(), plain).fit(sample.X, sample.y), sample, loss)
+
+
+def of_constant(sample: Sample, loss: str) -> float:
+    """The best constant for the fresh rows: variance of y, or entropy of its classes."""
+    if loss == "logistic":
+        share = float(np.mean(sample.fresh_y))
+        return -(share * np.log(share) + (1.0 - share) * np.log(1.0 - share))
+    return float(np.var(sample.fresh_y))
+
+
+def mean_loss(model: object, sample: Sample, loss: str) -> float:
+    """Squared error, or log-loss by scores, which stays exact where probabilities are 0 or 1."""
+    if loss == "logistic":
+        scores = np.ravel(model.decision_function(sample.fresh_X))
+        return float(np.mean(np.logaddexp(0.0, np.where(sample.fresh_y == 1, -scores, scores))))
+    return float(np.mean((model.predict(sample.fresh_X) - sample.fresh_y) ** 2))

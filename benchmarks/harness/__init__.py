@@ -1,0 +1,1 @@
+"""What every benchmark shares: components, needs, reports, figures, timings."""

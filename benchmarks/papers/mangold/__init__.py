@@ -1,0 +1,1 @@
+"""Mangold et al. 2022: five problems by coordinate descent."""

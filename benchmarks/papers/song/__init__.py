@@ -1,0 +1,1 @@
+"""Song et al. 2013: one pass of private SGD."""

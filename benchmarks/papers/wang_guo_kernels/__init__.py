@@ -1,0 +1,1 @@
+"""Wang and Guo 2024: kernel regression with random features."""

@@ -1,0 +1,1 @@
+"""Adult: private logistic regression beside diffprivlib."""

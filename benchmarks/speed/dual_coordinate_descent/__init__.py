@@ -1,0 +1,1 @@
+"""Dual coordinate descent, and the Python loop it is timed against."""

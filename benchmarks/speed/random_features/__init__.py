@@ -1,0 +1,1 @@
+"""Random features, and the least arithmetic of an epoch."""
