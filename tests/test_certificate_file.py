@@ -175,7 +175,7 @@ def holds(content):
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
-        (("format",), "privlearn certificate 2", "update privlearn"),
+        (("format",), "privlearn certificate 3", "update privlearn"),
         (("format",), "pickle", "no certificate of a known format"),
         (("adjacency",), "cousins", "'adjacency' is not one of zero_out"),
         (("releases",), [], "lists no release"),

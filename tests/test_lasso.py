@@ -354,7 +354,8 @@ def test_closed_forms_load_no_compiler():
 import sys
 import numpy as np
 from privlearn import LinearRegression, Ridge
-from privlearn.solvers import moment_equations, sufficient_statistics
+import privlearn.solvers.moments.solver
+from privlearn.solvers._common import moment_equations
 from privlearn.solvers._common.frame import Frame
 from privlearn._objective.penalties import Penalty
 from privlearn._core.problem import Bounds

@@ -106,7 +106,7 @@ def test_every_way_of_the_bound_does_its_part(monkeypatch):
     found = np.concatenate(seen)
     expected = np.empty((70, 8), np.float32)
     to_features = FourierMap(frequencies)
-    to_features.write(X, expected, to_features.room(70))
+    to_features.write(X, expected, to_features.workspace(70))
     np.testing.assert_allclose(found, expected, atol=1e-5)
     seen.clear()
     bound._all_numpy(70, 32)

@@ -43,7 +43,7 @@ from privlearn.solvers.base import SolverDefaults
 __all__ = ["WithPrivateBounds", "range_releases", "with_private_bounds"]
 
 Array = NDArray[np.float64]
-# Shares of the budget (in mu^2), in equal parts for the histograms; benchmarks/derive/private_bounds.py.
+# Shares of the budget (in mu^2), in equal parts for the histograms (derive/private_bounds.py).
 FEATURES = 0.15
 TARGET, TARGET_AT_MOST, TARGET_SIGNAL = 0.10, 0.30, 45.0  # more where n mu is small
 ZOOMS = 2
