@@ -164,17 +164,17 @@ def test_a_privacy_test_that_fails_changes_nothing():
 
 
 def test_a_number_that_is_none_is_never_published(monkeypatch):
-    from privlearn.solvers._common.frame import Frame
+    from privlearn.solvers._common.scaling import Scaling
 
     X, y = people()
     model = LinearRegression(bounds_X=(0, 1), bounds_y=(0, 1), solver="moments").fit(X, y)
     before = state(model)
-    own = Frame.to_data_units
+    own = Scaling.moments_to_user_units
 
     def broken(self, coef, intercept):
         return own(self, np.full_like(coef, np.nan), intercept)
 
-    monkeypatch.setattr(Frame, "to_data_units", broken)
+    monkeypatch.setattr(Scaling, "moments_to_user_units", broken)
     with pytest.raises(PrivacyError, match=r"coef_ came out as NaN.*budget.*is spent"):
         model.fit(X, y)
     assert state(model) == before

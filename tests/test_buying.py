@@ -18,13 +18,19 @@ from privlearn import (
 )
 from privlearn._core.problem import Budget
 from privlearn.private_bounds import ranges, with_private_bounds
-from privlearn.private_bounds.ranges import EVEN_BINS, OCTAVE_BINS, OCTAVES, outer_hull, zoomed
+from privlearn.private_bounds.ranges import (
+    EVEN_BINS,
+    POWERS,
+    SIGNED_BINS,
+    coarse_range,
+    refined_range,
+)
 from privlearn.private_bounds.selection import KEPT, TOO_MANY, number_to_keep
 from privlearn.solvers import SOLVERS
 from privlearn.solvers._common.snr import gdp_mu
 from support import exact
 
-ZERO = OCTAVES
+ZERO = POWERS
 
 
 def least_squares(X, y):
@@ -32,58 +38,58 @@ def least_squares(X, y):
     return make_pipeline(StandardScaler(), LeastSquares()).fit(X, y)
 
 
-def octaves(**filled):
+def powers(**filled):
     """Counts of one column: octave exponents, "n" for negative ones, to rows."""
-    counts = np.zeros((1, OCTAVE_BINS))
+    counts = np.zeros((1, SIGNED_BINS))
     for name, rows in filled.items():
-        exponent = int(name[1:]) + OCTAVES // 2
+        exponent = int(name[1:]) + POWERS // 2
         counts[0, ZERO + (exponent if name[0] == "p" else -exponent)] = rows
     return counts
 
 
 def test_octaves_tell_the_ends():
-    hull = outer_hull(octaves(p3=500.0, p5=500.0), noise=10.0)
-    assert (hull.low[0], hull.high[0]) == (4.0, 32.0)
-    hull = outer_hull(octaves(n1=500.0, p1=500.0), noise=10.0)
-    assert (hull.low[0], hull.high[0]) == (-2.0, 2.0)
+    coarse = coarse_range(powers(p3=500.0, p5=500.0), noise=10.0)
+    assert (coarse.low[0], coarse.high[0]) == (4.0, 32.0)
+    coarse = coarse_range(powers(n1=500.0, p1=500.0), noise=10.0)
+    assert (coarse.low[0], coarse.high[0]) == (-2.0, 2.0)
 
 
 def test_few_rows_next_to_many_are_believed_and_alone_they_are_not():
-    near = outer_hull(octaves(p3=500.0, p4=45.0), noise=10.0)
+    near = coarse_range(powers(p3=500.0, p4=45.0), noise=10.0)
     assert near.high[0] == 16.0
-    far = outer_hull(octaves(p3=500.0, p40=45.0), noise=10.0)
+    far = coarse_range(powers(p3=500.0, p40=45.0), noise=10.0)
     assert far.high[0] == 8.0
 
 
 def test_octaves_with_few_of_the_rows_stand_for_both_sides_of_zero():
-    counts = octaves(p3=300.0)
-    hull = outer_hull(counts, noise=10.0, rows=1_000)
-    assert (hull.low[0], hull.high[0]) == (-8.0, 8.0)
+    counts = powers(p3=300.0)
+    coarse = coarse_range(counts, noise=10.0, rows=1_000)
+    assert (coarse.low[0], coarse.high[0]) == (-8.0, 8.0)
     for rows in (400, None):  # most are there; or nobody may know how many there are
-        hull = outer_hull(counts, noise=10.0, rows=rows)
-        assert (hull.low[0], hull.high[0]) == (4.0, 8.0)
+        coarse = coarse_range(counts, noise=10.0, rows=rows)
+        assert (coarse.low[0], coarse.high[0]) == (4.0, 8.0)
 
 
 def test_a_column_of_which_only_zeros_are_seen_keeps_room_for_an_indicator():
-    counts = np.zeros((1, OCTAVE_BINS))
+    counts = np.zeros((1, SIGNED_BINS))
     counts[0, ZERO] = 1_000.0
-    hull = outer_hull(counts, noise=10.0)
+    coarse = coarse_range(counts, noise=10.0)
     even = np.zeros((1, EVEN_BINS))
     even[0, EVEN_BINS // 2] = 1_000.0
-    hull = zoomed(even, 10.0, hull)
-    assert (hull.low[0], hull.high[0]) == (-1.0, 1.0)
+    coarse = refined_range(even, 10.0, coarse)
+    assert (coarse.low[0], coarse.high[0]) == (-1.0, 1.0)
 
 
 def test_zooming_moves_the_ends_within_the_outermost_octaves_only():
-    hull = outer_hull(octaves(p11=1_000.0), noise=10.0)  # years: [1024, 2048)
+    coarse = coarse_range(powers(p11=1_000.0), noise=10.0)  # years: [1024, 2048)
     even = np.zeros((1, EVEN_BINS))
     even[0, 29:31] = 500.0
-    found = zoomed(even, 10.0, hull)
+    found = refined_range(even, 10.0, coarse)
     assert (found.low[0], found.high[0]) == (1024.0 + 29 * 32.0, 1024.0 + 31 * 32.0)
-    hull = outer_hull(octaves(n2=500.0, p2=500.0), noise=10.0)  # believed on both sides
+    coarse = coarse_range(powers(n2=500.0, p2=500.0), noise=10.0)  # believed on both sides
     even = np.zeros((1, EVEN_BINS))
     even[0, 16] = 1_000.0
-    found = zoomed(even, 10.0, hull)
+    found = refined_range(even, 10.0, coarse)
     assert (found.low[0], found.high[0]) == (-2.0, 2.0)
 
 
@@ -93,15 +99,15 @@ def test_no_range_is_inside_out_whatever_the_levels(near, monkeypatch):
     monkeypatch.setattr(ranges, "NEXT_TO_SURE", near)
     even = np.zeros((1, EVEN_BINS))
     even[0, 12:20] = 18.5  # stands out as a window of eight, and only as a whole
-    found = zoomed(even, 10.0, outer_hull(octaves(p11=1_000.0), noise=10.0))
+    found = refined_range(even, 10.0, coarse_range(powers(p11=1_000.0), noise=10.0))
     assert found.low[0] < found.high[0]
 
 
 def test_rows_spread_thinly_are_within_the_range():
-    hull = outer_hull(octaves(p11=1_000.0), noise=10.0)
+    coarse = coarse_range(powers(p11=1_000.0), noise=10.0)
     even = np.zeros((1, EVEN_BINS))
     even[0, 8:24] = 25.0  # no bin stands out, only all of them together do
-    found = zoomed(even, 10.0, hull)
+    found = refined_range(even, 10.0, coarse)
     assert found.low[0] < found.high[0]
     assert found.low[0] <= 1024.0 + 10 * 32.0
     assert found.high[0] >= 1024.0 + 22 * 32.0
@@ -111,9 +117,9 @@ def test_noise_alone_is_hardly_ever_believed():
     rng = np.random.default_rng(0)
     wrong = 0
     for _ in range(100):
-        counts = octaves(p3=5_000.0) + 10.0 * rng.standard_normal((20, OCTAVE_BINS))
-        hull = outer_hull(counts, noise=10.0)
-        wrong += int(np.sum(hull.high > 32.0) + np.sum(hull.low < 0.0))
+        counts = powers(p3=5_000.0) + 10.0 * rng.standard_normal((20, SIGNED_BINS))
+        coarse = coarse_range(counts, noise=10.0)
+        wrong += int(np.sum(coarse.high > 32.0) + np.sum(coarse.low < 0.0))
     assert wrong <= 2  # of 4,000 ends; a level of 3 deviations lets through hundreds
 
 

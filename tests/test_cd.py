@@ -25,13 +25,13 @@ from support import NoNoise, exact, facts, sloped, with_penalty
 
 # Many steps and, without noise, no clipping: what is left is the optimiser.
 EXACT = {
-    "whole": CoordinateDescent(passes=600, outer=12, block="all"),
-    "sweeps": CoordinateDescent(passes=800, outer=16, block=1),
+    "all": CoordinateDescent(passes=600, outer=12, block="all"),
+    "cyclic": CoordinateDescent(passes=800, outer=16, block=1),
     "greedy": CoordinateDescent(passes=800, outer=8, selection="greedy"),
 }
 MODES = {
-    "whole": CoordinateDescent(block="all"),
-    "sweeps": CoordinateDescent(block=1),
+    "all": CoordinateDescent(block="all"),
+    "cyclic": CoordinateDescent(block=1),
     "greedy": CoordinateDescent(selection="greedy"),
 }
 RELATIONS = ["zero_out", "add_remove", "replace_one"]
@@ -207,7 +207,7 @@ def test_a_tight_clip_is_used():
     X, y = sloped("squared")
     known = facts(X, y, "squared")
     wide, tight = (
-        exact(Ridge(solver=replace(EXACT["whole"], clip=clip), **known), X, y).coef_
+        exact(Ridge(solver=replace(EXACT["all"], clip=clip), **known), X, y).coef_
         for clip in (100.0, 1e-3)
     )
     assert np.abs(wide - tight).max() > 0.01
@@ -315,7 +315,7 @@ def test_a_feature_without_room_gets_no_coefficient():
 # Private fits
 
 
-@pytest.mark.parametrize(("mode", "room"), [("whole", 0.05), ("sweeps", 0.15), ("greedy", 0.15)])
+@pytest.mark.parametrize(("mode", "room"), [("all", 0.05), ("cyclic", 0.15), ("greedy", 0.15)])
 def test_private_lasso_finds_the_support(mode, room):
     X, y = wages()
     truth = sk.Lasso(alpha=0.1).fit(X, y).coef_

@@ -2,6 +2,7 @@
 
 import math
 import tracemalloc
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -14,8 +15,10 @@ from privlearn._core.problem import Budget
 from privlearn._core.releaser import ReleaseBatch, Releaser
 from privlearn._core.sampling import Batches
 from privlearn._objective.losses import Huber, Logistic, Squared
+from privlearn._objective.losses.base import between
+from privlearn._objective.losses.logistic import fade
+from privlearn._objective.prox import WeightPenalty
 from privlearn.solvers import CoordinateDescent
-from privlearn.solvers._common.loops.loss_gradients import between, fade
 from privlearn.solvers.coordinate_descent.columns import proximal, refresh
 from privlearn.solvers.coordinate_descent.cyclic import take_sweeps
 from privlearn.solvers.coordinate_descent.loops import (
@@ -46,24 +49,22 @@ def columns_of(X, targets, sparse=False):
     return StoredColumns(values, rows, matrix.indptr.astype(np.int64), targets, present)
 
 
-def state_of(loss, columns, weights, limit=0.3, **changed):
+def state_of(loss, columns, weights, limit=0.3, box=MappingProxyType({}), **changed):
     """A state at these weights, scores included; Huber's scale is the last of them."""
     one = np.ones(len(weights))
     state = Sweep(
         weights=np.array(weights, dtype=float),
         scores=np.empty(len(columns.targets)),
         limits=limit * one,
-        paces=0.4 * one,
-        l1=0.02 * one,
-        l2=0.1 * one,
-        low=-2.0 * one,
-        high=2.0 * one,
+        step_sizes=0.4 * one,
+        penalty=WeightPenalty(0.02 * one, 0.1 * one, -2.0 * one, 2.0 * one)._replace(**box),
         points=0.0 * one,
         loss=LOSSES[loss].code,
         threshold=LOSSES[loss].threshold,
+        auxiliaries=LOSSES[loss].auxiliary.count,
         total=float(len(columns.targets)),
     )._replace(**changed)
-    refresh(columns, state)
+    refresh(columns, state, LOSSES[loss])
     return state
 
 
@@ -163,11 +164,12 @@ def plain_sweeps(loss, X, columns, state, noise, grid):
         each = derivatives(loss, X, columns, weights)[:, j]
         share = np.clip(each, -limits[j], limits[j]).sum() / limits[j] * (1.0 - 2.0**-40)
         released = (np.rint(share / grid) + added) * grid
-        pace = state.paces[j] * (weights[-1] if loss == "huber" else 1.0)
+        pace = state.step_sizes[j] * (weights[-1] if loss == "huber" else 1.0)
         moved = weights[j] - pace * released * limits[j] / state.total
         points[k // size, j] = moved
-        shrunk = np.sign(moved) * max(abs(moved) - pace * state.l1[j], 0.0)
-        weights[j] = np.clip(shrunk / (1 + pace * state.l2[j]), state.low[j], state.high[j])
+        l1, l2, low, high = (side[j] for side in state.penalty)
+        shrunk = np.sign(moved) * max(abs(moved) - pace * l1, 0.0)
+        weights[j] = np.clip(shrunk / (1 + pace * l2), low, high)
     return weights, points.mean(axis=0)
 
 
@@ -177,7 +179,7 @@ def test_sweeps_are_the_papers_steps(loss, sparse):
     low = np.full(len(weights), -2.0)
     if loss == "huber":
         low[-1] = 0.1
-    state = state_of(loss, columns, weights, low=low)
+    state = state_of(loss, columns, weights, box={"low": low})
     noise = np.random.default_rng(1).integers(-60, 60, 6 * len(weights))
     want, points = plain_sweeps(loss, X, columns, state, noise, 1.0)
     half = len(noise) // 2
@@ -187,7 +189,7 @@ def test_sweeps_are_the_papers_steps(loss, sparse):
     np.testing.assert_allclose(state.weights, want, rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(state.points, points, rtol=1e-7, atol=1e-9)
     moved = state.scores.copy()
-    refresh(columns, state)
+    refresh(columns, state, LOSSES[loss])
     np.testing.assert_allclose(moved, state.scores, atol=1e-12)
 
 
@@ -235,8 +237,9 @@ def test_an_empty_row_contributes_nothing_however_far_the_weights_went(loss, spa
     seen = []
     for columns in (both, one):
         size = 4 if loss == "huber" else 3
-        wild = {"paces": np.full(size, 1e308), "low": np.full(size, -np.inf), "total": 2.0}
-        state = state_of(loss, columns, np.full(size, 0.5), high=np.full(size, np.inf), **wild)
+        free = {"low": np.full(size, -np.inf), "high": np.full(size, np.inf)}
+        wild = {"step_sizes": np.full(size, 1e308), "total": 2.0}
+        state = state_of(loss, columns, np.full(size, 0.5), box=free, **wild)
         steps = steps_of(np.tile([10**15, -(10**15)], 4 * size), 1.0, recorded=True)
         assert sweep(columns, state, np.tile(np.arange(size), 8), steps, 0)
         assert np.isfinite(state.weights).all()
@@ -246,7 +249,7 @@ def test_an_empty_row_contributes_nothing_however_far_the_weights_went(loss, spa
 
 def test_the_last_proximal_map_is_the_sweeps_and_finite():
     columns = columns_of(np.ones((2, 3)), np.zeros(2))
-    state = state_of("squared", columns, np.zeros(3), high=np.full(3, np.inf))
+    state = state_of("squared", columns, np.zeros(3), box={"high": np.full(3, np.inf)})
     found = proximal(state, np.array([1.0, -9.0, math.nan]), np.full(3, 0.5))
     np.testing.assert_allclose(found, [(1.0 - 0.01) / 1.05, -2.0, 0.0])
     assert np.isfinite(proximal(state, np.full(3, np.inf), np.ones(3))).all()

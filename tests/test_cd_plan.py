@@ -18,15 +18,15 @@ from privlearn.solvers.coordinate_descent import rules as cd_rule
 from support import SHORT, regression
 
 MODES = {
-    "whole": CoordinateDescent(block="all"),
-    "sweeps": CoordinateDescent(block=1),
+    "all": CoordinateDescent(block="all"),
+    "cyclic": CoordinateDescent(block=1),
     "greedy": CoordinateDescent(selection="greedy"),
 }
 RELATIONS = ["zero_out", "add_remove", "replace_one"]
 BOX = {"bounds_X": (-1.0, 1.0), "bounds_y": (-1.0, 1.0)}
 BOUGHT = {
-    "whole": ["feature magnitudes", "curvature", "gradient norms", "clipped gradient"],
-    "sweeps": ["feature magnitudes", "gradient norms", "clipped gradient"],
+    "all": ["feature magnitudes", "curvature", "gradient norms", "clipped gradient"],
+    "cyclic": ["feature magnitudes", "gradient norms", "clipped gradient"],
     "greedy": ["feature magnitudes", "gradient norms", "largest step", "clipped gradient"],
 }
 
@@ -94,15 +94,15 @@ def test_given_steps_are_what_is_planned(mode):
     )
     plan = planned(solver)
     counts = {release.name: release.count for release in plan.releases}
-    assert counts["clipped gradient"] == (35 if mode == "sweeps" else 7)
-    assert counts["gradient norms"] == (4 if mode == "whole" else 3)  # the intercept's own first
+    assert counts["clipped gradient"] == (35 if mode == "cyclic" else 7)
+    assert counts["gradient norms"] == (4 if mode == "all" else 3)  # the intercept's own first
     assert counts.get("largest step", 7) == 7
 
 
 @pytest.mark.parametrize("passes", [1, 2, 3, 10, 61])
 @pytest.mark.parametrize("outer", [1, 2, 5])
 def test_loops_hold_every_step_once(passes, outer):
-    settings = cd_rule.Settings("whole", passes, outer, 1.0, None, None)
+    settings = cd_rule.Settings("all", passes, outer, 1.0, None, None)
     loops = cd_rule.loops(settings)
     assert sum(loops) == passes
     assert min(loops) >= 1
@@ -115,12 +115,12 @@ def test_the_rule_chooses_a_mode_by_public_facts():
         return CoordinateDescent().configure(problem, Budget(epsilon, 1e-6)).mode
 
     few, many = (10_000, 10), (10_000, 5_000)
-    assert mode(Ridge(**BOX), *few) == "whole"
-    assert mode(Lasso(**BOX), *few) == "whole"
-    assert mode(Ridge(**BOX), *many) == "sweeps"
+    assert mode(Ridge(**BOX), *few) == "all"
+    assert mode(Lasso(**BOX), *few) == "all"
+    assert mode(Ridge(**BOX), *many) == "cyclic"
     assert mode(Lasso(**BOX), *many) == "greedy"
     assert mode(Lasso(**BOX), 1_000, 100) == "greedy"
-    assert mode(Lasso(**BOX), 1_000_000, 100) == "whole"
+    assert mode(Lasso(**BOX), 1_000_000, 100) == "all"
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -130,13 +130,13 @@ def test_rule_plans_fewer_steps_for_smaller_budgets(mode):
         for epsilon in (0.05, 1.0, 20.0)
     ]
     assert counts == sorted(counts)
-    assert mode == "whole" or counts[0] < counts[-1]
+    assert mode == "all" or counts[0] < counts[-1]
 
 
 def test_sweeps_do_not_list_their_rows():
     """A list of all rows for each release would fill the memory."""
     X, y = regression(600)
-    tape = record(Ridge(solver=MODES["sweeps"], **BOX), X, y)
+    tape = record(Ridge(solver=MODES["cyclic"], **BOX), X, y)
     series = [item.steps for item in tape.made if hasattr(item, "steps")]
     assert series
     assert all(steps.batches.rows.size == 0 for steps in series)

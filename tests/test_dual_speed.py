@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from benchmarks.speed.dual_coordinate_descent.rows import STEPS_OF_ROWS
 
-from privlearn._objective.losses import HINGE, LOGISTIC, SQUARED
+from privlearn._objective.losses import Hinge, Logistic, Squared
 from privlearn.solvers._common.loops.row_products import StoredRows
-from privlearn.solvers._common.loops.sgd import Model, batch_sum
+from privlearn.solvers._common.loops.sgd import CompiledObjective, batch_sum
 
-CODES = {"ridge": SQUARED, "hinge": HINGE, "logistic": LOGISTIC}
+CODES = {"ridge": Squared.code, "hinge": Hinge.code, "logistic": Logistic.code}
 
 
 @pytest.mark.parametrize("name", STEPS_OF_ROWS)
@@ -21,10 +21,10 @@ def test_rows_take_the_compiled_loops_steps(name):
     batches = [np.flatnonzero(rng.random(n) < 0.4) for _ in range(8)]
     none = np.empty(0, np.int64)
     rows = StoredRows(stored, none, none, y, np.linalg.norm(X, axis=1))
-    model = Model(CODES[name], 0.0, 1, p, 0.0, clip)
+    objective = CompiledObjective(CODES[name], 0.0, 1, p, 0.0, clip)
     held, w, total, found = np.zeros((n, 1)), np.zeros(p), np.zeros(p), np.empty(p)
     for batch in batches:
-        batch_sum(rows, batch, model, clip, w, held, stiffness, found)
+        batch_sum(rows, batch, objective, clip, w, held, stiffness, found)
         total += found
         w = step_size * total
     again = STEPS_OF_ROWS[name](X, y, batches, clip, stiffness, step_size)

@@ -15,11 +15,11 @@ from privlearn._objective import losses
 from privlearn._objective.penalties import Penalty
 from privlearn.kernel_model.feature_map import FeatureMap
 from privlearn.kernel_model.mapped import MappedData
-from privlearn.solvers._common import row_source as portions
-from privlearn.solvers._common.coordinates import Coordinates
+from privlearn.solvers._common import row_source
 from privlearn.solvers._common.loops.row_products import StoredRows
 from privlearn.solvers._common.loops.sequential_sgd import ComputedRows, visit_rows
-from privlearn.solvers._common.loops.sgd import Model
+from privlearn.solvers._common.loops.sgd import CompiledObjective
+from privlearn.solvers._common.scaling import Scaling
 
 MEGABYTES = 200.0
 FIT = """
@@ -108,19 +108,19 @@ def mapped(ranks, invalid, n=3_000, size=300, by_row=True, factor=1.0):
     problem = Problem(
         n, features.n_features_out, inner, losses.Squared(), Penalty(), Adjacency("zero_out")
     )
-    return MappedData.of(source, features, inner), Coordinates.of(problem)
+    return MappedData.of(source, features, inner), Scaling.for_gradients(problem)
 
 
 @pytest.mark.parametrize("ranks", [False, True])
 @pytest.mark.parametrize("invalid", [[], [0, 17, 2_999]])
 def test_rows_in_turn_are_the_stored_rows(ranks, invalid, monkeypatch):
-    monkeypatch.setattr(portions, "AT_ONCE", 1_500)
-    data, coordinates = mapped(ranks, invalid)
-    stored = coordinates.stored(data)
+    monkeypatch.setattr(row_source, "AT_ONCE", 1_500)
+    data, scaling = mapped(ranks, invalid)
+    stored = row_source.store_rows(scaling, data)
     batch = np.random.default_rng(1).permutation(3_000)[:2_900]
     batch[[3, 4]] = 17
     seen = 0
-    for rows, own in portions.rows_in_turn(coordinates, data).stored_portions(batch):
+    for rows, own in row_source.make_row_source(scaling, data).stored_batches(batch):
         expected = batch[seen : seen + len(own)]
         np.testing.assert_array_equal(rows.values[own], stored.values[expected])
         np.testing.assert_array_equal(rows.targets[own], stored.targets[expected])
@@ -130,20 +130,20 @@ def test_rows_in_turn_are_the_stored_rows(ranks, invalid, monkeypatch):
     np.testing.assert_array_equal(np.flatnonzero(stored.norms == 0.0), invalid)
 
 
-def test_no_batch_has_no_portions():
-    data, coordinates = mapped(False, [])
-    rows, none = portions.rows_in_turn(coordinates, data), np.empty(0, np.int64)
-    assert list(rows.portions(none)) == []
-    assert list(rows.stored_portions(none)) == []
+def test_no_batch_has_no_rows():
+    data, scaling = mapped(False, [])
+    rows, none = row_source.make_row_source(scaling, data), np.empty(0, np.int64)
+    assert list(rows.batches(none)) == []
+    assert list(rows.stored_batches(none)) == []
 
 
 @pytest.mark.parametrize("ranks", [False, True])
 def test_norms_bound_the_rows_that_are_handed_out(ranks):
-    data, coordinates = mapped(ranks, [4])
-    for rows, own in portions.rows_in_turn(coordinates, data).stored_portions(np.arange(3_000)):
+    data, scaling = mapped(ranks, [4])
+    for rows, own in row_source.make_row_source(scaling, data).stored_batches(np.arange(3_000)):
         lengths = np.linalg.norm(rows.values[own].astype(np.float64), axis=1)
         there = rows.norms[own] > 0.0
-        assert (np.hypot(lengths, coordinates.unit)[there] <= rows.norms[own][there]).all()
+        assert (np.hypot(lengths, scaling.intercept_value)[there] <= rows.norms[own][there]).all()
         assert (lengths[~there] == 0.0).all()
         assert rows.norms.max() <= 1.0 + 1e-5
 
@@ -162,17 +162,18 @@ def walk(kinds, model, radius=1e9, step=0.3):
 @pytest.mark.parametrize("by_row", [False, True])
 @pytest.mark.parametrize("radius", [1e9, 0.3])
 @pytest.mark.parametrize(
-    ("loss", "outputs"), [(losses.SQUARED, 1), (losses.LOGISTIC, 1), (losses.SOFTMAX, 3)]
+    ("loss", "outputs"),
+    [(losses.Squared.code, 1), (losses.Logistic.code, 1), (losses.Softmax.code, 3)],
 )
 @pytest.mark.parametrize("unit", [0.0, 0.2])
 def test_a_loop_visits_the_rows_that_would_be_stored(loss, outputs, unit, by_row, radius):
-    data, coordinates = mapped(False, [0, 100], by_row=by_row, factor=30.0)
-    rows, batch = portions.rows_in_turn(coordinates, data), np.arange(3_000)[::-1]
+    data, scaling = mapped(False, [0, 100], by_row=by_row, factor=30.0)
+    rows, batch = row_source.make_row_source(scaling, data), np.arange(3_000)[::-1]
     width = data.features.n_features_out + (unit != 0.0)
-    model = Model(loss, 0.0, outputs, width, unit, 0.4)
+    model = CompiledObjective(loss, 0.0, outputs, width, unit, 0.4)
     whole = lambda kinds: [(with_classes(rows, outputs), own) for rows, own in kinds]  # noqa: E731
-    computed = whole(copied(rows.portions(batch)))
-    stored = whole(copied(rows.stored_portions(batch)))
+    computed = whole(copied(rows.batches(batch)))
+    stored = whole(copied(rows.stored_batches(batch)))
     assert all(isinstance(some, ComputedRows) for some, _ in computed)
     weights, length = walk(computed, model, radius)
     expected, expected_length = walk(stored, model, radius)
@@ -183,7 +184,7 @@ def test_a_loop_visits_the_rows_that_would_be_stored(loss, outputs, unit, by_row
 
 
 def copied(kinds):
-    """Portions to keep, although the next overwrites the last."""
+    """Batches to keep, although the next overwrites the last."""
     for rows, own in kinds:
         changing = "inputs" if isinstance(rows, ComputedRows) else "values"
         yield rows._replace(**{changing: getattr(rows, changing).copy()}), own
@@ -198,11 +199,11 @@ def with_classes(rows, outputs):
 
 @pytest.mark.parametrize("factor", [1.0, 1e5])  # phases of 1e5 turns are lost in single precision
 def test_one_visit_is_a_clipped_gradient_step(factor):
-    data, coordinates = mapped(False, [], n=1, factor=factor)
-    ((rows, own),) = portions.rows_in_turn(coordinates, data).portions(np.array([0]))
-    row = coordinates.stored(data).values[0].astype(np.float64)
+    data, scaling = mapped(False, [], n=1, factor=factor)
+    ((rows, own),) = row_source.make_row_source(scaling, data).batches(np.array([0]))
+    row = row_source.store_rows(scaling, data).values[0].astype(np.float64)
     for cap in (0.01, 10.0):
-        model = Model(losses.SQUARED, 0.0, 1, len(row) + 1, 0.2, cap)
+        model = CompiledObjective(losses.Squared.code, 0.0, 1, len(row) + 1, 0.2, cap)
         weights, length = walk([(rows, own)], model)
         residual = 0.01 * (row.sum() + 0.2) - rows.targets[0]
         slope = np.clip(residual, -cap, cap)
@@ -221,10 +222,10 @@ def test_a_recipe_bounds_the_length_of_a_row(scale):
 
 
 def test_ranks_have_no_recipe():
-    data, coordinates = mapped(True, [])
+    data, scaling = mapped(True, [])
     assert data.recipe(1.0) is None
-    rows = portions.rows_in_turn(coordinates, data)
-    assert all(isinstance(some, StoredRows) for some, _ in rows.portions(np.arange(100)))
+    rows = row_source.make_row_source(scaling, data)
+    assert all(isinstance(some, StoredRows) for some, _ in rows.batches(np.arange(100)))
 
 
 @pytest.mark.parametrize("ranks", [False, True])

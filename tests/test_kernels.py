@@ -21,7 +21,7 @@ from privlearn.kernel_model.feature_map import STRAIGHT, FeatureMap, KernelSpec
 from privlearn.kernel_model.mapped import MappedData
 from privlearn.kernel_model.on_features import LENGTH, RANKS
 from privlearn.solvers import SGD, OnePassSGD, OutputPerturbation
-from privlearn.solvers._common import row_source as portions
+from privlearn.solvers._common import row_source
 from privlearn.solvers.sgd import solver as sgd
 from support import exact
 
@@ -409,7 +409,7 @@ def test_sgd_on_computed_rows_is_sgd_on_stored_ones(bandwidth, relation, monkeyp
     )  # fmt: skip
     stored = ours.fit(X, y).coef_
     monkeypatch.setattr(sgd, "KEPT", 0)
-    monkeypatch.setattr(portions, "AT_ONCE", 100)
+    monkeypatch.setattr(row_source, "AT_ONCE", 100)
     computed = ours.fit(X, y).coef_
     np.testing.assert_allclose(computed, stored, rtol=0, atol=TOLERANCE[relation])
 
@@ -423,7 +423,7 @@ def test_output_does_not_depend_on_how_many_rows_are_fetched(relation, monkeypat
     X, y = curved(1_500)
     ours = model(solver=OutputPerturbation(epochs=2), adjacency=relation)
     whole = ours.fit(X, y).coef_
-    monkeypatch.setattr(portions, "AT_ONCE", 64)
+    monkeypatch.setattr(row_source, "AT_ONCE", 64)
     np.testing.assert_allclose(ours.fit(X, y).coef_, whole, rtol=0, atol=TOLERANCE[relation])
 
 

@@ -147,7 +147,7 @@ def test_classes_share_one_release_and_its_clip(loss):
 def test_clipped_sums_of_several_classes(loss, sparse):
     """Against gradients built row by row, over more rows than are worked on together."""
     from privlearn.solvers._common.loops.row_products import StoredRows
-    from privlearn.solvers._common.loops.sgd import Model, clipped_sum
+    from privlearn.solvers._common.loops.sgd import CompiledObjective, clipped_sum
 
     rng = np.random.default_rng(0)
     n, p, unit = 700, 3, 0.4
@@ -166,7 +166,8 @@ def test_clipped_sums_of_several_classes(loss, sparse):
     lengths = np.linalg.norm(slopes, axis=1) * norms
     clip = float(np.median(lengths))
     assert clip > 0.5
-    clipped_sum(stored, batch, Model(loss.code, 0.0, 3, p + 1, unit, clip), weights.ravel(), found)
+    objective = CompiledObjective(loss.code, 0.0, 3, p + 1, unit, clip)
+    clipped_sum(stored, batch, objective, weights.ravel(), found)
     slopes *= np.minimum(1, clip / np.maximum(lengths, 1e-300))[:, None]
     want = slopes[batch].T @ rows[batch]
     np.testing.assert_allclose(found.reshape(3, p + 1), want, rtol=1e-8)
@@ -175,12 +176,12 @@ def test_clipped_sums_of_several_classes(loss, sparse):
 @pytest.mark.parametrize("loss", [one for one in LOSSES if "hinge" in one.name], ids=str)
 def test_slopes_of_scores_beyond_all_bounds(loss):
     """No exception and no NaN: what is not finite is left out when gradients are shortened."""
-    from privlearn.solvers._common.loops.loss_gradients import write_slopes
+    from privlearn._objective.losses.compiled import write_loss_gradients
 
     scores = np.repeat([[np.inf], [-np.inf], [np.nan]], loss.outputs, axis=1)
     targets = np.zeros(3) if loss.target is Target.CLASS else np.ones(3)
     slopes, along = np.empty((3, loss.outputs)), np.empty(3)
-    write_slopes(loss.code, 0.0, targets, scores, 1.0, slopes, along)
+    write_loss_gradients(loss.code, 0.0, targets, scores, 1.0, slopes, along)
     assert not np.isnan(slopes).any()
     np.testing.assert_array_equal(slopes[2], 0.0)
 

@@ -10,8 +10,8 @@ from sklearn import linear_model as sk
 import privlearn
 from privlearn._core.problem import Bounds
 from privlearn.solvers import SufficientStatistics
-from privlearn.solvers._common.frame import Frame
 from privlearn.solvers._common.moment_equations import inverse_eigenvalues, stack, unstack
+from privlearn.solvers._common.scaling import Scaling
 from support import regression, without_noise
 
 RELATIONS = ["zero_out", "add_remove", "replace_one"]
@@ -157,24 +157,24 @@ def test_no_row_is_longer_than_its_frame():
     low, high = np.array([0.0, 0.0, -4.0, 0.0]), np.array([1.0, 0.3, 2.0, 0.0])
     for norm in (1.05, 1.5, 2.5, 10.0):
         bounds = Bounds.declared(4, bounds_X=(low, high), bounds_y=(0, 2), data_norm=norm)
-        frame = Frame.of(bounds, 4, True)
+        scaling = Scaling.for_moments(bounds, 4, True)
         X = rng.uniform(low, high, (4_000, 4)) * rng.choice([0.0, 1.0, 1.0], (4_000, 4))
         corners = np.where(rng.random((500, 4)) < 0.5, low, high)
         X = np.vstack([X, corners])
         limit = np.sqrt(norm**2 - 1)
         X *= np.minimum(1.0, limit / np.maximum(np.linalg.norm(X, axis=1), 1e-300))[:, None]
-        u = (X - frame.center) / np.where(frame.scale > 0, frame.scale, np.inf)
+        u = (X - scaling.center) / np.where(scaling.scale > 0, scaling.scale, np.inf)
         longest = 2.0 + np.max(np.sum(u**2, axis=1))
-        assert longest <= frame.squared_norm
-        assert longest > 0.75 * frame.squared_norm, "the bound is far from tight"
+        assert longest <= scaling.squared_norm
+        assert longest > 0.75 * scaling.squared_norm, "the bound is far from tight"
 
 
 def test_one_hot_rows_are_not_centred():
     """A one-hot row of 100 columns is short; centring it would make it long."""
     bounds = Bounds.declared(100, bounds_X=(0, 1), bounds_y=(0, 1), data_norm=np.sqrt(2.0))
-    frame = Frame.of(bounds, 100, True)
-    assert frame.squared_norm == pytest.approx(3.0)
-    assert not frame.center.any()
+    scaling = Scaling.for_moments(bounds, 100, True)
+    assert scaling.squared_norm == pytest.approx(3.0)
+    assert not scaling.center.any()
 
 
 @pytest.mark.parametrize("ridge", ["noise", "adassp", 0.3])

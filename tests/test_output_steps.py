@@ -15,10 +15,10 @@ from privlearn._objective.losses import LOSSES, Hinge, Softmax, SquaredHinge, Ta
 from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import UnsupportedCombinationError
 from privlearn.solvers import OutputPerturbation
-from privlearn.solvers._common import descent
-from privlearn.solvers._common.coordinates import Coordinates
 from privlearn.solvers._common.loops.row_products import StoredRows
 from privlearn.solvers._common.loops.sequential_sgd import visit_rows
+from privlearn.solvers._common.objective import Objective
+from privlearn.solvers._common.scaling import Scaling
 
 CLIPS = (None, 0.01, 0.1, 0.5, 2.0, math.inf)
 CLASSES = (3, 50, 1000)
@@ -58,10 +58,10 @@ def pairs(size, rng):
 def expansion(loss, settings, rng):
     """The largest ratio of distances after a step to those before it."""
     problem = problem_of(loss)
-    coordinates = Coordinates.of(problem)
-    model = descent.model_of(problem, coordinates, settings.cut, 1.0)
+    objective = Objective.of(problem, Scaling.for_gradients(problem), 1000.0)
+    model = objective.compiled(settings.slope_clip)
     worst = 0.0
-    for first, second in pairs(descent.size_of(problem), rng):
+    for first, second in pairs(objective.size, rng):
         x = rng.normal(size=2)
         x = (x / np.linalg.norm(x)).astype(np.float32)
         row = StoredRows(
@@ -100,4 +100,4 @@ def test_a_finite_clip_is_refused_for_several_classes_with_a_remedy(clip):
         solver.configure(problem_of(Softmax(50)), Budget(1.0, 1e-6))
     for loss in (Softmax(50), SquaredHinge(50)):
         settings = OutputPerturbation().configure(problem_of(loss), Budget(1.0, 1e-6))
-        assert math.isinf(settings.cut) == (loss.name == "softmax")
+        assert math.isinf(settings.slope_clip) == (loss.name == "softmax")

@@ -14,8 +14,7 @@ from privlearn._core.releaser import Releaser, use_releaser
 from privlearn._objective.losses import Hinge, Huber, Logistic, Squared, SquaredHinge
 from privlearn._objective.penalties import PENALTIES
 from privlearn.solvers import DualCoordinateDescent
-from privlearn.solvers._common import descent
-from privlearn.solvers.dual_coordinate_descent import rules as scd_rule
+from privlearn.solvers._common.objective import Objective
 from support import NUMBERS, NoNoise, exact, facts, sloped, tilted, with_penalty
 
 # All rows in every step, no row shortened, and weights that resist no more than curvature asks for:
@@ -188,9 +187,9 @@ def test_rows_that_are_shortened_follow_when_they_are_drawn_again(loss):
 def test_huber_and_its_scale_as_in_scikit_learn(scale, monkeypatch):
     X, y = sloped("huber")
     y, alpha, seen = scale * y, 2.0 / scale, []
-    by_output = descent.by_output
+    by_output = Objective.by_output
     monkeypatch.setattr(
-        descent, "by_output", lambda problem, w: seen.append(w[-1]) or by_output(problem, w)
+        Objective, "by_output", lambda self, w: seen.append(w[-1]) or by_output(self, w)
     )
     ours = HuberRegressor(alpha=alpha, solver=EXACT, **MUCH, **facts(X, y, "huber"))
     exact(ours, X, y)
@@ -198,7 +197,7 @@ def test_huber_and_its_scale_as_in_scikit_learn(scale, monkeypatch):
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4 * scale)
     assert ours.intercept_ == pytest.approx(theirs.intercept_, abs=1e-4 * scale)
     half_range = np.ptp(facts(X, y, "huber")["bounds_y"]) / 2
-    learned = seen[0] * scd_rule.SCALE_SHARE / 1.35 * half_range
+    learned = seen[0] * Huber(1.35).auxiliary.dual_unit * half_range
     assert learned == pytest.approx(theirs.scale_, rel=1e-4)
 
 

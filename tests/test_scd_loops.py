@@ -11,9 +11,10 @@ from scipy.special import expit, xlogy
 from privlearn._core.releaser import ReleaseBatch
 from privlearn._core.sampling import Batches
 from privlearn._objective.losses import Hinge, Huber, Logistic, Squared, SquaredHinge
-from privlearn.solvers._common.loops.dual_updates import write_moves
+from privlearn._objective.losses.compiled import write_dual_updates
+from privlearn._objective.prox import WeightPenalty
 from privlearn.solvers._common.loops.row_products import StoredRows
-from privlearn.solvers._common.loops.sgd import Descent, Model, batch_sum
+from privlearn.solvers._common.loops.sgd import CompiledObjective, SGDState, batch_sum
 from privlearn.solvers.dual_coordinate_descent.loops import Dual, descend_dual
 
 THRESHOLD, SCALE, UNIT, SCALE_UNIT = 1.35, 0.7, 0.4, 0.3
@@ -84,7 +85,7 @@ def duals_of(loss, rng, targets):
 def moves_of(loss, targets, scores, held, stiffness, scale=SCALE):
     moves = np.full(held.shape, np.nan)
     one = LOSSES[loss]
-    write_moves(one.code, one.threshold, targets, scores, scale, held, stiffness, moves)
+    write_dual_updates(one.code, one.threshold, targets, scores, scale, held, stiffness, moves)
     return moves
 
 
@@ -195,7 +196,8 @@ def problem_of(loss, sparse, n=700, p=3, seed=0):
 def model_of(loss, p=3, unit=UNIT):
     one = LOSSES[loss]
     width = p + int(unit > 0)
-    return Model(one.code, one.threshold, one.outputs, width, unit, 1.0, SCALE_UNIT)
+    given = one.code, one.threshold, one.outputs, width, unit, 1.0
+    return CompiledObjective(*given, one.auxiliary.count, SCALE_UNIT)
 
 
 def by_numpy(loss, X, stored, batch, clip, weights, held, stiffness):
@@ -304,14 +306,11 @@ def descent_of(weights, rows, huber):
     low = np.full(size, -1.5)
     if huber:
         low[-1] = 0.01
-    return Descent(
+    return SGDState(
         weights=weights.copy(),
         previous=weights.copy(),
         average=np.zeros(size),
-        l1=np.full(size, 0.002),
-        l2=np.full(size, 0.01),
-        low=low,
-        high=np.full(size, 4.0),
+        penalty=WeightPenalty(np.full(size, 0.002), np.full(size, 0.01), low, np.full(size, 4.0)),
         step_size=0.3,
         momentum=0.0,
         divisor=float(rows),
@@ -322,7 +321,8 @@ def descent_of(weights, rows, huber):
 def plain_descent(loss, rows, model, dual, descent, batches, noise, grid):
     """The algorithm in a few lines of numpy: weights and their average."""
     w, v, huber = descent.weights.copy(), dual.total.copy(), loss == "huber"
-    held, iterates, rows_in_all = dual.held.copy(), [], descent.divisor
+    held, iterates, rows_in_all = dual.variables.copy(), [], descent.divisor
+    l1, l2, low, high = descent.penalty
     for k, batch in enumerate(batches):
         new = np.empty(w.size)
         batch_sum(rows, batch, model, dual.clip, w, held, dual.stiffness, new)
@@ -330,18 +330,16 @@ def plain_descent(loss, rows, model, dual, descent, batches, noise, grid):
         v += new
         scale = w[-1] * SCALE_UNIT if huber else 1.0
         pace = descent.step_size * scale
-        moved = w + pace / rows_in_all * (v + dual.lead * new)
-        shrunk = np.sign(moved) * np.maximum(np.abs(moved) - pace * descent.l1, 0)
-        stepped = np.clip(shrunk / (1 + pace * descent.l2), descent.low, descent.high)
+        moved = w + pace / rows_in_all * (v + dual.extrapolation * new)
+        shrunk = np.sign(moved) * np.maximum(np.abs(moved) - pace * l1, 0)
+        stepped = np.clip(shrunk / (1 + pace * l2), low, high)
         if huber:
             # Owen 2007: at the optimum the squares of the dual variables have mean 1.
             part = min(1.0, dual.ramp * (k + 1)) ** 2
             squares = -2 * v[-1] / SCALE_UNIT / rows_in_all
             error = np.clip((squares - part) / max(part, 0.05), -1, 1)
-            last = (
-                np.sign(w[-1]) * max(w[-1] - pace * descent.l1[-1], 0) / (1 + pace * descent.l2[-1])
-            )
-            stepped[-1] = np.clip(last * np.exp(dual.gain * error), descent.low[-1], 4.0)
+            last = np.sign(w[-1]) * max(w[-1] - pace * l1[-1], 0) / (1 + pace * l2[-1])
+            stepped[-1] = np.clip(last * np.exp(dual.gain * error), low[-1], 4.0)
         w = stepped
         if k >= descent.first_averaged:
             iterates.append(w)
@@ -356,11 +354,11 @@ def test_the_loop_is_the_notes_algorithm(loss, sparse):
     noise = rng.integers(-(2**21), 2**21, (9, weights.size))
     parts = [np.flatnonzero(rng.random(len(held)) < 0.2) for _ in noise]
     dual = Dual(
-        held=0.5 * held,
+        variables=0.5 * held,
         total=np.zeros(weights.size),
         clip=0.3,
         stiffness=0.8,
-        lead=2.5,
+        extrapolation=2.5,
         ramp=0.2,
         gain=0.2,
     )
@@ -372,7 +370,7 @@ def test_the_loop_is_the_notes_algorithm(loss, sparse):
         empty = np.empty((0, weights.size))
         steps = ReleaseBatch(batches, noise[first:last], grid, empty, empty, empty)
         assert descend_dual(stored, model, dual, descent, steps, first)
-    for found, wanted in zip((descent.weights, descent.average, dual.held), want, strict=True):
+    for found, wanted in zip((descent.weights, descent.average, dual.variables), want, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9)
     assert np.abs(descent.weights - weights).max() > 0.01
 

@@ -13,6 +13,7 @@ from privlearn.audit.law import noise_agrees, standard_noise
 from privlearn.audit.tape import record
 from privlearn.exceptions import MissingFactError, UnsupportedCombinationError
 from privlearn.solvers import DualCoordinateDescent
+from privlearn.solvers._common.histograms import count_lengths
 from privlearn.solvers.dual_coordinate_descent import lengths as scd_lengths
 from privlearn.solvers.dual_coordinate_descent import rules as scd_rule
 from support import SHORT, regression
@@ -217,7 +218,7 @@ def test_a_row_is_in_one_bin_of_each_histogram(estimator, relation):
 
 @pytest.mark.parametrize("size", [0.9, 0.1, 1e-3])
 def test_the_typical_length_is_read_off_the_counts(size):
-    counts = scd_lengths._counted(np.full(5_000, size))
+    counts = count_lengths(np.full(5_000, size))
     assert scd_lengths._typical(counts, 10.0, 5_000.0) == pytest.approx(size, rel=0.2)
 
 
@@ -245,7 +246,7 @@ def test_all_steps_carry_a_row_as_far_as_its_room_whatever_the_steps():
         settings = DualCoordinateDescent(epochs=epochs, batch_size=batch_size).configure(
             problem, Budget(1.0, 1e-6)
         )
-        pace = scd_rule.pace(problem, settings, 0.7, 0.5, 10_000.0)
+        pace = scd_rule.movement(problem, settings, 0.7, 0.5, 10_000.0)
         assert pace.clip * settings.epochs == pytest.approx(0.7)
 
 

@@ -155,7 +155,7 @@ def test_sparse_matrix_without_a_single_entry():
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 def test_compiled_slopes_are_the_losses_derivatives(loss):
-    from privlearn.solvers._common.loops.loss_gradients import write_slopes
+    from privlearn._objective.losses.compiled import write_loss_gradients
 
     rng = np.random.default_rng(0)
     scores = rng.normal(size=(80, loss.outputs)) * np.repeat([3.0, 300.0], 40)[:, None]
@@ -165,7 +165,7 @@ def test_compiled_slopes_are_the_losses_derivatives(loss):
         Target.CLASS: rng.integers(loss.outputs, size=80).astype(float),
     }[loss.target]
     slopes, along = np.empty((80, loss.outputs)), np.empty(80)
-    write_slopes(loss.code, loss.threshold, targets, scores, 1.0, slopes, along)
+    write_loss_gradients(loss.code, loss.threshold, targets, scores, 1.0, slopes, along)
     z = scores if loss.target is Target.CLASS else scores[:, 0]
     want = loss.derivative(targets, z).reshape(80, -1)
     np.testing.assert_allclose(slopes, want, rtol=1e-12, atol=1e-15)
@@ -175,7 +175,7 @@ def test_compiled_slopes_are_the_losses_derivatives(loss):
 def test_clipped_sums_are_sums_of_clipped_gradients(sparse):
     """Against gradients built row by row, over more rows than are worked on together."""
     from privlearn.solvers._common.loops.row_products import StoredRows
-    from privlearn.solvers._common.loops.sgd import Model, clipped_sum
+    from privlearn.solvers._common.loops.sgd import CompiledObjective, clipped_sum
 
     rng = np.random.default_rng(0)
     n, p, unit, clip = 2_500, 3, 0.4, 0.3
@@ -190,7 +190,8 @@ def test_clipped_sums_are_sums_of_clipped_gradients(sparse):
         stored = StoredRows(kept.reshape(1, -1), places, p * np.arange(n + 1), y, norms)
     weights, found = rng.standard_normal(p + 1), np.empty(p + 1)
     batch = np.flatnonzero(rng.random(n) < 0.7)
-    clipped_sum(stored, batch, Model(2, 0.0, 1, p + 1, unit, clip), weights, found)
+    objective = CompiledObjective(2, 0.0, 1, p + 1, unit, clip)
+    clipped_sum(stored, batch, objective, weights, found)
     rows = np.column_stack([X, np.full(n, unit)])
     gradients = (-y / (1 + np.exp(y * (rows @ weights))))[:, None] * rows
     lengths = np.linalg.norm(gradients, axis=1)
@@ -201,12 +202,13 @@ def test_clipped_sums_are_sums_of_clipped_gradients(sparse):
 
 def test_weights_beyond_all_bounds_contribute_nothing():
     from privlearn.solvers._common.loops.row_products import StoredRows
-    from privlearn.solvers._common.loops.sgd import Model, clipped_sum
+    from privlearn.solvers._common.loops.sgd import CompiledObjective, clipped_sum
 
     none = np.empty(0, np.int64)
     rows = StoredRows(np.ones((3, 2), np.float32), none, none, np.zeros(3), np.full(3, 1.5))
     found = np.empty(2)
-    clipped_sum(rows, np.arange(3), Model(0, 0.0, 1, 2, 0.0, 1.0), np.full(2, 1e308), found)
+    objective = CompiledObjective(0, 0.0, 1, 2, 0.0, 1.0)
+    clipped_sum(rows, np.arange(3), objective, np.full(2, 1e308), found)
     np.testing.assert_array_equal(found, 0.0)
 
 

@@ -15,7 +15,7 @@ from privlearn import HuberRegressor, Ledger, LinearSVC, LogisticRegression
 from privlearn._core.releaser import Releaser, use_releaser
 from privlearn.exceptions import BudgetExceededError, MissingFactError, UnsupportedCombinationError
 from privlearn.solvers import SGD, OnePassSGD
-from privlearn.solvers.one_pass.state import Walk
+from privlearn.solvers.one_pass.state import OnePassState
 from support import without_noise
 
 KNOWN = {"bounds_X": (-1, 1), "delta": 0.0}
@@ -322,15 +322,15 @@ def test_a_batch_that_fails_is_gone_and_repeats_no_noise(counting, seen, monkeyp
     """The model stays as it was, nothing is charged twice, and no number of a batch comes again."""
     model = streamed(logistic(ledger=counting, random_state=0), 1)
     before = weights(model).copy(), model.privacy_, dict(vars(model))
-    take = Walk.take
+    take = OnePassState.take_step
 
     def fails(walk, gradient):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Walk, "take", fails)
+    monkeypatch.setattr(OnePassState, "take_step", fails)
     with pytest.raises(KeyboardInterrupt):
         model.partial_fit(*arriving(1))
-    monkeypatch.setattr(Walk, "take", take)
+    monkeypatch.setattr(OnePassState, "take_step", take)
     assert vars(model) == before[2]
     np.testing.assert_array_equal(weights(model), before[0])
     model.partial_fit(*arriving(2))
@@ -341,7 +341,7 @@ def test_a_batch_that_fails_is_gone_and_repeats_no_noise(counting, seen, monkeyp
 def test_a_first_batch_that_fails_is_charged_once(counting, monkeypatch):
     model = logistic(ledger=counting)
     with monkeypatch.context() as patch:
-        patch.setattr(Walk, "take", lambda *a: 1 / 0)
+        patch.setattr(OnePassState, "take_step", lambda *a: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             model.partial_fit(*arriving(0))
     assert not hasattr(model, "coef_")
@@ -354,12 +354,14 @@ def test_a_first_batch_that_fails_is_charged_once(counting, monkeypatch):
 def test_rows_of_one_call_that_fails_half_way_leave_the_model_as_it_was(seen, monkeypatch):
     X, y = (np.concatenate(parts) for parts in zip(*map(arriving, range(4)), strict=True))
     model = logistic(solver=OnePassSGD(batch_size=500)).partial_fit(*arriving(9))
-    before, take = weights(model).copy(), Walk.take
-    monkeypatch.setattr(Walk, "take", lambda w, g: 1 / 0 if w.taken == 3 else take(w, g))
+    before, take = weights(model).copy(), OnePassState.take_step
+    monkeypatch.setattr(
+        OnePassState, "take_step", lambda w, g: 1 / 0 if w.taken == 3 else take(w, g)
+    )
     with pytest.raises(ZeroDivisionError):
         model.partial_fit(X, y)
     np.testing.assert_array_equal(weights(model), before)
-    assert model._stream.walk.taken == 1
+    assert model._stream.state.taken == 1
     assert len(seen) == 4
 
 
@@ -462,7 +464,7 @@ def test_the_search_finds_what_is_planted(place, seen):
     X, y = arriving(0, N)
     model.partial_fit(X, y)
     planted = {"view": X[:2], "sum": seen[0].statistics.copy(), "list": X.tolist()}.get(place, X)
-    where = model._stream.walk if place == "stream" else model
+    where = model._stream.state if place == "stream" else model
     where.__dict__["_held"] = {"a": planted}
     assert betrayed(model, np.concatenate([X.ravel(), seen[0].statistics.ravel()]))
 

@@ -18,7 +18,6 @@ from benchmarks.datasets.generated import members
 from benchmarks.derive.harness import Candidate, ratios
 from privlearn import Lasso, LogisticRegression, Ridge
 from privlearn.solvers import CoordinateDescent
-from privlearn.solvers._common import log_histogram as octaves
 from privlearn.solvers.coordinate_descent import rules as cd_rule
 
 SEEDS = 4
@@ -44,8 +43,8 @@ PROBLEMS = [
     ("one-hot", "ridge", 20_000, 60, 0.3, 1.0),
 ]
 VARIANTS = {
-    "20 steps": {"WHOLE_STEPS": 20},
-    "80 steps": {"WHOLE_STEPS": 80},
+    "20 steps": {"ALL_STEPS": 20},
+    "80 steps": {"ALL_STEPS": 80},
     "first weight 3": {"AHEAD": 3.0},
     "first weight 8": {"AHEAD": 8.0},
     "damping 0.1": {"DAMPING": 0.1},
@@ -81,7 +80,7 @@ VARIANTS = {
 
 
 def homes(given):
-    return cd_rule, octaves
+    return cd_rule, histograms
 
 
 def candidates(given):

@@ -130,12 +130,13 @@ def _growth(n, passes, rounds, options):
 
     from privlearn._core.problem import Budget
     from privlearn._core.releaser import Releaser
+    from privlearn._objective.losses import Squared
     from privlearn.solvers.coordinate_descent.columns import refresh
     from privlearn.solvers.coordinate_descent.cyclic import take_sweeps
 
     columns, state = _columns(n)
     plan = _private("squared", WIDTH, passes).plan(n=n, n_features=WIDTH)
-    refresh(columns, state)
+    refresh(columns, state, Squared())
 
     @njit(nogil=True, fastmath=True)
     def stream(a, s, b):
@@ -170,6 +171,7 @@ def _in_two_threads(stream, scores, values, passes):
 def _columns(n):
     """Columns and weights as a fit makes them, without the rows that they are made from."""
     from privlearn._objective.losses import Squared
+    from privlearn._objective.prox import WeightPenalty
     from privlearn.solvers.coordinate_descent.loops import StoredColumns, Sweep
 
     generator, one = np.random.default_rng(0), np.ones(WIDTH)
@@ -182,14 +184,12 @@ def _columns(n):
         weights=0.0 * one,
         scores=np.empty(n),
         limits=0.5 * one,
-        paces=one,
-        l1=1e-4 * one,
-        l2=0.0 * one,
-        low=-np.inf * one,
-        high=np.inf * one,
+        step_sizes=one,
+        penalty=WeightPenalty.free(WIDTH).plus(absolute=1e-4 * one),
         points=0.0 * one,
         loss=Squared().code,
         threshold=0.0,
+        auxiliaries=0,
         total=float(n),
     )
     return columns, state

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-import privlearn.private_bounds.loops as range_loops
+import privlearn.solvers._common.loops.histograms as range_loops
 from planting import Bugs, demand_caught, models_in
 from privlearn.private_bounds import selection
 from privlearn.private_bounds import solver as purchase
-from privlearn.private_bounds.ranges import OuterHull
+from privlearn.private_bounds.ranges import CoarseRange
 from support import N_FEATURES
 
 BUGS = Bugs()
@@ -15,14 +15,14 @@ BUGS = Bugs()
 
 @BUGS.shown_in("bought-")
 def one_row_touches_two_bins(patch):
-    """Values that lie beyond an octave's middle count in the next one, too."""
-    count = range_loops.count_octaves
+    """Values that lie beyond a bin's middle count in the next one, too."""
+    count = range_loops.count_signed
 
-    def twice(X, present, octaves, counts):
-        count(X, present, octaves, counts)
-        count(1.5 * X, present, octaves, counts)
+    def twice(X, present, powers, counts):
+        count(X, present, powers, counts)
+        count(1.5 * X, present, powers, counts)
 
-    patch.setattr(range_loops, "count_octaves", twice)
+    patch.setattr(range_loops, "count_signed", twice)
 
 
 @BUGS.shown_in("bought-")
@@ -39,7 +39,7 @@ def rows_beyond_the_ends_count_twice(patch):
 @BUGS.shown_in("bought-")
 def one_column_is_all_that_a_row_moves(patch):
     patch.setattr(purchase, "_width", lambda what, n_features: 1)
-    planned, counted = purchase._histograms, purchase.octave_counts
+    planned, counted = purchase._histograms, purchase.signed_counts
     patch.setattr(
         purchase,
         "_histograms",
@@ -52,7 +52,7 @@ def one_column_is_all_that_a_row_moves(patch):
     )
     patch.setattr(
         purchase,
-        "octave_counts",
+        "signed_counts",
         lambda data, columns, _: counted(data, columns, width_of(columns)),
     )
 
@@ -72,7 +72,7 @@ def ends_read_off_the_data(patch):
 
     def peeked(counts, noise, outer):
         low, high = seen[0].min(axis=0), seen[0].max(axis=0) + 1e-9
-        return OuterHull(low, high, low, high)
+        return CoarseRange(low, high, low, high)
 
     patch.setattr(purchase, "even_counts", remembering)
     patch.setattr(purchase, "zoomed", peeked)

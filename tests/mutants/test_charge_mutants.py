@@ -21,8 +21,8 @@ from privlearn.linear_model import atomic, base, bond
 from privlearn.linear_model.streaming import StreamingMixin
 from privlearn.solvers import OutputPerturbation
 from privlearn.solvers._common import memory, rehearsal
-from privlearn.solvers._common.coordinates import Coordinates
-from privlearn.solvers._common.frame import Frame
+from privlearn.solvers._common.objective import Objective
+from privlearn.solvers._common.scaling import Scaling
 
 KNOWN = {"bounds_X": (0, 1), "bounds_y": (0, 1)}
 AFTER, LEFT, STREAM = [], [], []
@@ -54,39 +54,39 @@ def nothing_is_rehearsed(patch):
 
 @after_the_charge
 def a_module_is_imported_late(patch):
-    own = Frame.to_data_units
+    own = Scaling.moments_to_user_units
 
     def late(self, coef, intercept):
         import this_is_antigravity  # noqa: F401
 
         return own(self, coef, intercept)
 
-    patch.setattr(Frame, "to_data_units", late)
+    patch.setattr(Scaling, "moments_to_user_units", late)
     patch.setattr(rehearsal, "once", lambda key, run: None)
     return Ridge(solver="moments", **KNOWN)
 
 
 @after_the_charge
 def scaling_divides_by_zero(patch):
-    own = Frame.rows
+    own = Scaling.moment_rows
 
     def divides(self, rows):
         float(rows.X[0, 0]) / 0.0
         return own(self, rows)
 
-    patch.setattr(Frame, "rows", divides)
+    patch.setattr(Scaling, "moment_rows", divides)
     patch.setattr(rehearsal, "once", lambda key, run: None)
     return Ridge(solver="moments", **KNOWN)
 
 
 @after_the_charge
 def numbers_that_are_none_are_published(patch):
-    own = Coordinates.to_data_units
+    own = Scaling.to_user_units
 
     def broken(self, weights):
         return own(self, np.full_like(weights, np.nan))
 
-    patch.setattr(Coordinates, "to_data_units", broken)
+    patch.setattr(Scaling, "to_user_units", broken)
     patch.setattr(base, "demand_finite", lambda **_: None)
     return Ridge(solver="sgd", **KNOWN)
 
@@ -100,13 +100,13 @@ def a_plan_for_a_box_that_stood_in(patch):
     def least(problem):
         if problem.n is None or problem.fit_intercept:
             return 0.0
-        penalty = output_perturbation.descent.penalty_of
-        return float(penalty(problem, Coordinates.of(problem), float(problem.n))[1].min())
+        own = Objective.of(problem, Scaling.for_gradients(problem), float(problem.n))
+        return float(own.penalty.curvatures.min())
 
     def again(self, problem, settings):
         return self.configure(problem, audit.charge.Budget(1.0, 1e-6))
 
-    patch.setattr(output_perturbation, "_least_weight", least)
+    patch.setattr(output_perturbation, "_strong_convexity", least)
     patch.setattr(OutputPerturbation, "settled", again)
     patch.setattr(rehearsal, "once", lambda key, run: None)
     assert WithPrivateBounds is not None
@@ -134,7 +134,7 @@ def test_no_question_about_memory_is_found(monkeypatch):
     monkeypatch.setattr(memory, "refuse_too_large", lambda *a, **b: None)
     monkeypatch.setattr(base, "refuse_too_large", lambda *a, **b: None)
     monkeypatch.setattr(base, "rehearse", lambda *a: None)
-    monkeypatch.setattr(Frame, "rows", lambda *a: (_ for _ in ()).throw(MemoryError()))
+    monkeypatch.setattr(Scaling, "moment_rows", lambda *a: (_ for _ in ()).throw(MemoryError()))
     X = np.zeros((3, 40))
     model = LinearRegression(solver="moments", **KNOWN)
     wrong = test_after_charge.observed_fit(model, X, np.zeros(3))

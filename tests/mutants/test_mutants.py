@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-import privlearn.solvers._common.loops.log_histogram as octave_loops
+import privlearn.solvers._common.loops.histograms as histogram_loops
 import privlearn.solvers._common.loops.sequential_sgd as visit_loops
 import privlearn.solvers._common.loops.sgd as loops
 import privlearn.solvers.coordinate_descent.loops as column_loops
@@ -24,12 +24,12 @@ from privlearn._core.releaser import ReleaseBatch, Releaser
 from privlearn._core.sampling import Batches, Disjoint, Permuted, Poisson
 from privlearn._data.bounded import BoundedData, Rows
 from privlearn._data.personal_budgets import MOST_LEVELS, Levels
-from privlearn._objective.losses import HUBER, LOGISTIC
+from privlearn._objective.losses import Huber, Logistic
 from privlearn.linear_model import base, streaming
 from privlearn.noise import NoiseSource
 from privlearn.noise.stream import WordStream, system_keys
-from privlearn.solvers._common import frame
-from privlearn.solvers._common.frame import Frame
+from privlearn.solvers._common import histograms, scaling
+from privlearn.solvers._common.scaling import Scaling
 from privlearn.solvers.coordinate_descent import all_coordinates as cd_whole
 from privlearn.solvers.coordinate_descent import columns as cd_columns
 from privlearn.solvers.coordinate_descent import private_scales as cd_facts
@@ -90,14 +90,14 @@ def target_clip_forgotten(patch):
 
 @mutant_of("moments")
 def lower_bound_used_twice(patch):
-    candidates = frame.candidates
+    candidates = scaling.candidates
 
     def twice(bounds, n_features, intercept):
         return candidates(
             Bounds(bounds.low, bounds.low, bounds.target, bounds.row_norm), n_features, intercept
         )
 
-    patch.setattr(frame, "candidates", twice)
+    patch.setattr(scaling, "candidates", twice)
 
 
 @mutant
@@ -138,18 +138,18 @@ def statistic_divided_by_the_private_n(patch):
 
 @mutant_of("moments")
 def sum_in_single_precision(patch):
-    rows = Frame.rows
-    patch.setattr(Frame, "rows", lambda self, block: rows(self, block).astype(np.float32))
+    rows = Scaling.moment_rows
+    patch.setattr(Scaling, "moment_rows", lambda self, block: rows(self, block).astype(np.float32))
 
 
 @mutant_of("moments")
 def empty_row_as_zeros_with_an_intercept(patch):
-    rows = Frame.rows
+    rows = Scaling.moment_rows
 
     def present_after_all(self, block):
         return rows(self, Rows(block.X, block.y, np.ones_like(block.present)))
 
-    patch.setattr(Frame, "rows", present_after_all)
+    patch.setattr(Scaling, "moment_rows", present_after_all)
 
 
 @mutant
@@ -175,7 +175,7 @@ def clip_chosen_from_the_data(patch):
     def peeking(self, problem, settings, data, release):
         widest = max((np.abs(block.X).max(initial=0.0) for block in data.blocks()), default=1.0)
         narrow = Bounds(problem.bounds.low, problem.bounds.high, problem.bounds.target, widest + 2)
-        settings = Frame.of(narrow, problem.n_features, problem.fit_intercept)
+        settings = Scaling.for_moments(narrow, problem.n_features, problem.fit_intercept)
         return solve(self, problem, settings, data, release)
 
     patch.setattr(SufficientStatistics, "solve", peeking)
@@ -287,9 +287,9 @@ def moved_slope(values, targets, scores, how, before, change):
     """Bring the scores up to date, as the compiled sums do, and give the losses' slopes."""
     loss, _, threshold, scale = how
     scores += change * values[before]
-    if loss == LOGISTIC:
+    if loss == Logistic.code:
         return -targets * expit(-targets * scores)
-    if loss == HUBER:
+    if loss == Huber.code:
         return np.clip(scores / scale, -threshold, threshold)
     return scores
 
@@ -329,8 +329,8 @@ def row_norm_clipped_instead_of_the_coordinate(patch):
 @mutant_of("cd")
 def scores_moved_by_a_step_without_noise(patch):
     """Weights follow what was released, or replayed; the residuals do not."""
-    own = "weights[j] - pace * statistic[0] * limits[j] / total"
-    moved = f"_proximal({own}, pace, l1[j], l2[j], low[j], high[j])"
+    own = "weights[j] - step * statistic[0] * limits[j] / total"
+    moved = f"prox_of_one(penalty, j, {own}, step)"
     right, wrong = (
         "before, change = j, new - weights[j]",
         f"before, change = j, {moved} - weights[j]",
@@ -382,36 +382,36 @@ def scales_read_off_the_data(patch):
 @mutant_of("cd")
 def curvature_of_rows_that_are_not_shortened(patch):
     right, wrong = "np.maximum(squares, limit)", "np.full_like(squares, limit)"
-    bought = rewritten(cd_facts.bought_curvature, right, wrong)
-    patch.setattr(cd_whole, "bought_curvature", bought)
+    bought = rewritten(cd_facts.private_curvature, right, wrong)
+    patch.setattr(cd_whole, "private_curvature", bought)
 
 
 @mutant_of("cd")
 def one_row_in_two_bins(patch):
-    count = octave_loops.count_magnitudes
+    count = histogram_loops.count_magnitudes
 
     def twice(values, columns, starts, present, counts):
         count(values, columns, starts, present, counts)
         counts[:, 1:] += counts[:, :-1].copy()
 
-    patch.setattr(octave_loops, "count_magnitudes", twice)
+    patch.setattr(histogram_loops, "count_magnitudes", twice)
 
 
 @mutant_of("cd")
 def one_gradient_in_two_bins(patch):
-    count = octave_loops.count_lengths
+    count = histogram_loops.count_lengths
 
     def twice(rows, present, model, weights, longest, counts):
         count(rows, present, model, weights, longest, counts)
         counts[1:] += counts[:-1].copy()
 
-    patch.setattr(octave_loops, "count_lengths", twice)
+    patch.setattr(histogram_loops, "count_lengths", twice)
 
 
 @mutant_of("cd")
 def clip_chosen_from_counts_without_noise(patch):
     """The first bin that holds a gradient: nothing is clipped, and nothing is noisy."""
-    count, seen = octave_loops.count_lengths, []
+    count, seen = histogram_loops.count_lengths, []
 
     def remembering(rows, present, model, weights, longest, counts):
         count(rows, present, model, weights, longest, counts)
@@ -420,7 +420,7 @@ def clip_chosen_from_counts_without_noise(patch):
     def exact(noisy, noise, *, longest, **others):
         return longest * np.sqrt(0.5) ** int(np.argmax(seen[-1] > 0))
 
-    patch.setattr(octave_loops, "count_lengths", remembering)
+    patch.setattr(histogram_loops, "count_lengths", remembering)
     patch.setattr(cd_facts, "clip_for", exact)
 
 
@@ -443,8 +443,8 @@ def empty_row_in_columns_as_if_present(patch):
     def all_present(prepared):
         return as_columns(replace(prepared, present=np.ones_like(prepared.present)))
 
-    for module in ("cd_sweeps", "cd_greedy"):
-        patch.setattr(f"privlearn.solvers.{module}.as_columns", all_present)
+    for module in ("cyclic", "greedy"):
+        patch.setattr(f"privlearn.solvers.coordinate_descent.{module}.as_columns", all_present)
 
 
 def interpreted(patch, **replaced):
@@ -461,10 +461,10 @@ def dual_variables_remembered_from_fit_to_fit(patch):
 
     def remembering(rows, model, dual, path, steps, done):
         if done == 0 and model.outputs in kept:
-            common = min(len(dual.held), len(kept[model.outputs]))
-            dual.held[:common] = kept[model.outputs][:common]
+            common = min(len(dual.variables), len(kept[model.outputs]))
+            dual.variables[:common] = kept[model.outputs][:common]
         fits = loop(rows, model, dual, path, steps, done)
-        kept[model.outputs] = dual.held.copy()
+        kept[model.outputs] = dual.variables.copy()
         return fits
 
     patch.setattr(dual_loops, "descend_dual", remembering)
@@ -516,14 +516,14 @@ def scale_left_out_of_a_rows_length(patch):
 
 @mutant_of("scd")
 def one_length_in_two_bins(patch):
-    counted = scd_lengths._counted
+    counted = histograms.count_lengths
 
     def twice(lengths):
         counts = counted(lengths)
         counts[1:] += counts[:-1].copy()
         return counts
 
-    patch.setattr(scd_lengths, "_counted", twice)
+    patch.setattr(histograms, "count_lengths", twice)
 
 
 @mutant_of("scd")
@@ -558,8 +558,8 @@ def moves_scored_with_weights_that_saw_no_noise(patch):
 @mutant_of("scd")
 def lengths_read_off_the_data(patch):
     """Bought and paid for, and then not used."""
-    counted, seen = scd_lengths._counted, []
-    patch.setattr(scd_lengths, "_counted", lambda lengths: seen.append(lengths) or counted(lengths))
+    counted, seen = histograms.count_lengths, []
+    patch.setattr(histograms, "count_lengths", lambda one: seen.append(one) or counted(one))
 
     def exact(counts, noise, rows):
         lengths = seen[0]
@@ -758,7 +758,7 @@ def slopes_not_cut(patch):
 @mutant_of("output")
 def mean_begins_again_at_an_empty_row(patch):
     """So that when it begins depends on the data."""
-    began = "first = first if data.present()[steps.rows(k)].all() else k"
+    began = "first = first if rows.stored.norms[steps.rows(k)].all() else k"
     right, wrong = "if k >= first:", f"{began}\n        if k >= first:"
     patch.setattr(
         output_perturbation, "_descended", rewritten(output_perturbation._descended, right, wrong)

@@ -1,19 +1,24 @@
-"""The one way to compile a function here: with a cache where there is room for one.
+"""The one way to compile a function here: late, and with a cache where there is room for one.
 
-numba refuses to *define* a cached function where neither the package nor a home can be written, as
-in a read-only container, and a damaged cache file stops a fit. Here the cache is a convenience:
-whatever goes wrong with it costs the time of compiling, and nothing else.
+Compiled functions stand at the top level of modules that everybody may import: the compiler is
+loaded when the first of them is called. numba refuses to *define* a cached function where neither
+the package nor a home can be written, as in a read-only container, and a damaged cache file stops a
+fit. Here the cache is a convenience: whatever goes wrong with it costs the time of compiling, and
+nothing else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cached_property, update_wrapper
 from typing import Any
 
-from numba import njit
+__all__ = ["ANY_ORDER", "jit"]
 
-__all__ = ["jit"]
+# Sums over a block may run in any order (numerics.py), so they may use vector instructions; flags
+# that assume finite numbers stay off.
+ANY_ORDER = {"reassoc", "contract", "nsz"}
 
 
 def jit(**options: Any) -> Callable[[Callable[..., Any]], Any]:  # noqa: ANN401
@@ -32,9 +37,22 @@ def jit(**options: Any) -> Callable[[Callable[..., Any]], Any]:  # noqa: ANN401
     >>> twice(3)
     6
     """
+    return lambda function: _Compiled(function, options)
 
-    def compiled(function: Callable[..., Any]) -> Any:  # noqa: ANN401
-        dispatcher = njit(**options)(function)
+
+class _Compiled:
+    """A function that numba compiles when it is first called, from Python or from another one."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        update_wrapper(self, function)
+        self.py_func = function
+        self._options = options
+
+    @cached_property
+    def _dispatcher(self) -> Any:  # noqa: ANN401
+        from numba import njit
+
+        dispatcher = njit(**self._options)(self.py_func)
         if not hasattr(dispatcher, "enable_caching"):  # numba is switched off: NUMBA_DISABLE_JIT
             return dispatcher
         with suppress(Exception):  # no place to write, or a locator that fails in its own way
@@ -42,7 +60,20 @@ def jit(**options: Any) -> Callable[[Callable[..., Any]], Any]:  # noqa: ANN401
             dispatcher._cache = _Forgiving(dispatcher._cache)
         return dispatcher
 
-    return compiled
+    @property
+    def _numba_type_(self) -> Any:  # noqa: ANN401
+        """What numba asks for where another compiled function calls this one."""
+        from numba import typeof
+
+        return typeof(self._dispatcher)
+
+    def __call__(self, *values: Any) -> Any:  # noqa: ANN401
+        return self._dispatcher(*values)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._dispatcher, name)
 
 
 class _Forgiving:

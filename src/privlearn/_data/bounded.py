@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 from privlearn._core.numerics import BLOCK_ROWS, MAX_ROWS
 from privlearn._core.problem import Bounds, Problem, shape_of
 from privlearn._data.clipping import clip_rows
-from privlearn._data.reading import is_frame, is_sparse, rows_and_columns
+from privlearn._data.finite import refuse_not_finite
+from privlearn._data.reading import is_frame, rows_and_columns
+from privlearn._data.sparse import bounded_csr
 from privlearn._data.targets import target_numbers
 
 if TYPE_CHECKING:
@@ -99,6 +101,21 @@ class BoundedData:
             watcher(self)
 
     @property
+    def n(self) -> int:
+        """Number of rows, which is a secret under `add_remove`."""
+        return self.table.n
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns, which is public."""
+        return int(self.table.X.shape[1])
+
+    @property
+    def level(self) -> NDArray[np.int64] | None:
+        """Place of each row's promise among the problem's, where people have different ones."""
+        return self.table.level
+
+    @property
     def sparse(self) -> bool:
         """Whether X is a sparse matrix: a fact about its container, not about a row."""
         return not isinstance(self.table.X, np.ndarray)
@@ -114,6 +131,17 @@ class BoundedData:
         level = None if table.level is None else table.level[rows]
         some = Table(table.X[rows], table.y[rows], table.finite, level)
         return BoundedData(some, self.bounds, self.fit_intercept)
+
+    def sparse_rows(self) -> tuple[csr_array, Array]:
+        """All rows at once, without making them dense, and their targets; where X is sparse."""
+        assert not isinstance(self.table.X, np.ndarray)
+        y = np.where(self.present(), self.table.y, 0.0)
+        rows = bounded_csr(self.table.X, self.bounds, self.fit_intercept, self.present())
+        return rows, y if self.bounds.target is None else np.clip(y, *self.bounds.target)
+
+    def as_given(self) -> tuple[NDArray[np.floating] | csr_array, Array]:
+        """X and y before any bounds: for methods that look at orders alone."""
+        return self.table.X, self.table.y
 
     def single_blocks(self) -> Iterator[Rows]:
         """All rows in order in single precision, where `longest` is known."""
@@ -361,18 +389,3 @@ def _refuse_not_finite(table: Table) -> None:
     remedy = "or pass on_invalid='drop': they then are empty rows, and the guarantee covers them"
     refuse_not_finite("X", table.X, remedy)
     refuse_not_finite("y", table.y, remedy)
-
-
-def refuse_not_finite(name: str, array: Any, remedy: str) -> None:  # noqa: ANN401
-    """Raise when a dense or sparse array holds NaN or infinity."""
-    values = array.data if is_sparse(array) else array
-    if not _all_finite(values):
-        large = "infinity or a value too large for dtype('float64')"
-        what = "NaN" if np.isnan(values).any() else large
-        raise ValueError(f"Input {name} contains {what}. Clean those rows, {remedy}")
-
-
-def _all_finite(array: NDArray[np.floating]) -> bool:
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = np.sum(array, dtype=np.float64)  # one pass, no temporary, in the common case
-    return bool(np.isfinite(total) or np.isfinite(array).all())

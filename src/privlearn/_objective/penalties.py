@@ -16,6 +16,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._objective.prox import WeightPenalty
+
 __all__ = ["PENALTIES", "Penalty"]
 
 Array = NDArray[np.float64]
@@ -70,6 +72,16 @@ class Penalty:
         """The modulus of strong convexity; all of it when the penalty is quadratic."""
         return self.l2
 
+    @property
+    def smooth(self) -> bool:
+        """Whether there are neither absolute values nor a box."""
+        return self.name in ("none", "l2")
+
+    @property
+    def sparse(self) -> bool:
+        """Whether it makes coefficients exactly 0."""
+        return self.l1 > 0
+
     def total(self, rows: float) -> Penalty:
         """The penalty beside a sum of losses over `rows` rows.
 
@@ -96,12 +108,9 @@ class Penalty:
         return self.l1 * float(np.abs(coef).sum()) + 0.5 * self.l2 * float(np.sum(coef * coef))
 
     def prox(self, coef: Array, step: float) -> Array:
-        """Minimiser w of |w - coef|^2 / (2 step) + penalty(w).
-
-        In one dimension the box only cuts off the minimiser without it, by convexity.
-        """
-        shrunk = np.sign(coef) * np.maximum(np.abs(coef) - step * self.l1, 0.0)
-        return np.clip(shrunk / (1.0 + step * self.l2), self.low, self.high)
+        """Minimiser w of |w - coef|^2 / (2 step) + penalty(w)."""
+        sides = (np.asarray(side) for side in (self.l1, self.l2, self.low, self.high))
+        return WeightPenalty(*sides).prox(coef, step)
 
 
 PENALTIES: tuple[Penalty, ...] = (

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from privlearn._core.jit import jit
+from privlearn._objective.prox import soft_threshold
 
 __all__ = ["cast_ballots"]
 
@@ -43,7 +44,7 @@ def _lasso(columns, residual, penalty, weights):
         largest = 0.0
         for j in range(weights.size):
             target = weights[j] + _product(columns[j], residual)
-            moved = math.copysign(max(abs(target) - penalty, 0.0), target)
+            moved = soft_threshold(target, penalty)
             change = moved - weights[j]
             if change != 0.0:
                 weights[j] = moved

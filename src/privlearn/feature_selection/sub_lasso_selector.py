@@ -17,9 +17,10 @@ from privlearn._core.problem import Adjacency
 from privlearn._core.releaser import Releaser
 from privlearn._core.sampling import Batches
 from privlearn._data.bounded import BoundedData
+from privlearn.feature_selection import lasso_votes
 from privlearn.feature_selection.base import PrivateSelector
 from privlearn.solvers._common.noisy_top_k import select_by_votes, votes_release
-from privlearn.solvers._common.partition import deal, fewest_rows, fewest_rows_release
+from privlearn.solvers._common.partition import fewest_rows, fewest_rows_release, partition
 
 __all__ = ["SubLassoSelector"]
 
@@ -89,7 +90,7 @@ class SubLassoSelector(PrivateSelector):
 
     def _select(self, data: BoundedData, release: Releaser) -> list[int]:
         present = data.present()
-        groups = deal(data.table.n, self._groups(data, present, release), release)
+        groups = partition(data.n, self._groups(data, present, release), release)
         votes = np.zeros(data.table.X.shape[1])
         self._cast(data, present, groups, votes)
         return select_by_votes(votes, self.k, release)
@@ -105,13 +106,11 @@ class SubLassoSelector(PrivateSelector):
         self, data: BoundedData, present: NDArray[np.bool_], groups: Batches, votes: Array
     ) -> None:
         """Add every group's ballot, some groups at a time."""
-        from privlearn.feature_selection.lasso_votes import cast_ballots
-
         for rows, starts in _portions(_among_present(groups, present), votes.size):
-            X = data.table.X[rows]
+            X, y = (given[rows] for given in data.as_given())
             dense = X if isinstance(X, np.ndarray) else X.toarray()
             values = dense.astype(np.float64, copy=False)
-            cast_ballots(values, data.table.y[rows], starts, int(self.k), PENALTY, votes)
+            lasso_votes.cast_ballots(values, y, starts, int(self.k), PENALTY, votes)
 
 
 def _among_present(groups: Batches, present: NDArray[np.bool_]) -> Batches:

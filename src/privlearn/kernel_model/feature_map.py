@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 from privlearn._core.numerics import BLOCK_ROWS
 from privlearn.kernel_approximation import RandomFourierFeatures
 from privlearn.solvers._common.fourier_map import FourierMap, Workspace
-
-if TYPE_CHECKING:
-    from privlearn.solvers._common.loops.sequential_sgd import Recipe
+from privlearn.solvers._common.loops.sequential_sgd import Recipe
 
 __all__ = ["FeatureMap", "KernelSpec"]
 
@@ -115,8 +113,6 @@ class FeatureMap:
         With (1 - 2^-18) scale in the place of 1 - 2^-18, the proof of fourier_features bounds the
         length of a row by `scale`.
         """
-        from privlearn.solvers._common.loops.sequential_sgd import Recipe
-
         if self.ranks is not None:
             return None
         waves = self._waves

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +11,7 @@ from numpy.typing import NDArray
 from privlearn._core.problem import Bounds
 from privlearn._data.bounded import BoundedData, Rows
 from privlearn.kernel_model.feature_map import FeatureMap
-
-if TYPE_CHECKING:
-    from privlearn.solvers._common.loops.sequential_sgd import Recipe
+from privlearn.solvers._common.loops.sequential_sgd import Recipe
 
 __all__ = ["MappedData"]
 
@@ -30,6 +27,11 @@ class MappedData(BoundedData):
     def of(cls, source: BoundedData, features: FeatureMap, bounds: Bounds) -> MappedData:
         """Rows of a source under a map whose images obey `bounds`."""
         return cls(source.table, bounds, source.fit_intercept, source, features)
+
+    @property
+    def n_features(self) -> int:
+        """How many features the map computes."""
+        return self.features.n_features_out
 
     @property
     def sparse(self) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.forecast import Forecast
-from privlearn._core.plan import ONE_BIN, Plan, Release
+from privlearn._core.plan import Plan
 from privlearn._core.problem import Bounds, Budget, Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
@@ -20,6 +20,7 @@ from privlearn.kernel_model.feature_map import FeatureMap, KernelSpec
 from privlearn.kernel_model.mapped import MappedData
 from privlearn.kernel_model.ranks import BINS, edges_of, histograms, ranks_from
 from privlearn.solvers import Solution, Solver, Support
+from privlearn.solvers._common.histograms import histogram_release
 from privlearn.solvers.base import SolverDefaults
 
 __all__ = ["KernelSolution", "OnFeatures", "inner_problem"]
@@ -105,7 +106,7 @@ class OnFeatures(SolverDefaults):
         if self.bandwidth is not None:
             return plan
         p = problem.n_features
-        return plan.after([(Release(RANKS, (p, BINS), math.sqrt(p), ONE_BIN), SHARE)])
+        return plan.after([(histogram_release(RANKS, BINS, p), SHARE)])
 
     def solve(
         self,

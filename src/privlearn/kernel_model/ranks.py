@@ -1,8 +1,8 @@
 """Ranks of feature values, from noisy histograms: what makes one bandwidth fit every feature.
 
 A row is in one bin of each feature's histogram. Edges come from the declared bounds alone: even
-ones, and half octaves around zero (around the middle of a box that excludes zero), so that bounds
-may be far too wide. The map to ranks is piecewise linear; all of it is post-processing of counts.
+ones, and half powers of two around zero (around the middle of a box that excludes zero), so that
+bounds may be far too wide. The map to ranks is piecewise linear; all of it post-processes counts.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ from numpy.typing import NDArray
 from privlearn._core.numerics import BlockSum
 from privlearn._core.problem import Bounds
 from privlearn._data.bounded import BoundedData
+from privlearn.solvers._common.histograms import count_within
 
 __all__ = ["BINS", "edges_of", "histograms", "ranks_from"]
 
 Array = NDArray[np.float64]
 EVEN = 16
-HALF_OCTAVES = 24  # on either side: down to 2^-12 of the bounds
-BINS = EVEN + 2 * HALF_OCTAVES + 1
-BELIEVED = 2.0  # counts below so many deviations of their noise are taken for noise
-LEAST_SEEN = 0.5  # of the rows: with less in believed bins, ranks fill the bounds evenly
+HALF_POWERS = 24  # on either side: down to 2^-12 of the bounds
+BINS = EVEN + 2 * HALF_POWERS + 1
+SIGNIFICANT = 2.0  # counts below so many deviations of their noise are taken for noise
+LEAST_SEEN = 0.5  # of the rows: with less in significant bins, ranks fill the bounds evenly
 
 
 def edges_of(bounds: Bounds, n_features: int, fit_intercept: bool) -> Array:
@@ -36,7 +37,7 @@ def edges_of(bounds: Bounds, n_features: int, fit_intercept: bool) -> Array:
         low, high = np.full(n_features, -limit), np.full(n_features, limit)
     anchor = np.where((low > 0.0) | (high < 0.0), low / 2 + high / 2, 0.0)
     reach = np.maximum(high - anchor, anchor - low)
-    shrinking = math.sqrt(0.5) ** np.arange(HALF_OCTAVES)
+    shrinking = math.sqrt(0.5) ** np.arange(HALF_POWERS)
     around = np.concatenate([-shrinking, shrinking])
     even = np.linspace(0.0, 1.0, EVEN + 1)[1:-1]
     inner = np.hstack(
@@ -53,11 +54,7 @@ def histograms(data: BoundedData, edges: Array) -> Array:
     """How many rows are in which bin of each feature, (n_features, BINS); a secret."""
     total = BlockSum((len(edges), BINS))
     for rows in data.blocks():
-        counts = np.zeros((len(edges), BINS))
-        for j, own in enumerate(edges):
-            place = np.searchsorted(own[1:-1], rows.X[rows.present, j], side="right")
-            counts[j] = np.bincount(place, minlength=BINS)
-        total.add(counts)
+        total.add(count_within(rows.X[rows.present], edges))
     return total.value()
 
 
@@ -73,7 +70,7 @@ def ranks_from(counts: Array, noise: float, edges: Array) -> Array:
     edges : array of shape (n_features, BINS + 1)
         From `edges_of`.
     """
-    kept = np.where(counts > BELIEVED * noise, counts, 0.0)
+    kept = np.where(counts > SIGNIFICANT * noise, counts, 0.0)
     seen = kept.sum(axis=1)
     rows = max(float(np.median(counts.sum(axis=1))), 1.0)
     widest = np.maximum(np.abs(edges).max(axis=1, keepdims=True), 1e-300)

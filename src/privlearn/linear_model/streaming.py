@@ -20,7 +20,7 @@ from privlearn.linear_model.atomic import blank, demand_finite, publish
 from privlearn.linear_model.base import PrivateEstimator, budget_of
 from privlearn.linear_model.bond import Bond
 from privlearn.solvers import OnePassSGD, check_supported
-from privlearn.solvers._common.coordinates import Coordinates
+from privlearn.solvers._common.scaling import Scaling
 from privlearn.solvers.one_pass.stream import Stream
 
 __all__ = ["StreamingMixin"]
@@ -159,7 +159,9 @@ class StreamingMixin(PrivateEstimator):
         plan = calibrate(partial(Stream.planned, problem, settings), budget)
         if before is None:
             sparse = not isinstance(table.X, np.ndarray)
-            return Stream(problem, settings, plan, Coordinates.of(problem, sparse=sparse)), budget
+            return Stream(
+                problem, settings, plan, Scaling.for_gradients(problem, sparse=sparse)
+            ), budget
         same = before.plan == plan and before.settings == settings
         if not (same and before.problem.same_as(problem)):
             raise ValueError(

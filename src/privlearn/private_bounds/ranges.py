@@ -1,7 +1,7 @@
 """Where the values of columns lie, from noisy histograms of each (private_bounds/proof.md).
 
-Signed octaves come first: they cover every magnitude from 2^-64 to 2^64 and say where to look. Even
-bins between the ends that they tell come next, twice. All but the counting is post-processing.
+Signed powers of two come first: they cover magnitudes from 2^-64 to 2^64 and say where to look.
+Even bins between the ends that they tell come next, twice. All but the counting is post-processing.
 """
 
 from __future__ import annotations
@@ -14,34 +14,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._data.bounded import BoundedData, Rows
+from privlearn.solvers._common.histograms import significance
+from privlearn.solvers._common.loops import histograms
 
 __all__ = [
     "EVEN_BINS",
-    "OCTAVE_BINS",
+    "SIGNED_BINS",
+    "CoarseRange",
     "Columns",
-    "Hull",
-    "OuterHull",
+    "Range",
+    "coarse_range",
     "even_counts",
-    "octave_counts",
-    "outer_hull",
-    "zoomed",
+    "refined_range",
+    "signed_counts",
 ]
 
 Array = NDArray[np.float64]
 Columns = Callable[[Rows], Array]  # which columns of a block are meant
-OCTAVES = 128  # to either side of zero: magnitudes from 2^-64 to 2^64
-OCTAVE_BINS = 2 * OCTAVES + 1
+POWERS = 128  # to either side of zero: magnitudes from 2^-64 to 2^64
+SIGNED_BINS = 2 * POWERS + 1
 EVEN_BINS = 32
-FALSE_ALARMS = 1e-3  # chance that any empty bin of any column is believed
-NEXT_TO_SURE = 3.5  # deviations of noise by which a bin next to a believed one must stand out
-OCTAVE_WINDOWS = (1, 2)
+NEXT_TO_SURE = 3.5  # deviations of noise by which a bin next to a significant one must stand out
+SIGNED_WINDOWS = (1, 2)
 EVEN_WINDOWS = (1, 2, 4, 8, 16, 32)
 COVERED = 0.6  # of the rows: with fewer between the ends, the rest is missing
 UNKNOWN = 1.0  # half the range of a column of which nothing but zeros is seen
 
 
 @dataclass(frozen=True, eq=False)
-class Hull:
+class Range:
     """Ends of the columns' values, low < high."""
 
     low: Array
@@ -49,42 +50,38 @@ class Hull:
 
 
 @dataclass(frozen=True, eq=False)
-class OuterHull(Hull):
-    """Ends of bins with values; values are believed beyond `latest_low` and `earliest_high`."""
+class CoarseRange(Range):
+    """Ends of bins with values; values are surely beyond `latest_low` and `earliest_high`."""
 
     latest_low: Array
     earliest_high: Array
 
 
-def octave_counts(data: BoundedData, columns: Columns, width: int) -> Array:
-    """Rows in each signed octave of each of `width` columns; a secret."""
-    from privlearn.private_bounds.loops import count_octaves
-
-    counts = np.zeros((width, OCTAVE_BINS))
+def signed_counts(data: BoundedData, columns: Columns, width: int) -> Array:
+    """Rows between signed powers of two of each of `width` columns; a secret."""
+    counts = np.zeros((width, SIGNED_BINS))
     for rows in data.blocks():
-        count_octaves(columns(rows), rows.present, OCTAVES, counts)
+        histograms.count_signed(columns(rows), rows.present, POWERS, counts)
     return counts
 
 
-def even_counts(data: BoundedData, columns: Columns, hull: Hull) -> Array:
+def even_counts(data: BoundedData, columns: Columns, within: Range) -> Array:
     """Rows in each of the even bins between the ends; a secret."""
-    from privlearn.private_bounds.loops import count_evenly
-
-    counts = np.zeros((len(hull.low), EVEN_BINS))
-    per_width = EVEN_BINS / (hull.high - hull.low)
+    counts = np.zeros((len(within.low), EVEN_BINS))
+    per_width = EVEN_BINS / (within.high - within.low)
     for rows in data.blocks():
-        count_evenly(columns(rows), rows.present, hull.low, per_width, counts)
+        histograms.count_evenly(columns(rows), rows.present, within.low, per_width, counts)
     return counts
 
 
-def outer_hull(counts: Array, noise: float, rows: int | None = None) -> OuterHull:
-    """Ends of the octaves that hold more than noise would; [-1, 1] where none but zeros do.
+def coarse_range(counts: Array, noise: float, rows: int | None = None) -> CoarseRange:
+    """Ends of the powers of two that hold more than noise would; [-1, 1] where none but zeros do.
 
     Where they hold too few of the rows, the others are taken to lie around zero, as far out.
 
     Parameters
     ----------
-    counts : array of shape (columns, OCTAVE_BINS)
+    counts : array of shape (columns, SIGNED_BINS)
         Noisy.
     noise : float
         Standard deviation of the noise on a count.
@@ -92,12 +89,12 @@ def outer_hull(counts: Array, noise: float, rows: int | None = None) -> OuterHul
         The public number of rows. None, where it is private, looks for nothing that is missing: a
         sum over all bins has too much noise to tell.
     """
-    first, last = _believed(counts, noise, OCTAVE_WINDOWS, (OCTAVES, OCTAVES))
-    (low, low_inner), (high_inner, high) = _octave_ends(first), _octave_ends(last)
+    first, last = _significant_bins(counts, noise, SIGNED_WINDOWS, (POWERS, POWERS))
+    (low, low_inner), (high_inner, high) = _ends_of_powers(first), _ends_of_powers(last)
     unseen = low == high
     far = np.where(unseen, UNKNOWN, np.maximum(-low, high))
     around = unseen | ~_covered(counts, first, last, rows)
-    return OuterHull(
+    return CoarseRange(
         np.where(around, -far, low),
         np.where(around, far, high),
         np.where(unseen, -far, np.where(around, -far / 2.0, low_inner)),
@@ -116,19 +113,19 @@ def _covered(
     return np.sum(counts * inside, axis=1) > COVERED * rows
 
 
-def _octave_ends(bins: NDArray[np.int64]) -> tuple[Array, Array]:
-    """Lower and upper end of signed octaves; both 0 for the one around zero."""
-    place = np.abs(bins - OCTAVES)
-    outer = np.where(place > 0, 2.0 ** (place - OCTAVES // 2), 0.0)
+def _ends_of_powers(bins: NDArray[np.int64]) -> tuple[Array, Array]:
+    """Lower and upper end of signed powers of two; both 0 for the one around zero."""
+    place = np.abs(bins - POWERS)
+    outer = np.where(place > 0, 2.0 ** (place - POWERS // 2), 0.0)
     inner = outer / 2.0
-    return np.where(bins >= OCTAVES, inner, -outer), np.where(bins > OCTAVES, outer, -inner)
+    return np.where(bins >= POWERS, inner, -outer), np.where(bins > POWERS, outer, -inner)
 
 
-def zoomed(counts: Array, noise: float, outer: OuterHull) -> OuterHull:
+def refined_range(counts: Array, noise: float, outer: CoarseRange) -> CoarseRange:
     """Ends of the even bins that hold more than noise would, as far as `outer` lets them move."""
-    first, last = _believed(counts, noise, EVEN_WINDOWS, (0, EVEN_BINS - 1))
+    first, last = _significant_bins(counts, noise, EVEN_WINDOWS, (0, EVEN_BINS - 1))
     width = (outer.high - outer.low) / EVEN_BINS
-    return OuterHull(
+    return CoarseRange(
         np.minimum(outer.low + first * width, outer.latest_low),
         np.maximum(outer.low + (last + 1) * width, outer.earliest_high),
         np.minimum(outer.low + (first + 1) * width, outer.latest_low),
@@ -136,16 +133,16 @@ def zoomed(counts: Array, noise: float, outer: OuterHull) -> OuterHull:
     )
 
 
-def _believed(
+def _significant_bins(
     counts: Array, noise: float, windows: tuple[int, ...], otherwise: tuple[int, int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """First and last bin of each row of counts that hold rows, as far as noise lets one tell.
 
-    A bin, or a window of several, that stands out among all is believed; next to it a window needs
-    less, for values rarely leave gaps. Where nothing stands out it is `otherwise`.
+    A bin, or a window of several, that stands out among all is significant; next to it a window
+    needs less, for values rarely leave gaps. Where nothing stands out it is `otherwise`.
     """
     comparisons = counts.size * 2 * len(windows)
-    sure = math.sqrt(2.0 * math.log(comparisons / FALSE_ALARMS)) * noise
+    sure = significance(comparisons) * noise
     levels, end = (sure, NEXT_TO_SURE * noise), counts.shape[1] - 1
     first = _outermost(counts, levels, windows, otherwise[0])
     last = end - _outermost(counts[:, ::-1], levels, windows, end - otherwise[1])

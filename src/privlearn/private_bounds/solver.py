@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.forecast import Forecast
-from privlearn._core.plan import ONE_BIN, Plan, Release
+from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Bounds, Budget, Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData, Rows
@@ -22,12 +22,12 @@ from privlearn._objective.losses import Target
 from privlearn.exceptions import PlanViolationError
 from privlearn.private_bounds.ranges import (
     EVEN_BINS,
-    OCTAVE_BINS,
-    Hull,
+    SIGNED_BINS,
+    Range,
+    coarse_range,
     even_counts,
-    octave_counts,
-    outer_hull,
-    zoomed,
+    refined_range,
+    signed_counts,
 )
 from privlearn.private_bounds.selection import SHARE as SELECTION
 from privlearn.private_bounds.selection import (
@@ -37,6 +37,7 @@ from privlearn.private_bounds.selection import (
     relevance_release,
 )
 from privlearn.solvers import Solution, Solver, Support
+from privlearn.solvers._common.histograms import histogram_release
 from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
 from privlearn.solvers.base import SolverDefaults
 
@@ -126,7 +127,7 @@ class WithPrivateBounds(SolverDefaults):
         inner = self.inner.configure(self._within(problem, {}), budget)
         return Settings(inner, budget, _shares(problem, budget))
 
-    def _within(self, problem: Problem, ranges: dict[str, Hull]) -> Problem:
+    def _within(self, problem: Problem, ranges: dict[str, Range]) -> Problem:
         """The inner problem with bought bounds, or with [-1, 1] where they are to be estimated."""
         size = self.keep or problem.n_features
         bounds = problem.bounds
@@ -219,8 +220,8 @@ class WithPrivateBounds(SolverDefaults):
 METHOD = "ranges estimated privately from histograms"
 
 
-def _unit_box(size: int) -> Hull:
-    return Hull(-np.ones(size), np.ones(size))
+def _unit_box(size: int) -> Range:
+    return Range(-np.ones(size), np.ones(size))
 
 
 def range_releases(what: str) -> tuple[str, str]:
@@ -234,27 +235,26 @@ def _width(what: str, n_features: int) -> int:
 
 def _histograms(what: str, n_features: int) -> tuple[Release, Release]:
     """A row is in one bin of each column's histogram."""
-    width, (octaves, even) = _width(what, n_features), range_releases(what)
-    clip = math.sqrt(width)
+    width, (coarse, even) = _width(what, n_features), range_releases(what)
     return (
-        Release(octaves, (width, OCTAVE_BINS), clip, ONE_BIN),
-        Release(even, (width, EVEN_BINS), clip, ONE_BIN, count=ZOOMS),
+        histogram_release(coarse, SIGNED_BINS, width),
+        histogram_release(even, EVEN_BINS, width, count=ZOOMS),
     )
 
 
 def _ranges(
     what: str, n_features: int, rows: int | None, data: BoundedData, release: Releaser
-) -> Hull:
-    """Octaves, then even bins between their ends, then even bins between theirs."""
+) -> Range:
+    """Powers of two, then even bins between their ends, then even bins between theirs."""
     columns = _features if what == "features" else _target
-    width, (octaves, even) = _width(what, n_features), range_releases(what)
+    width, (coarse, even) = _width(what, n_features), range_releases(what)
     clip = math.sqrt(width)
-    counts = release(octaves, octave_counts(data, columns, width), clip=clip)
-    hull = outer_hull(counts, release.noise_scale(octaves), rows)
+    counts = release(coarse, signed_counts(data, columns, width), clip=clip)
+    found = coarse_range(counts, release.noise_scale(coarse), rows)
     for _ in range(ZOOMS):
-        counts = release(even, even_counts(data, columns, hull), clip=clip)
-        hull = zoomed(counts, release.noise_scale(even), hull)
-    return hull
+        counts = release(even, even_counts(data, columns, found), clip=clip)
+        found = refined_range(counts, release.noise_scale(even), found)
+    return found
 
 
 def _features(rows: Rows) -> Array:
@@ -266,7 +266,7 @@ def _target(rows: Rows) -> Array:
 
 
 def _in_all_columns(
-    solution: Solution, chosen: NDArray[np.int64], n_features: int, ranges: dict[str, Hull]
+    solution: Solution, chosen: NDArray[np.int64], n_features: int, ranges: dict[str, Range]
 ) -> Solution:
     """The model of all features, those not chosen with 0, and what its predictions clip."""
     low = high = target = None

@@ -18,6 +18,7 @@ from privlearn._core.problem import Adjacency, Bounds, Budget, Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
 from privlearn._data.sparse import zero_is_allowed
+from privlearn._objective.losses import Target
 from privlearn.exceptions import UnsupportedCombinationError
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "check_numbers",
     "check_shares",
     "check_supported",
+    "need_bounds",
     "positive_number",
     "sane",
     "stored_rows",
@@ -40,9 +42,7 @@ class Solution:
 
     coef: NDArray[np.float64]  # (outputs, n_features)
     intercept: NDArray[np.float64]  # (outputs,)
-    clip_bounds: Bounds | None = field(
-        default=None, kw_only=True
-    )  # what predictions clip, where learned
+    clip_bounds: Bounds | None = field(default=None, kw_only=True)  # of predictions, where learned
 
 
 @dataclass(frozen=True)
@@ -151,6 +151,13 @@ def stored_rows(problem: Problem, *, sparse: bool, copies: int = 1) -> float:
     rows = 0 if problem.n is None else problem.n
     dense = not sparse or not zero_is_allowed(problem.bounds)
     return rows * ((4.0 * problem.n_features * copies if dense else 0.0) + 32.0)
+
+
+def need_bounds(problem: Problem, solver: str) -> None:
+    """Refuse where the bounds of a row, or of a target that is a number, are not known."""
+    problem.bounds.need_features(solver)
+    if problem.loss.target is Target.NUMBER:
+        problem.bounds.need_target(solver)
 
 
 def check_supported(solver: Solver, problem: Problem) -> None:

@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn.solvers._common.loops import fourier_features as loops
+
 __all__ = ["BELOW_ONE", "FourierMap", "Workspace"]
 
 Array = NDArray[np.float64]
@@ -95,8 +97,6 @@ class FourierMap:
         workspace : Workspace
             From `workspace(rows)` with rows >= n_rows.
         """
-        from privlearn.solvers._common.loops import fourier_features as loops
-
         half = self.order.size
         single, lengths = workspace.single[: len(X)], workspace.lengths[: len(X)]
         loops.narrow_rows(X, single, lengths)

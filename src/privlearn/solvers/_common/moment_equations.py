@@ -8,14 +8,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn.solvers._common.frame import FramedPenalty
+from privlearn._objective.prox import WeightPenalty
+from privlearn.solvers._common.loops import quadratic
 
 __all__ = ["Ridge", "centred", "inverse_eigenvalues", "solve_moments", "stack", "unstack"]
 
 Array = NDArray[np.float64]
 Ridge = float | Literal["noise", "adassp"]
 
-# In the frame where x and y span [-1, 1]; chosen by benchmarks/derive/damping.py on generated data.
+# Where x and y span [-1, 1]; chosen with benchmarks/derive/damping.py on generated data.
 COEFFICIENT_VARIANCES = np.logspace(-4, 3, 29)
 FLATTEST = 1e-10  # curvature of directions without any, beside the largest: one minimiser, not many
 SWEEPS, TOLERANCE = 10_000, 1e-12
@@ -82,8 +83,8 @@ def _posterior_gain(eigenvalues: Array, cross: Array, noise: float) -> Array:
     unknown t is averaged over a wide grid, each weighted by how likely it makes the cross products.
     """
     t = COEFFICIENT_VARIANCES[:, None]
-    blur = 0.5 * noise**2 * (1.0 + len(eigenvalues) * t)
-    total = eigenvalues**2 * t + blur
+    variance = 0.5 * noise**2 * (1.0 + len(eigenvalues) * t)
+    total = eigenvalues**2 * t + variance
     log_likelihood = -0.5 * np.sum(np.log(total) + cross**2 / total, axis=1)
     weight = np.exp(log_likelihood - log_likelihood.max())
     return np.asarray(weight @ (eigenvalues * t / total) / weight.sum())
@@ -107,7 +108,7 @@ def solve_moments(
     moments: Array,
     *,
     intercept: bool,
-    penalty: FramedPenalty,
+    penalty: WeightPenalty,
     noise: float,
     ridge: Ridge,
     count: float | None,
@@ -120,7 +121,7 @@ def solve_moments(
         Noisy moments of (1, x, y).
     intercept : bool
         Whether the first column is the intercept's.
-    penalty : FramedPenalty
+    penalty : WeightPenalty
         In the coordinates of the moments; the noise has no part in it.
     noise : float
         Standard deviation of the noise on the diagonal.
@@ -134,7 +135,7 @@ def solve_moments(
         gram, cross, means = centred(moments, rows)
     else:
         gram, cross, means = moments[:-1, :-1], moments[:-1, -1], np.zeros(len(moments))
-    eigenvalues, vectors = np.linalg.eigh(gram + np.diag(penalty.l2))
+    eigenvalues, vectors = np.linalg.eigh(gram + np.diag(penalty.curvatures))
     along = vectors.T @ cross
     gain = inverse_eigenvalues(eigenvalues, along, noise, ridge)
     coef = vectors @ (gain * along)
@@ -145,17 +146,15 @@ def solve_moments(
     return coef, float(means[-1] - means[:-1] @ coef)
 
 
-def _penalised(damped: Array, curvature: Array, vectors: Array, penalty: FramedPenalty) -> Array:
+def _penalised(damped: Array, curvature: Array, vectors: Array, penalty: WeightPenalty) -> Array:
     """Minimiser of the quadratic around the damped solution, plus l1 and within the box.
 
     A direction pulls with its own curvature towards its damped solution, so one without curvature
     is left to the penalty, as in scikit-learn: columns of categories, which add up to 1, have one.
     With 1 / gain as curvature it would be held at 0, and hardly a sparse vector could be reached.
     """
-    from privlearn.solvers._common.loops.quadratic import minimise_quadratic
-
     floor = FLATTEST * max(float(curvature.max()), np.finfo(np.float64).tiny)
     A = (vectors * np.maximum(curvature, floor)) @ vectors.T
     b, start = A @ damped, damped.copy()
-    limits = penalty.l1, penalty.low, penalty.high
-    return np.asarray(minimise_quadratic(A, b, *limits, start, SWEEPS, TOLERANCE))
+    rough = penalty.absolute_values
+    return np.asarray(quadratic.minimise_quadratic(A, b, *rough, start, SWEEPS, TOLERANCE))

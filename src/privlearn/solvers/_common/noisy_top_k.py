@@ -10,7 +10,7 @@ import math
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,8 @@ from privlearn._core.plan import LINF, Norm, Release
 from privlearn._core.problem import Adjacency
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
-
-if TYPE_CHECKING:
-    from privlearn.solvers._common.loops.kendall import Ranks
+from privlearn.solvers._common.loops import kendall
+from privlearn.solvers._common.loops.kendall import Ranks
 
 __all__ = [
     "FIRST",
@@ -46,7 +45,7 @@ FIRST, FURTHER, VOTES = "first feature", "further features", "most votes"
 # exchanged for another under every relation.
 BALLOT = Norm("linf of one model's ballot", 1.0, math.inf)
 FEW_ROWS = 20_000  # up to which threads cost more than they save
-MOST_THREADS = 8  # each needs room for two columns
+MOST_THREADS = 8  # each needs a workspace of two columns
 FAR = 2.0**20  # in noise scales: Gumbel noise goes beyond with probability exp(-FAR)
 
 
@@ -157,7 +156,7 @@ class Correlations:
         present = data.present()
         count = int(present.sum())
         self._target, self._columns = _ranked(data, present)
-        self._rooms = [np.empty((2, count), dtype=np.uint32) for _ in range(_threads(count))]
+        self._workspaces = [np.empty((2, count), dtype=np.uint32) for _ in range(_threads(count))]
         # Where n is private it is part of the statistic; one row alone is in no pair.
         self._divisor = max(1, (present.size if adjacency.n_is_public else count) - 1)
 
@@ -170,34 +169,31 @@ class Correlations:
         return self._with(self._columns[j])
 
     def _with(self, other: Ranks) -> Array:
-        from privlearn.solvers._common.loops.kendall import concordance
-
         found = np.empty(len(self._columns))
 
         def count(part: int) -> None:
-            for j in range(part, len(found), len(self._rooms)):
-                found[j] = concordance(self._columns[j], other, self._rooms[part])
+            for j in range(part, len(found), len(self._workspaces)):
+                found[j] = kendall.concordance(self._columns[j], other, self._workspaces[part])
 
-        _in_threads(count, len(self._rooms), len(self._rooms))
+        _in_threads(count, len(self._workspaces), len(self._workspaces))
         return found / self._divisor
 
 
 def _ranked(data: BoundedData, present: NDArray[np.bool_]) -> tuple[Ranks, list[Ranks]]:
     """The ranks of y and of every column, among rows that are not empty."""
-    from privlearn.solvers._common.loops.kendall import rank_column, starts_without_ties
-
     count = int(present.sum())
-    whole = starts_without_ties(count)
-    X = data.table.X if isinstance(data.table.X, np.ndarray) else data.table.X.tocsc()
+    whole = kendall.starts_without_ties(count)
+    X, y = data.as_given()
+    X = X if isinstance(X, np.ndarray) else X.tocsc()
 
     def ranks(values: NDArray[Any]) -> Ranks:
         own = values if count == present.size else values[present]
-        return rank_column(np.array(own), whole)  # one layout, whatever the container has
+        return kendall.rank_column(np.array(own), whole)  # one layout, whatever the container has
 
     def column(j: int) -> Ranks:
         return ranks(X[:, j] if isinstance(X, np.ndarray) else X[:, [j]].toarray()[:, 0])
 
-    return ranks(data.table.y), _in_threads(column, X.shape[1], _threads(count))
+    return ranks(y), _in_threads(column, X.shape[1], _threads(count))
 
 
 def _threads(rows: int) -> int:

@@ -1,4 +1,4 @@
-"""Rows dealt to groups, for methods that fit one model per group and let the models vote.
+"""Rows parted into groups, for methods that fit one model per group and let the models vote.
 
 Every row is in exactly one group, and which one it is depends on no data, so whatever happens to
 one row changes one model and no other. Where the number of rows is public, groups are equal parts
@@ -19,12 +19,12 @@ from privlearn._core.releaser import Releaser
 from privlearn._core.sampling import Batches
 from privlearn.solvers._common.row_count import COUNT, count_release
 
-__all__ = ["FEWER", "deal", "fewest_rows", "fewest_rows_release"]
+__all__ = ["FEWER", "fewest_rows", "fewest_rows_release", "partition"]
 
 FEWER = 1e-4  # probability that fewer rows are there than `fewest_rows` says
 
 
-def deal(n: int, groups: int, release: Releaser) -> Batches:
+def partition(n: int, groups: int, release: Releaser) -> Batches:
     """The rows of every group: group k has rows[starts[k]:starts[k + 1]].
 
     Parameters

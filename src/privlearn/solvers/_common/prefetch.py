@@ -8,13 +8,13 @@ from contextvars import copy_context
 
 from privlearn._core.releaser import ReleaseBatch, Releaser
 
-__all__ = ["Ahead"]
+__all__ = ["Prefetch"]
 
 
-class Ahead:
-    """All releases of one name in portions, each drawn in a thread while the last one is used.
+class Prefetch:
+    """All releases of one name, some at a time, drawn in a thread while the last ones are used.
 
-    Drawing starts at once. The order of draws is that of the portions, so a seeded run does not
+    Drawing starts at once. The order of draws is that of the batches, so a seeded run does not
     depend on timing; nothing else may be released in between.
 
     Parameters
@@ -28,7 +28,7 @@ class Ahead:
     clip : float
         What every row's contribution is clipped to.
     count, at_once : int
-        Number of releases in all, and in a portion: by public facts only, since progress shows it.
+        Number of releases in all, and at once: by public facts only, since progress shows it.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class Ahead:
         self._coming: Future[ReleaseBatch] = self._thread.submit(self._draw)
 
     def __iter__(self) -> Iterator[ReleaseBatch]:
-        """Each portion, once."""
+        """Each batch of steps, once."""
         taken = 0
         with self._thread:
             while taken < self._count:

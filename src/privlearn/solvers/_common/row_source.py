@@ -1,46 +1,56 @@
-"""Rows of batches for compiled loops: all stored beforehand, or computed when their turn comes.
+"""Where solvers get their rows from: in memory, or computed when their turn comes.
 
-Random features of a million rows do not fit into memory; rows that are visited in batches need not.
+A `RowSource` is what an estimator hands to a solver: bounded rows in the units of X and y. A solver
+maps it into its own units by a `Scaling`, and `ScaledRows` then hands out batches to compiled loops
+and sums gradients. Random features of a million rows do not fit into memory; rows that are visited
+in batches need not.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.numerics import BlockSum
-from privlearn._data.bounded import BoundedData
-from privlearn._data.bounded import Rows as Block
-from privlearn.solvers._common.coordinates import Coordinates
+from privlearn._data.bounded import BoundedData, Rows
+from privlearn._data.sparse import zero_is_allowed
+from privlearn.solvers._common.loops import row_products, sgd
+from privlearn.solvers._common.loops.row_products import StoredRows
+from privlearn.solvers._common.loops.sequential_sgd import ComputedRows, Recipe
+from privlearn.solvers._common.objective import Objective
+from privlearn.solvers._common.scaling import Scaling
 
-if TYPE_CHECKING:
-    from privlearn.solvers._common.loops.row_products import StoredRows
-    from privlearn.solvers._common.loops.sequential_sgd import ComputedRows, Recipe
-    from privlearn.solvers._common.loops.sgd import Model
-
-__all__ = ["RowSource", "gradient_sum", "rows_in_turn"]
+__all__ = ["RowSource", "ScaledRows", "make_row_source", "store_rows"]
 
 Array = NDArray[np.float64]
-Rows = NDArray[np.int64]
+Indices = NDArray[np.int64]
 AT_ONCE = 4096  # rows that are fetched together
 NONE = np.empty(0, np.int64)
 
 
 class RowSource(Protocol):
-    """Hands out the rows of a batch. Use a portion before the next, which may overwrite it."""
+    """Bounded rows in the units of X and y; each depends on its own row alone."""
 
     @property
-    def stored(self) -> StoredRows | None:
-        """All rows, where they are in memory."""
+    def n(self) -> int:
+        """Number of rows, which is a secret under `add_remove`."""
 
-    def portions(self, batch: Rows) -> Iterator[tuple[StoredRows | ComputedRows, Rows]]:
-        """Rows for `visit_rows`, and which of them come next, until the batch is through."""
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
 
-    def stored_portions(self, batch: Rows) -> Iterator[tuple[StoredRows, Rows]]:
-        """Rows for any loop, and which of them come next, until the batch is through."""
+    def present(self) -> NDArray[np.bool_]:
+        """Which rows are not the empty row."""
+
+    def blocks(self) -> Iterator[Rows]:
+        """All rows in order, some at a time; a block may overwrite the last."""
+
+    def take(self, rows: Indices) -> RowSource:
+        """Some of the rows, in the order given."""
 
 
 @runtime_checkable
@@ -52,43 +62,57 @@ class _WithRecipe(Protocol):
     def recipe(self, scale: float) -> Recipe | None: ...
 
 
-class _Stored:
-    """Rows that are all in memory."""
+class ScaledRows:
+    """Rows in a solver's units, all of them in memory."""
 
-    def __init__(self, rows: StoredRows) -> None:
+    def __init__(self, rows: StoredRows | None) -> None:
         self.stored = rows
 
-    def stored_portions(self, batch: Rows) -> Iterator[tuple[StoredRows, Rows]]:
-        """All at once."""
+    def stored_batches(self, batch: Indices) -> Iterator[tuple[StoredRows, Indices]]:
+        """Rows for any loop, and which of them come next, until the batch is through.
+
+        Use them before the next, which may overwrite them.
+        """
+        assert self.stored is not None
         yield self.stored, batch
 
-    portions = stored_portions
+    def batches(self, batch: Indices) -> Iterator[tuple[StoredRows | ComputedRows, Indices]]:
+        """The same for `visit_rows`, which can compute rows itself."""
+        yield from self.stored_batches(batch)
+
+    def gradient_sum(
+        self, batch: Indices, objective: Objective, weights: Array, clip: float
+    ) -> Array:
+        """Sum over a batch of gradients, each shortened to the clip; a secret."""
+        total, part, none = BlockSum(weights.shape), np.empty(weights.size), np.empty((0, 1))
+        compiled = objective.compiled(clip)
+        for rows, own in self.stored_batches(batch):
+            sgd.batch_sum(rows, own, compiled, clip, weights, none, 0.0, part)
+            total.add(part)
+        return total.value()
 
 
-class _Computed:
+class _Computed(ScaledRows):
     """Rows that are computed when their turn comes, few at a time."""
 
-    stored = None
-
-    def __init__(self, coordinates: Coordinates, data: BoundedData) -> None:
+    def __init__(self, scaling: Scaling, data: BoundedData) -> None:
         assert data.longest is not None
-        assert not coordinates.center.any()
-        self._coordinates = coordinates
+        assert not scaling.center.any()
+        super().__init__(None)
+        self._scaling = scaling
         self._data = data
-        scale = coordinates.inverse_scale.astype(np.float32)
-        self._norm = coordinates.longest_of(data.longest)
+        scale = scaling.inverse_scale.astype(np.float32)
+        self._norm = _longest_row(scaling, data.longest)
         one_for_all = bool((scale == scale[0]).all())
         self._scale = scale[:1] if one_for_all else scale  # one number is faster
         self._recipe = (
             data.recipe(float(scale[0])) if one_for_all and isinstance(data, _WithRecipe) else None
         )
 
-    def portions(self, batch: Rows) -> Iterator[tuple[StoredRows | ComputedRows, Rows]]:
+    def batches(self, batch: Indices) -> Iterator[tuple[StoredRows | ComputedRows, Indices]]:
         """What rows are computed from, where loops can do that; else the rows."""
-        from privlearn.solvers._common.loops.sequential_sgd import ComputedRows
-
         if self._recipe is None:
-            yield from self.stored_portions(batch)
+            yield from self.stored_batches(batch)
             return
         assert isinstance(self._data, _WithRecipe)
         for some in _pieces(batch):
@@ -98,10 +122,8 @@ class _Computed:
                 inputs = np.asarray(block.X, dtype=np.float64)
                 yield ComputedRows(self._recipe, inputs, targets, norms), order
 
-    def stored_portions(self, batch: Rows) -> Iterator[tuple[StoredRows, Rows]]:
+    def stored_batches(self, batch: Indices) -> Iterator[tuple[StoredRows, Indices]]:
         """So few at a time that they stay near the processor, scaled in their own memory."""
-        from privlearn.solvers._common.loops.row_products import StoredRows
-
         for some in _pieces(batch):
             for block in self._data.take(some).single_blocks():
                 targets, norms = self._targets_and_norms(block)
@@ -109,37 +131,82 @@ class _Computed:
                 order = np.arange(len(targets), dtype=np.int64)
                 yield StoredRows(values, NONE, NONE, targets, norms), order
 
-    def _targets_and_norms(self, block: Block) -> tuple[Array, Array]:
-        return self._coordinates.targets(block.y), np.where(block.present, self._norm, 0.0)
+    def _targets_and_norms(self, block: Rows) -> tuple[Array, Array]:
+        return self._scaling.targets(block.y), np.where(block.present, self._norm, 0.0)
 
 
-def _pieces(batch: Rows) -> Iterator[Rows]:
+def _pieces(batch: Indices) -> Iterator[Indices]:
     return (batch[start : start + AT_ONCE] for start in range(0, len(batch), AT_ONCE))
 
 
-def rows_in_turn(coordinates: Coordinates, data: BoundedData, *, stored: bool = False) -> RowSource:
+def make_row_source(scaling: Scaling, data: BoundedData, *, stored: bool = False) -> ScaledRows:
     """Where a loop over batches gets its rows from.
 
     Parameters
     ----------
-    coordinates : Coordinates
-        Of the loop.
+    scaling : Scaling
+        Into the loop's units.
     data : BoundedData
         Rows that are there, or that can be computed.
     stored : bool, default=False
         Whether to keep even those that can be computed.
     """
     if data.longest is None or stored:
-        return _Stored(coordinates.stored(data))
-    return _Computed(coordinates, data)
+        return ScaledRows(store_rows(scaling, data))
+    return _Computed(scaling, data)
 
 
-def gradient_sum(rows: RowSource, batch: Rows, model: Model, weights: Array) -> Array:
-    """Sum over a batch of gradients, each shortened to the model's clip; a secret."""
-    from privlearn.solvers._common.loops.sgd import batch_sum
+def store_rows(scaling: Scaling, data: BoundedData) -> StoredRows:
+    """All rows in a solver's units, ready for compiled loops.
 
-    total, part, none = BlockSum(weights.shape), np.empty(weights.size), np.empty((0, 1))
-    for some, own in rows.stored_portions(batch):
-        batch_sum(some, own, model, model.clip, weights, none, 0.0, part)
-        total.add(part)
-    return total.value()
+    In single precision: half the memory and traffic, and what is stored *is* the row, so nothing
+    else changes. Sums are taken in double precision (numerics.py).
+    """
+    around_zero = not scaling.center.any() and zero_is_allowed(data.bounds)
+    if data.longest is None and data.sparse and around_zero:
+        return _stored_sparse(scaling, data)
+    n, p, longest = data.n, len(scaling.center), data.longest
+    values, targets, norms, start = np.empty((n, p), np.float32), np.empty(n), np.empty(n), 0
+    for rows in data.blocks() if longest is None else data.single_blocks():
+        own = slice(start, start + len(rows.y))
+        if longest is None:
+            center, inverse = scaling.center, scaling.inverse_scale
+            row_products.store_rows(rows.X, center, inverse, values[own], norms[own])
+            norms[own] = _lengths(scaling, norms[own], rows.present)
+        else:  # they come in single precision and no longer than `longest`
+            np.multiply(rows.X, scaling.inverse_scale.astype(np.float32), out=values[own])
+            norms[own] = np.where(rows.present, _longest_row(scaling, longest), 0.0)
+        targets[own] = scaling.targets(rows.y)
+        start = own.stop
+    return StoredRows(values, NONE, NONE, targets, norms)
+
+
+def _longest_row(scaling: Scaling, longest: float) -> float:
+    """Upper bound of the length of rows that were at most `longest` long, in a solver's units.
+
+    Rounding a product to single precision is off by 2^-24 of it, far less than this allows.
+    """
+    assert not scaling.center.any()
+    scale = float(np.max(scaling.inverse_scale.astype(np.float32), initial=0.0))
+    scaled = longest * scale * (1.0 + 2.0**-20)
+    return math.hypot(scaled, scaling.intercept_value) * (1.0 + 2.0**-30)
+
+
+def _stored_sparse(scaling: Scaling, data: BoundedData) -> StoredRows:
+    present = data.present()
+    rows, y = data.sparse_rows()
+    columns = rows.indices.astype(np.int64)
+    values = (rows.data * scaling.inverse_scale[columns]).astype(np.float32)
+    starts = rows.indptr.astype(np.int64)
+    owner = np.repeat(np.arange(len(y)), np.diff(starts))
+    squares = np.bincount(owner, values.astype(np.float64) ** 2, len(y))
+    norms = _lengths(scaling, np.asarray(squares, dtype=np.float64), present)
+    if not len(columns):  # no entries at all would read as dense rows
+        columns, values = np.zeros(1, np.int64), np.zeros(1, np.float32)
+    return StoredRows(values[None, :], columns, starts, scaling.targets(y), norms)
+
+
+def _lengths(scaling: Scaling, squares: Array, present: NDArray[np.bool_]) -> Array:
+    """Upper bounds of lengths, the intercept's entry included; 0 for empty rows."""
+    lengths = np.sqrt(squares + scaling.intercept_value**2) * (1.0 + 2.0**-30)
+    return np.where(present, lengths, 0.0)

@@ -1,4 +1,4 @@
-"""Rows in the coordinates of "boosted", and their residuals: all of it secret."""
+"""Rows in the units of "boosted", and their residuals: all of it secret."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from privlearn._data.bounded import BoundedData, Rows
 from privlearn._data.clipping import clip_rows
+from privlearn.solvers._common.histograms import count_magnitudes
 from privlearn.solvers.base import Solution
 from privlearn.solvers.boosted.rules import BINS, TOP, Settings
 
@@ -24,16 +25,14 @@ class BoostedRows:
     def __init__(self, settings: Settings, data: BoundedData) -> None:
         self._settings = settings
         self._data = data
-        self.frame = settings.frame
+        self.scaling = settings.scaling
         self._kept: list[tuple[Array, Array]] | None = None
 
     def residual_magnitudes(self, weights: Array) -> Array:
-        """How many residuals lie in each octave; zeros, and so empty rows, are in none."""
+        """How many residuals lie between two powers of two; zeros, as of empty rows, in none."""
         counts = np.zeros(BINS)
         for Z, y in self.blocks():
-            errors = y - _scores(Z, weights)
-            bins = np.clip(TOP - np.frexp(errors)[1], 0, BINS - 1)
-            counts += np.bincount(bins[errors != 0.0], minlength=BINS)
+            counts += count_magnitudes(y - _scores(Z, weights), TOP, BINS)
         return counts
 
     def clipped_errors(self, weights: Array, clip: float) -> Iterator[tuple[Array, Array]]:
@@ -42,8 +41,8 @@ class BoostedRows:
             yield Z, np.clip(y - _scores(Z, weights), -clip, clip) / clip
 
     def blocks(self) -> Iterator[tuple[Array, Array]]:
-        """Rows of (1, x), and y, in these coordinates."""
-        if self._kept is None and self._data.table.n * self._settings.width <= KEPT:
+        """Rows of (1, x), and y, in these units."""
+        if self._kept is None and self._data.n * self._settings.width <= KEPT:
             self._kept = [self._scaled(rows) for rows in self._data.blocks()]
         if self._kept is not None:
             return iter(self._kept)
@@ -52,14 +51,14 @@ class BoostedRows:
     def _scaled(self, rows: Rows) -> tuple[Array, Array]:
         X, limits = np.array(rows.X, dtype=np.float64), self._settings.limits
         if limits is not None and limits.row_norm is not None:
-            clip_rows(X, limits, self.frame.intercept)
-        Z = self.frame.rows(Rows(X, rows.y, rows.present))
+            clip_rows(X, limits, self.scaling.intercept_value > 0)
+        Z = self.scaling.moment_rows(Rows(X, rows.y, rows.present))
         return Z[:, :-1], Z[:, -1]
 
-    def to_data_units(self, weights: Array) -> Solution:
+    def to_user_units(self, weights: Array) -> Solution:
         """The model in the units of X and y, with the limits that it was learned with."""
-        first = int(self.frame.intercept)
-        found = self.frame.to_data_units(weights[first:], float(weights[0]))
+        first = len(weights) - len(self.scaling.center)
+        found = self.scaling.moments_to_user_units(weights[first:], float(weights[0]))
         return Solution(found.coef, found.intercept, clip_bounds=self._settings.limits)
 
 

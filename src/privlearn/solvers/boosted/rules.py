@@ -1,4 +1,4 @@
-"""Settings of "boosted": coordinates, rounds and shares from public facts, clips from counts."""
+"""Settings of "boosted": units, rounds and shares from public facts, clips from counts."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from numpy.typing import NDArray
 
 from privlearn._core.plan import Release
 from privlearn._core.problem import Bounds, Problem, refuse_disjoint
-from privlearn.solvers._common.frame import Frame
+from privlearn.solvers._common.histograms import MIDDLE, best_clip, significance
 from privlearn.solvers._common.row_count import COUNT
+from privlearn.solvers._common.scaling import Scaling
 
 __all__ = ["BINS", "SHARES", "Settings", "damping", "residual_clip", "rounds", "weighted"]
 
 Array = NDArray[np.float64]
-TOP = 4  # octaves of residuals, from 16 times half the range of y down
+TOP = 4  # powers of two of residuals, from 16 times half the range of y down
 BINS = 28
-FALSE_ALARMS = 1e-3  # bins that are noise but taken for rows, in all
-ALIGNED = 0.4  # part of what is cut from residuals that counts as bias (octaves.py)
-MIDDLE = 0.5 / math.log(2.0)  # mean of (1/2, 1] for a density proportional to 1/x
+ALIGNED = 0.4  # part of what is cut from residuals that counts as bias
 DAMPING = 0.2
-LEVEL_STEPS = 2
+INTERCEPT_STEPS = 2
 ROUNDS = (20, 100)
 AFFORDABLE = 2e8  # numbers that all rounds may read together
 TYPICAL_CLIP = 0.5  # of residuals, relative to the range of y: only forecasts use it
@@ -46,10 +45,10 @@ class Settings:
     """
 
     rounds: int
-    counts: bool  # whether a private number of rows is estimated, for a penalty per row
-    frame: Frame
+    counts: bool  # whether a private number of rows is released, for a penalty per row
+    scaling: Scaling
     limits: Bounds | None  # beyond the declared ones: what predictions clip, too
-    buys_residuals: bool
+    estimates_residuals: bool
     first_clip: float
 
     @classmethod
@@ -61,20 +60,20 @@ class Settings:
             bounds = _tightened(bounds, clip, intercept)
             refuse_disjoint(bounds, intercept, f"clip={clip:g} of solver='boosted'")
             limits = replace(bounds, target=None)
-        frame = Frame.of(bounds, p, intercept)
+        scaling = Scaling.for_moments(bounds, p, intercept)
         return cls(
             rounds=rounds,
             counts=problem.n is None and problem.penalty.per_row,
-            frame=frame,
+            scaling=scaling,
             limits=limits,
-            buys_residuals=clip is None,
-            first_clip=1.0 if clip is None else clip / frame.y_scale,
+            estimates_residuals=clip is None,
+            first_clip=1.0 if clip is None else clip / scaling.target_scale,
         )
 
     @property
     def squared_norm(self) -> float:
-        """Largest squared length of a row (1, x); the frame's counts y, too."""
-        return self.frame.squared_norm - 1.0
+        """Largest squared length of a row (1, x); the scaling's counts y, too."""
+        return self.scaling.squared_norm - 1.0
 
     @property
     def norm(self) -> float:
@@ -84,7 +83,7 @@ class Settings:
     @property
     def width(self) -> int:
         """Entries of a row, the intercept's included."""
-        return self.frame.width - 1
+        return self.scaling.width
 
     @property
     def first_averaged(self) -> int:
@@ -99,37 +98,37 @@ class Settings:
     @property
     def looks(self) -> tuple[int, ...]:
         """Rounds before which the residuals' clip is estimated; empty where it is given."""
-        return tuple(sorted({0, self.first_averaged})) if self.buys_residuals else ()
+        return tuple(sorted({0, self.first_averaged})) if self.estimates_residuals else ()
 
     @property
-    def level_steps(self) -> int:
+    def intercept_steps(self) -> int:
         """Steps of the intercept alone, each with a clip of its own."""
-        return LEVEL_STEPS if self.buys_residuals and self.frame.intercept else 0
+        return INTERCEPT_STEPS if self.estimates_residuals and self.scaling.intercept_value else 0
 
     @property
     def typical_clip(self) -> float:
-        """Of residuals, for forecasts: as given, or what the bought one may be."""
-        return TYPICAL_CLIP if self.buys_residuals else self.first_clip
+        """Of residuals, for forecasts: as given, or what the estimated one may be."""
+        return TYPICAL_CLIP if self.estimates_residuals else self.first_clip
 
     @property
-    def y_scale(self) -> float:
+    def target_scale(self) -> float:
         """Half the range of y, or 1."""
-        return self.frame.y_scale
+        return self.scaling.target_scale
 
     @property
     def spread(self) -> float:
         """Variance of a feature for data as `assumes` says."""
-        return self.frame.spread
+        return self.scaling.spread
 
     @property
     def typical_scales(self) -> Array:
         """Scales of the features where they are public, else 1."""
-        return np.where(self.frame.scale > 0, self.frame.scale, np.inf)
+        return np.where(self.scaling.scale > 0, self.scaling.scale, np.inf)
 
     @property
     def assumes(self) -> str:
         """The data that forecasts speak of."""
-        return f"{self.frame.assumes} and explain half of the target's variance"
+        return f"{self.scaling.assumes} and explain half of the target's variance"
 
 
 def _tightened(bounds: Bounds, clip: float, intercept: bool) -> Bounds:
@@ -171,36 +170,26 @@ def weighted(
     )
 
 
-def _surely(counts: Array, noise: float) -> Array:
-    """Counts that stand out of the noise; the others are 0."""
-    least = noise * math.sqrt(2.0 * math.log(counts.size / FALSE_ALARMS))
-    return np.where(counts > least, counts, 0.0)
-
-
 def edges() -> Array:
     """Upper ends of the bins."""
     return np.asarray(2.0 ** (TOP - np.arange(BINS, dtype=np.float64)))
 
 
-def residual_clip(counts: Array, noise: float, blur: float, otherwise: float) -> float:
+def residual_clip(counts: Array, noise: float, noise_std: float, otherwise: float) -> float:
     """Where to clip residuals: noise against what is cut off.
 
     Parameters
     ----------
     counts : array of shape (BINS,)
-        Noisy, by octave of the residual.
+        Noisy, by power of two of the residual.
     noise : float
         Standard deviation of the noise on a count.
-    blur : float
+    noise_std : float
         Length of the noise on the summed gradient, per unit of clip.
     otherwise : float
         The clip where the counts say nothing.
     """
-    kept = _surely(counts, noise)
-    total = float(kept.sum())
-    if total == 0.0:
+    kept = np.where(counts > noise * significance(counts.size), counts, 0.0)
+    if float(kept.sum()) == 0.0:
         return otherwise
-    ends = edges()
-    cut = np.maximum(ends * MIDDLE - ends[:, None], 0.0) @ kept
-    cost = (blur * ends) ** 2 + (ALIGNED * cut) ** 2
-    return float(ends[np.argmin(cost)])
+    return best_clip(edges(), edges() * MIDDLE, kept, noise_std, aligned=ALIGNED)

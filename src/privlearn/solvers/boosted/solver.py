@@ -15,16 +15,16 @@ from numpy.typing import NDArray
 
 from privlearn._core.forecast import Forecast
 from privlearn._core.numerics import BlockSum
-from privlearn._core.plan import FACTS, ONE_BIN, OUTER, Plan, Release
+from privlearn._core.plan import OUTER, Plan, Release
 from privlearn._core.problem import Budget, Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
-from privlearn.solvers._common.as_planned import as_planned, framed
+from privlearn.solvers._common.histograms import histogram_release
 from privlearn.solvers._common.memory import squares
 from privlearn.solvers._common.moment_equations import inverse_eigenvalues, stack, unstack
 from privlearn.solvers._common.row_count import count_release, rows_in_all
 from privlearn.solvers._common.snr import public_n_or_default
-from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers
+from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers, need_bounds
 from privlearn.solvers.boosted import rules as rule
 from privlearn.solvers.boosted.rows import KEPT, BoostedRows
 from privlearn.solvers.boosted.rules import BINS, Settings
@@ -34,7 +34,7 @@ __all__ = ["BoostedStatistics"]
 Array = NDArray[np.float64]
 GRAM = "Gram matrix"
 RESIDUALS = "residual magnitudes"
-LEVEL = "clipped residuals"
+INTERCEPT = "clipped residuals"
 GRADIENT = "clipped residuals times rows"
 
 
@@ -43,7 +43,7 @@ class BoostedStatistics(SolverDefaults):
     """Gradient boosting with AdaSSP as the weak learner, on rows and residuals that are clipped.
 
     With `clip` it needs no bounds at all, and predictions clip rows as the fit did; without, bounds
-    are declared or bought, and where residuals are clipped is estimated in any case.
+    are declared or estimated, and where residuals are clipped is estimated in any case.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class BoostedStatistics(SolverDefaults):
         Number of boosting rounds; the published value is 100. None chooses by rule.
     clip : float or None
         Largest L2 norm of a row's features and largest residual, in the units of X and y; the
-        published value is 1. None takes the bounds, and buys the residuals' clip.
+        published value is 1. None takes the bounds, and estimates the residuals' clip.
 
     Examples
     --------
@@ -71,10 +71,9 @@ class BoostedStatistics(SolverDefaults):
             object.__setattr__(self, "support", replace(type(self).support, bounds=False))
 
     def configure(self, problem: Problem, budget: Budget) -> Settings:
-        """Public coordinates, and the rule's number of rounds where none is given."""
+        """Public units, and the rule's number of rounds where none is given."""
         if self.clip is None:
-            problem.bounds.need_features(self.name)
-            problem.bounds.need_target(self.name)
+            need_bounds(problem, self.name)
         rounds = self.rounds or rule.rounds(public_n_or_default(problem), problem.n_features)
         return Settings.of(problem, rounds, self.clip)
 
@@ -86,11 +85,13 @@ class BoostedStatistics(SolverDefaults):
             Release(GRAM, (size,), settings.squared_norm, OUTER),
             Release(GRADIENT, (width,), settings.norm, count=settings.rounds),
         ]
-        if settings.buys_residuals:
-            looks = settings.level_steps + len(settings.looks)
-            releases.append(Release(RESIDUALS, (BINS,), 1.0, ONE_BIN, count=looks, stage=FACTS))
-        if settings.level_steps:
-            releases.append(Release(LEVEL, (2,), math.sqrt(2.0), count=settings.level_steps))
+        if settings.estimates_residuals:
+            looks = settings.intercept_steps + len(settings.looks)
+            releases.append(histogram_release(RESIDUALS, BINS, count=looks))
+        if settings.intercept_steps:
+            releases.append(
+                Release(INTERCEPT, (2,), math.sqrt(2.0), count=settings.intercept_steps)
+            )
         if settings.counts:
             releases.append(count_release(1.0))
         return Plan(
@@ -105,20 +106,21 @@ class BoostedStatistics(SolverDefaults):
     def solve(
         self, problem: Problem, settings: Settings, data: BoundedData, release: Releaser
     ) -> Solution:
-        """Buy scales, release the Gram matrix, then step along released residuals."""
+        """Release the Gram matrix, then step along released residuals."""
         rows = BoostedRows(settings, data)
         total = rows_in_all(problem, data, release) if problem.penalty.per_row else 1.0
-        l2 = np.zeros(settings.width)
-        l2[-problem.n_features :] = framed(rows.frame, problem.penalty.total(total)).l2
-        l2[-problem.n_features :] += rule.damping(settings, release.noise_scale(GRADIENT))
-        step = _preconditioner(settings, rows, l2, release)
-        weights = _boost(settings, rows, l2, step, release)
-        return rows.to_data_units(weights)
+        penalty = settings.scaling.moment_penalty(problem.penalty.total(total))
+        ridge = np.zeros(settings.width)
+        ridge[-problem.n_features :] = penalty.curvatures
+        ridge[-problem.n_features :] += rule.damping(settings, release.noise_scale(GRADIENT))
+        step = _preconditioner(settings, rows, ridge, release)
+        weights = _boost(settings, rows, ridge, step, release)
+        return rows.to_user_units(weights)
 
     def settled(self, problem: Problem, settings: Settings) -> Settings:
-        """The same rounds and clips in coordinates of the bought box."""
+        """The same rounds and clips in units of the estimated box."""
         found = Settings.of(problem, settings.rounds, self.clip)
-        return replace(found, frame=as_planned(found.frame, settings.frame))
+        return replace(found, scaling=found.scaling.as_planned(settings.scaling))
 
     def rehearsal(
         self, problem: Problem, settings: Settings, budget: Budget
@@ -140,18 +142,20 @@ class BoostedStatistics(SolverDefaults):
         gain = inverse_eigenvalues(np.full(p, eigenvalue), np.zeros(p), noise[GRAM], "adassp")[0]
         deviation = gain * noise[GRADIENT] * settings.typical_clip
         deviation /= math.sqrt(settings.last_rounds)
-        level = deviation / (gain * n) if problem.fit_intercept else 0.0
-        prediction = math.sqrt(p * spread * deviation**2 + level**2)
+        intercept = deviation / (gain * n) if problem.fit_intercept else 0.0
+        prediction = math.sqrt(p * spread * deviation**2 + intercept**2)
         return Forecast(
-            coefficient=deviation * settings.y_scale / settings.typical_scales,
-            prediction=prediction * settings.y_scale,
+            coefficient=deviation * settings.target_scale / settings.typical_scales,
+            prediction=prediction * settings.target_scale,
             kept=1.0 - (1.0 - min(1.0, eigenvalue * gain)) ** settings.rounds,
             n=n,
             assumes=settings.assumes,
         )
 
 
-def _preconditioner(settings: Settings, rows: BoostedRows, l2: Array, release: Releaser) -> Array:
+def _preconditioner(
+    settings: Settings, rows: BoostedRows, ridge: Array, release: Releaser
+) -> Array:
     """Inverse of the noisy Gram matrix plus penalty and AdaSSP's ridge (Wang 2018, Algorithm 2).
 
     The ridge follows from the smallest eigenvalue of the noisy matrix, which costs nothing more.
@@ -160,17 +164,17 @@ def _preconditioner(settings: Settings, rows: BoostedRows, l2: Array, release: R
     for Z, _ in rows.blocks():
         gram.add(Z.T @ Z)
     noisy = release(GRAM, stack(gram.value()), clip=settings.squared_norm)
-    eigenvalues, vectors = np.linalg.eigh(unstack(noisy, settings.width) + np.diag(l2))
+    eigenvalues, vectors = np.linalg.eigh(unstack(noisy, settings.width) + np.diag(ridge))
     noise = release.noise_scale(GRAM)
     gain = inverse_eigenvalues(eigenvalues, np.zeros(settings.width), noise, "adassp")
     return np.asarray((vectors * gain) @ vectors.T)
 
 
 def _boost(
-    settings: Settings, rows: BoostedRows, l2: Array, step: Array, release: Releaser
+    settings: Settings, rows: BoostedRows, ridge: Array, step: Array, release: Releaser
 ) -> Array:
     """Tang et al. 2023, Algorithm 1: theta <- theta + Gamma (X'(clipped residuals) + noise)."""
-    weights, clip = _levelled(settings, rows, release)
+    weights, clip = _moved_intercept(settings, rows, release)
     average = np.zeros(settings.width)
     for k in range(settings.rounds):
         if k in settings.looks:
@@ -179,21 +183,23 @@ def _boost(
         for Z, errors in rows.clipped_errors(weights, clip):
             total.add(Z.T @ errors)
         noisy = release(GRADIENT, total.value(), clip=settings.norm)
-        weights = weights + step @ (clip * noisy - l2 * weights)
+        weights = weights + step @ (clip * noisy - ridge * weights)
         if k >= settings.first_averaged:
             average += weights / settings.last_rounds
     return average
 
 
-def _levelled(settings: Settings, rows: BoostedRows, release: Releaser) -> tuple[Array, float]:
+def _moved_intercept(
+    settings: Settings, rows: BoostedRows, release: Releaser
+) -> tuple[Array, float]:
     """The intercept alone: it takes little, and what it leaves needs less clip."""
     weights, clip = np.zeros(settings.width), settings.first_clip
-    for _ in range(settings.level_steps):
+    for _ in range(settings.intercept_steps):
         clip = _look(settings, rows, weights, clip, release)
         total = BlockSum((2,))
         for Z, errors in rows.clipped_errors(weights, clip):
             total.add(np.array([errors.sum(), Z[:, 0].sum()]))
-        up, count = release(LEVEL, total.value(), clip=math.sqrt(2.0))
+        up, count = release(INTERCEPT, total.value(), clip=math.sqrt(2.0))
         weights[0] += clip * np.clip(up / max(count, 1.0), -1.0, 1.0)
     return weights, clip
 
@@ -203,5 +209,5 @@ def _look(
 ) -> float:
     """Where to clip residuals next, from a noisy histogram of them."""
     noisy = release(RESIDUALS, rows.residual_magnitudes(weights), clip=1.0)
-    blur = release.noise_scale(GRADIENT) * math.sqrt(settings.width / settings.last_rounds)
-    return rule.residual_clip(noisy, release.noise_scale(RESIDUALS), blur, clip)
+    noise_std = release.noise_scale(GRADIENT) * math.sqrt(settings.width / settings.last_rounds)
+    return rule.residual_clip(noisy, release.noise_scale(RESIDUALS), noise_std, clip)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
 from privlearn.exceptions import PlanViolationError
 from privlearn.solvers.base import Solution
+from privlearn.solvers.coordinate_descent import loops
 from privlearn.solvers.coordinate_descent import rules as cd_rule
 from privlearn.solvers.coordinate_descent.columns import (
     as_columns,
@@ -20,12 +20,9 @@ from privlearn.solvers.coordinate_descent.columns import (
     set_limits,
     start_of,
 )
-from privlearn.solvers.coordinate_descent.loss_model import loss_model
-from privlearn.solvers.coordinate_descent.private_scales import GRADIENT, bought_clip, prepare
+from privlearn.solvers.coordinate_descent.loops import StoredColumns, Sweep
+from privlearn.solvers.coordinate_descent.private_scales import GRADIENT, prepare, private_clip
 from privlearn.solvers.coordinate_descent.rules import Settings
-
-if TYPE_CHECKING:
-    from privlearn.solvers.coordinate_descent.loops import StoredColumns, Sweep
 
 __all__ = ["descend_by_coordinates", "take_sweeps"]
 
@@ -37,20 +34,17 @@ def descend_by_coordinates(
 ) -> Solution:
     """Outer loops of sweeps; each ends with one proximal map of its averaged gradient steps."""
     prepared = prepare(problem, settings, data, release)
-    model = loss_model(problem, prepared)
-    noise = release.noise_scale(GRADIENT)
-    columns, state = as_columns(prepared), start_of(problem, settings, prepared)
-    size = len(state.weights)
+    objective, noise = prepared.objective, release.noise_scale(GRADIENT)
+    columns, state = as_columns(prepared), start_of(settings, prepared)
     for sweeps in cd_rule.loops(settings):
-        blur = noise * cd_rule.COORDINATE_CLIP / math.sqrt(settings.passes * size)
-        clip = bought_clip(problem, settings, prepared, model, state.weights, release, blur)
-        set_limits(problem, state, clip)
-        refresh(columns, state)
+        noise_std = noise * cd_rule.COORDINATE_CLIP / math.sqrt(settings.passes * objective.size)
+        clip = private_clip(problem, settings, prepared, state.weights, release, noise_std)
+        set_limits(problem.loss, state, clip)
+        refresh(columns, state, problem.loss)
         take_sweeps(columns, state, sweeps, release)
-        pace = state.paces * (state.weights[-1] if problem.loss.degree == 1 else 1.0)
-        state.weights[:] = proximal(state, state.points, pace)
-    found = state.weights[: prepared.coordinates.width]
-    return prepared.coordinates.to_data_units(found[None, :])
+        steps = state.step_sizes * objective.step_factor(state.weights)
+        state.weights[:] = proximal(state, state.points, steps)
+    return objective.solution(state.weights)
 
 
 def take_sweeps(columns: StoredColumns, state: Sweep, sweeps: int, release: Releaser) -> None:
@@ -58,14 +52,12 @@ def take_sweeps(columns: StoredColumns, state: Sweep, sweeps: int, release: Rele
 
     The loop looks at all rows, so no list of them is asked for.
     """
-    from privlearn.solvers.coordinate_descent.loops import sweep
-
     size = len(state.weights)
     state.points[:] = 0.0
     done = 0
     while done < sweeps:
         turns = min(max(1, AT_ONCE // size), sweeps - done)
         steps = release.steps(GRADIENT, 0, clip=1.0, at_most=turns * size)
-        if not sweep(columns, state, np.tile(np.arange(size), turns), steps, done):
+        if not loops.sweep(columns, state, np.tile(np.arange(size), turns), steps, done):
             raise PlanViolationError("a sum of derivatives does not fit its grid: a solver bug")
         done += turns

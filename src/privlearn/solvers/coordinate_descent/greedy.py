@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +10,8 @@ from numpy.typing import NDArray
 from privlearn._core.problem import Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
-from privlearn._objective.losses import HUBER
 from privlearn.solvers.base import Solution
+from privlearn.solvers.coordinate_descent import loops
 from privlearn.solvers.coordinate_descent import rules as cd_rule
 from privlearn.solvers.coordinate_descent.columns import (
     as_columns,
@@ -21,17 +20,14 @@ from privlearn.solvers.coordinate_descent.columns import (
     set_limits,
     start_of,
 )
-from privlearn.solvers.coordinate_descent.loss_model import loss_model
+from privlearn.solvers.coordinate_descent.loops import Sweep
 from privlearn.solvers.coordinate_descent.private_scales import (
     CHOICE,
     GRADIENT,
-    bought_clip,
     prepare,
+    private_clip,
 )
 from privlearn.solvers.coordinate_descent.rules import Settings
-
-if TYPE_CHECKING:
-    from privlearn.solvers.coordinate_descent.loops import Sweep
 
 __all__ = ["descend_greedily"]
 
@@ -43,40 +39,36 @@ def descend_greedily(
     problem: Problem, settings: Settings, data: BoundedData, release: Releaser
 ) -> Solution:
     """Each step selects a coordinate, releases its derivative and moves it."""
-    from privlearn.solvers.coordinate_descent.loops import all_sums, move_scores
-
     prepared = prepare(problem, settings, data, release)
-    model = loss_model(problem, prepared)
-    noise = release.noise_scale(GRADIENT)
-    columns, state = as_columns(prepared), start_of(problem, settings, prepared)
-    sums = np.empty(len(state.weights))
+    objective, noise = prepared.objective, release.noise_scale(GRADIENT)
+    columns, state = as_columns(prepared), start_of(settings, prepared)
+    sums = np.empty(objective.size)
     share = cd_rule.COORDINATE_CLIP / math.sqrt(len(sums))
     for steps in cd_rule.loops(settings):
-        blur = noise * share * math.sqrt(steps / len(sums))
-        clip = bought_clip(problem, settings, prepared, model, state.weights, release, blur)
-        set_limits(problem, state, clip)
-        refresh(columns, state)
+        noise_std = noise * share * math.sqrt(steps / len(sums))
+        clip = private_clip(problem, settings, prepared, state.weights, release, noise_std)
+        set_limits(problem.loss, state, clip)
+        refresh(columns, state, problem.loss)
         for _ in range(steps):
-            all_sums(columns, state, sums)
-            pace = state.paces * (state.weights[-1] if problem.loss.code == HUBER else 1.0)
-            per_sum = pace * state.limits / prepared.count
-            j = release.select(CHOICE, _steps(state, sums, pace, per_sum), clip=1.0)
+            loops.all_sums(columns, state, sums)
+            step = state.step_sizes * objective.step_factor(state.weights)
+            per_sum = step * state.limits / prepared.count
+            j = release.select(CHOICE, _steps(state, sums, step, per_sum), clip=1.0)
             derivative = release(GRADIENT, sums[j : j + 1], clip=1.0)[0]
             moved = state.weights[j] - per_sum[j] * derivative
-            change = float(proximal(state, moved, pace)[j]) - state.weights[j]
+            change = float(proximal(state, moved, step)[j]) - state.weights[j]
             state.weights[j] += change
-            if j < prepared.coordinates.width:
-                move_scores(columns, j, change, state.scores)
-    found = state.weights[: prepared.coordinates.width]
-    return prepared.coordinates.to_data_units(found[None, :])
+            if j < prepared.scaling.width:
+                loops.move_scores(columns, j, change, state.scores)
+    return objective.solution(state.weights)
 
 
-def _steps(state: Sweep, sums: Array, pace: Array, per_sum: Array) -> Array:
+def _steps(state: Sweep, sums: Array, step: Array, per_sum: Array) -> Array:
     """Lengths of the proximal steps in units of the sums (proof.md, 4).
 
     The proximal map moves no two points apart, so a step in these units moves by no more than its
     sum does. Weights so large that rounding would matter are left alone.
     """
     start = state.weights / per_sum
-    steps = np.abs(proximal(state, start - sums, pace, per_sum) - start)
+    steps = np.abs(proximal(state, start - sums, step, per_sum) - start)
     return np.where(np.abs(start) <= LARGEST * state.total, steps, 0.0)

@@ -5,23 +5,20 @@ clipped sum are one pass over the rows, in blocks whose sums numerics.py bounds.
 threads: one already takes what memory gives (benchmarks/speed/coordinate_descent.py).
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._core.jit import jit
+from privlearn._core.jit import ANY_ORDER, jit
 from privlearn._core.release_step import release_step
-from privlearn._objective.losses import HUBER, LOGISTIC, SQUARED
-from privlearn.solvers._common.loops.loss_gradients import between, fade
-from privlearn.solvers._common.loops.row_products import ANY_ORDER
+from privlearn._objective.losses.compiled import auxiliary_sum, column_sum
+from privlearn._objective.prox import WeightPenalty, prox_of_one
 
 __all__ = ["StoredColumns", "Sweep", "all_sums", "move_scores", "sweep"]
 
 AT_ONCE = 1024  # rows that are summed together, at most BLOCK_ROWS (numerics.py)
 BELOW_ONE = 1.0 - 2.0**-40
-LARGEST = 1e300  # of a weight: no difference of two is infinite
 
 
 class StoredColumns(NamedTuple):
@@ -48,77 +45,35 @@ class Sweep(NamedTuple):
     weights: NDArray[np.float64]
     scores: NDArray[np.float64]  # a secret: it never leaves
     limits: NDArray[np.float64]  # largest partial derivative of a row
-    paces: NDArray[np.float64]  # step sizes
-    l1: NDArray[np.float64]
-    l2: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    step_sizes: NDArray[np.float64]
+    penalty: WeightPenalty
     points: NDArray[np.float64]
     loss: int
     threshold: float
+    auxiliaries: int  # weights that the loss learns beside the coefficients: none, or one
     total: float  # number of rows, public or released
-
-
-@jit(fastmath=ANY_ORDER)
-def _squared(own, before, change, limit, scores):
-    total = 0.0
-    for i in range(scores.size):
-        scores[i] += change * before[i]
-        total += between(scores[i] * own[i], limit)
-    return total
-
-
-@jit(fastmath=ANY_ORDER, error_model="numpy")
-def _logistic(own, before, change, limit, targets, scores):
-    total = 0.0
-    for i in range(scores.size):
-        scores[i] += change * before[i]
-        total += between(-targets[i] * fade(targets[i] * scores[i]) * own[i], limit)
-    return total
-
-
-@jit(fastmath=ANY_ORDER, error_model="numpy")
-def _huber(own, before, change, limit, threshold, scale, scores):
-    total = 0.0
-    for i in range(scores.size):
-        scores[i] += change * before[i]
-        total += between(between(scores[i] / scale, threshold) * own[i], limit)
-    return total
-
-
-@jit(fastmath=ANY_ORDER, error_model="numpy")
-def _along_scale(present, before, change, limit, threshold, scale, scores):
-    total = 0.0
-    for i in range(scores.size):
-        scores[i] += change * before[i]
-        slope = between(scores[i] / scale, threshold)
-        total += present[i] * between(0.5 * (1.0 - slope * slope), limit)
-    return total
 
 
 @jit(error_model="numpy", nogil=True)
 def _dense_sum(values, targets, present, scores, how, j, before, change):
     """Add `change` x column `before` to the scores, then sum partial derivatives in coordinate j.
 
-    Each row's is within its limit; `how` is loss, limit, threshold and scale. Where there is no
-    column j, it is Huber's scale. Blocks are summed with compensation (Neumaier).
+    Each row's is within its limit; `how` is loss, limit, threshold and auxiliary value. Where there
+    is no column j, it is the auxiliary weight. Blocks are summed with compensation (Neumaier).
     """
-    loss, limit, threshold, scale = how
+    loss, limit, threshold, auxiliary = how
     along = j == values.shape[0]
     column, changed = values[0 if along else j], values[before]
     total, lost = 0.0, 0.0
     for start in range(0, scores.size, AT_ONCE):
         stop = min(start + AT_ONCE, scores.size)
         own, old, at = column[start:stop], changed[start:stop], scores[start:stop]
-        if loss == SQUARED:
-            block = _squared(own, old, change, limit, at)
-        elif loss == LOGISTIC:
-            block = _logistic(own, old, change, limit, targets[start:stop], at)
-        elif along:
+        if along:
             there = present[start:stop]
-            block = _along_scale(there, old, change, limit, threshold, scale, at)
+            block = auxiliary_sum(there, old, change, limit, threshold, auxiliary, at)
         else:
-            block = _huber(own, old, change, limit, threshold, scale, at)
+            y = targets[start:stop]
+            block = column_sum(loss, threshold, auxiliary, own, old, change, limit, y, at)
         value = total + block
         lost += (total - value) + block if abs(total) >= abs(block) else (block - value) + total
         total = value
@@ -138,19 +93,12 @@ def _sparse_sum(columns, scores, how, j, before, change):
     zero, one = np.int64(0), np.int64(1)
     if change != 0.0:
         _move_sparse(values, rows, starts[before], starts[before + 1], change, scores)
-    if j == starts.size - 1:  # Huber's scale: every row, and a column that changes nothing
+    if j == starts.size - 1:  # the auxiliary weight: every row, and a column that changes nothing
         still = np.zeros((1, scores.size), values.dtype)
         return _dense_sum(still, targets, present, scores, how, one, zero, 0.0)
     own = rows[starts[j] : starts[j + 1]]
     column = values[0, starts[j] : starts[j + 1]].reshape(1, own.size)
     return _dense_sum(column, targets[own], present, scores[own], how, zero, zero, 0.0)
-
-
-@jit(error_model="numpy")
-def _proximal(moved, pace, l1, l2, low, high):
-    """Proximal map of one coordinate's penalty; always finite."""
-    shrunk = math.copysign(max(abs(moved) - pace * l1, 0.0), moved)
-    return between(min(max(shrunk / (1.0 + pace * l2), low), high), LARGEST)
 
 
 @jit(error_model="numpy", nogil=True)
@@ -161,15 +109,15 @@ def sweep(columns, s, order, steps, done):
     outside of the loop: every access to one counts references.
     """
     values, rows, _, targets, present = columns
-    weights, scores, limits, paces, l1, l2, low, high, points, loss, threshold, total = s
+    weights, scores, limits, step_sizes, penalty, points, loss, threshold, auxiliaries, total = s
     _, noise, grid, statistics, released, answers = steps
     statistic, gradient = np.empty(1), np.empty(1)
-    size, huber, sparse = weights.size, loss == HUBER, rows.size > 0
+    size, sparse = weights.size, rows.size > 0
     before, change = np.int64(0), 0.0
     for k in range(order.size):
         j = order[k]
-        scale = weights[size - 1] if huber else 1.0
-        how = (loss, limits[j], threshold, scale)
+        auxiliary = weights[size - 1] if auxiliaries > 0 else 1.0
+        how = (loss, limits[j], threshold, auxiliary)
         if sparse:
             found = _sparse_sum(columns, scores, how, j, before, change)
         else:
@@ -177,13 +125,13 @@ def sweep(columns, s, order, steps, done):
         statistic[0] = found / limits[j] * BELOW_ONE
         if not release_step(statistic, k, noise, grid, statistics, released, answers, gradient):
             return False
-        pace = paces[j] * scale
-        moved = weights[j] - pace * gradient[0] * limits[j] / total
+        step = step_sizes[j] * auxiliary
+        moved = weights[j] - step * gradient[0] * limits[j] / total
         points[j] += (moved - points[j]) / (done + k // size + 1)
-        new = _proximal(moved, pace, l1[j], l2[j], low[j], high[j])
+        new = prox_of_one(penalty, j, moved, step)
         before, change = j, new - weights[j]
-        if huber and j == size - 1:
-            before, change = np.int64(0), 0.0  # the scale is no part of the scores
+        if j >= size - auxiliaries:
+            before, change = np.int64(0), 0.0  # an auxiliary weight is no part of the scores
         weights[j] = new
     move_scores(columns, before, change, scores)
     return True
@@ -211,11 +159,11 @@ def move_scores(columns, j, change, scores):
 def all_sums(columns, s, sums):
     """Clipped sums of every coordinate at the present weights, as shares of their limits."""
     values, rows, _, targets, present = columns
-    weights, scores, limits, _, _, _, _, _, _, loss, threshold, _ = s
-    scale = weights[weights.size - 1] if loss == HUBER else 1.0
+    weights, scores, limits, _, _, _, loss, threshold, auxiliaries, _ = s
+    auxiliary = weights[weights.size - 1] if auxiliaries > 0 else 1.0
     none, sparse = np.int64(0), rows.size > 0
     for j in range(sums.size):
-        how = (loss, limits[j], threshold, scale)
+        how = (loss, limits[j], threshold, auxiliary)
         if sparse:
             found = _sparse_sum(columns, scores, how, j, none, 0.0)
         else:

@@ -1,11 +1,10 @@
-"""What coordinate descent buys before it descends: scales, curvature, and where to clip."""
+"""What coordinate descent estimates privately first: scales, curvature, and where to clip."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,24 +13,23 @@ from privlearn._core.numerics import BLOCK_ROWS, BlockSum
 from privlearn._core.problem import Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
-from privlearn._objective.losses import HUBER, Target
-from privlearn.solvers._common.coordinates import Coordinates
-from privlearn.solvers._common.log_histogram import (
+from privlearn._objective.prox import WeightPenalty
+from privlearn.solvers._common.histograms import (
     EVEN,
     LENGTH_BINS,
     MAGNITUDE_BINS,
     clip_for,
     scales_from,
 )
+from privlearn.solvers._common.loops import histograms, row_products
+from privlearn.solvers._common.loops.row_products import StoredRows
 from privlearn.solvers._common.moment_equations import stack, unstack
+from privlearn.solvers._common.objective import Objective
 from privlearn.solvers._common.row_count import rows_in_all
-from privlearn.solvers.base import sane
+from privlearn.solvers._common.row_source import store_rows
+from privlearn.solvers._common.scaling import Scaling
 from privlearn.solvers.coordinate_descent import rules as cd_rule
 from privlearn.solvers.coordinate_descent.rules import Settings
-
-if TYPE_CHECKING:
-    from privlearn.solvers._common.loops.row_products import StoredRows
-    from privlearn.solvers._common.loops.sgd import Model
 
 __all__ = [
     "CHOICE",
@@ -40,10 +38,10 @@ __all__ = [
     "LENGTHS",
     "MAGNITUDES",
     "Prepared",
-    "bought_clip",
-    "bought_curvature",
     "magnitudes_of",
     "prepare",
+    "private_clip",
+    "private_curvature",
 ]
 
 Array = NDArray[np.float64]
@@ -54,71 +52,65 @@ GRADIENT = "clipped gradient"
 CHOICE = "largest step"
 LEAST_DIAGONAL = 0.1  # of a curvature, relative to what magnitudes let expect
 LEAST_KEPT = 0.2  # of the noise, in the damping: structure that is not seen may be there
-LEAST_SCALE, LARGEST_SCALE = 1e-3, 1.0  # Huber's, where y lies in [-1, 1]
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """Rows in coordinates where each feature has mean square 1 or so, and the penalty in them."""
+    """Rows in units where each feature has mean square 1 or so, and the objective in them."""
 
-    coordinates: Coordinates
+    objective: Objective
     rows: StoredRows
     present: NDArray[np.bool_]
     count: float  # public or released
     scales: Array  # of the features, relative to their bounds
-    squares: Array  # their mean squares in these coordinates, as far as known
+    squares: Array  # their mean squares in these units, as far as known
     target: float  # scale of y, relative to its bounds
-    l1: Array
-    l2: Array
-    low: Array
-    high: Array
-    start: Array  # weights at zero, or as near as the box lets them; Huber's scale at that of y
+
+    @property
+    def scaling(self) -> Scaling:
+        """Between these units and those of X and y."""
+        return self.objective.scaling
+
+    def start(self) -> Array:
+        """Weights at zero, or as near as the box lets them; the auxiliary one at y's scale."""
+        return self.objective.start(auxiliary=self.target)
 
 
 def prepare(problem: Problem, settings: Settings, data: BoundedData, release: Releaser) -> Prepared:
-    """Store the rows, buy what is to be estimated about their scales, and apply it."""
-    from privlearn.solvers._common.loops.log_histogram import rescale
-
+    """Store the rows, estimate their scales where they are not given, and apply them."""
     present = data.present()
     count = rows_in_all(problem, data, release)
     given = settings.smoothness is not None  # mean squares about zero, so nothing is centred
-    plain = Coordinates.to_be_scaled(problem, centred=not given)
-    rows = plain.stored(data)
+    plain = Scaling.for_coordinates(problem, centred=not given)
+    rows = store_rows(plain, data)
     scales, squares, target = _scales(problem, settings, plain, rows, present, count, release)
-    rescale(rows.values, rows.columns, rows.starts, 1.0 / scales, plain.unit, rows.norms)
-    coordinates = plain.divided(scales)
-    with np.errstate(over="ignore", invalid="ignore"):
-        l1, l2, low, high = coordinates.penalty(problem, count)
-    l1, l2 = sane(l1), sane(l2)
-    l1, l2 = _with_unseen(problem, count, scales, l1, l2, release.noise_scale(GRADIENT))
-    l1, l2, low, high = _all_sides(problem, (l1, l2, low, high))
-    start = np.clip(np.zeros(len(l1)), low, high)
-    if problem.loss.code == HUBER:
-        start[-1] = max(LEAST_SCALE, target)
-    known = (count, scales, squares, target)
-    return Prepared(coordinates, rows, present, *known, l1, l2, low, high, start)
+    row_products.rescale_rows(rows, 1.0 / scales, plain.intercept_value)
+    objective = Objective.of(problem, plain.divided(scales), count)
+    penalty = _with_unseen(problem, count, scales, objective, release.noise_scale(GRADIENT))
+    objective = objective.penalised(penalty)
+    return Prepared(objective, rows, present, count, scales, squares, target)
 
 
 def _with_unseen(
-    problem: Problem, count: float, scales: Array, l1: Array, l2: Array, noise: float
-) -> tuple[Array, Array]:
+    problem: Problem, count: float, scales: Array, objective: Objective, noise: float
+) -> WeightPenalty:
     """The penalty, and what one row would add that lies far out in one feature alone.
 
     Noise hides such a row from every release, yet its loss may outweigh all others'. Its other
     features and its target say nothing about it: a squared loss grows by half the square of its
     score on average, one with bounded slope by half the slope times the score.
     """
-    far = cd_rule.UNSEEN / scales  # in these coordinates
+    far = cd_rule.UNSEEN / scales  # in these units
     row = min(1.0, noise) / count  # without noise nothing is hidden
     if math.isfinite(problem.loss.lipschitz):
-        return l1 + row * 0.5 * problem.loss.lipschitz * far, l2
-    return l1, l2 + row * far**2
+        return objective.penalty.plus(absolute=row * 0.5 * problem.loss.lipschitz * far)
+    return objective.penalty.plus(square=row * far**2)
 
 
 def _scales(
     problem: Problem,
     settings: Settings,
-    plain: Coordinates,
+    plain: Scaling,
     rows: StoredRows,
     present: NDArray[np.bool_],
     count: float,
@@ -128,13 +120,11 @@ def _scales(
     if settings.smoothness is not None:
         given = np.sqrt(np.asarray(settings.smoothness)) * plain.inverse_scale
         return np.clip(given, 0.5**MAGNITUDE_BINS, 1.0), np.ones(len(given)), EVEN
-    from privlearn.solvers._common.loops.log_histogram import count_magnitudes
-
     features, none = len(plain.center), np.empty(0, np.int64)
     counts = np.zeros((magnitudes_of(problem), MAGNITUDE_BINS))
-    count_magnitudes(rows.values, rows.columns, rows.starts, present, counts[:features])
+    histograms.count_magnitudes(rows.values, rows.columns, rows.starts, present, counts[:features])
     if len(counts) > features:
-        count_magnitudes(rows.targets[:, None], none, none, present, counts[features:])
+        histograms.count_magnitudes(rows.targets[:, None], none, none, present, counts[features:])
     noisy = release(MAGNITUDES, counts, clip=math.sqrt(len(counts)))
     noise = release.noise_scale(MAGNITUDES)
     scales, squares = scales_from(noisy[:features], noise, count)
@@ -143,24 +133,14 @@ def _scales(
 
 
 def magnitudes_of(problem: Problem) -> int:
-    """How many histograms of magnitudes there are: every feature's, and that of a number y."""
-    return problem.n_features + int(problem.loss.target is Target.NUMBER)
+    """How many histograms of magnitudes there are: every feature's, and that of a y with a unit."""
+    return problem.n_features + int(problem.loss.has_unit)
 
 
-def _all_sides(problem: Problem, sides: tuple[Array, ...]) -> list[Array]:
-    """The penalty with its entries for the intercept, which is free, and for Huber's scale."""
-    intercept = [0.0, 0.0, -np.inf, np.inf] if problem.fit_intercept else []
-    scale = [0.0, 0.0, LEAST_SCALE, LARGEST_SCALE] if problem.loss.code == HUBER else []
-    found = []
-    for k, side in enumerate(sides):
-        found.append(np.concatenate([side, intercept[k : k + 1], scale[k : k + 1]]))
-    return found
-
-
-def bought_curvature(prepared: Prepared, release: Releaser) -> Array:
+def private_curvature(prepared: Prepared, release: Releaser) -> Array:
     """Mean of u u' over rows u, each shortened to the length that rows typically have."""
-    size = prepared.coordinates.width
-    typical = float(prepared.squares.sum()) + prepared.coordinates.unit**2
+    size = prepared.scaling.width
+    typical = float(prepared.squares.sum()) + prepared.scaling.intercept_value**2
     limit = cd_rule.LONGEST_ROW * typical
     sums = BlockSum((size, size))
     for u in _dense_blocks(prepared):
@@ -201,51 +181,47 @@ def _structure(found: Array, noise: float) -> float:
 
 def _dense_blocks(prepared: Prepared) -> Iterator[Array]:
     """Blocks of rows in double precision with the intercept's entry; empty rows are zeros."""
-    rows, unit = prepared.rows, prepared.coordinates.unit
-    features = len(prepared.coordinates.center)
-    n = len(rows.targets)
+    rows, scaling = prepared.rows, prepared.scaling
+    features, n = len(scaling.center), len(rows.targets)
     for start in range(0, n, BLOCK_ROWS):
         own = slice(start, min(start + BLOCK_ROWS, n))
-        block = np.zeros((own.stop - start, prepared.coordinates.width))
+        block = np.zeros((own.stop - start, scaling.width))
         if rows.columns.size == 0:
             block[:, :features] = rows.values[own]
         else:
             first, last = rows.starts[start], rows.starts[own.stop]
             owner = np.repeat(np.arange(len(block)), np.diff(rows.starts[start : own.stop + 1]))
             block[owner, rows.columns[first:last]] = rows.values[0, first:last]
-        block[:, features:] = unit
+        block[:, features:] = scaling.intercept_value
         block[~prepared.present[own]] = 0.0
         yield block
 
 
-def bought_clip(
+def private_clip(
     problem: Problem,
     settings: Settings,
     prepared: Prepared,
-    model: Model,
     weights: Array,
     release: Releaser,
-    blur: float,
+    noise_std: float,
 ) -> float:
     """Length to which gradients are clipped, given or from a noisy histogram of lengths.
 
-    `blur` is the noise on one coordinate of the sum of gradients, averaged over all steps, per unit
-    of clip.
+    `noise_std` is the noise on one coordinate of the sum of gradients, averaged over all steps, per
+    unit of clip.
     """
     if settings.clip is not None:
         return settings.clip
-    from privlearn.solvers._common.loops.log_histogram import count_lengths
-
-    longest = _longest(problem, prepared)
-    counts = np.zeros(LENGTH_BINS)
-    count_lengths(prepared.rows, prepared.present, model, weights, longest, counts)
+    longest, counts = _longest(problem, prepared), np.zeros(LENGTH_BINS)
+    compiled = prepared.objective.compiled(clip=1.0)
+    histograms.count_lengths(prepared.rows, prepared.present, compiled, weights, longest, counts)
     return clip_for(
         release(LENGTHS, counts, clip=1.0),
         release.noise_scale(LENGTHS),
         longest=longest,
         rows=prepared.count,
-        blur=blur / prepared.count * math.sqrt(len(weights)),
-        hidden=cd_rule.HIDDEN if settings.mode == "whole" else 0.0,
+        noise_std=noise_std / prepared.count * math.sqrt(len(weights)),
+        hidden=cd_rule.HIDDEN if settings.mode == "all" else 0.0,
         otherwise=2.0 * _typical_slope(problem, prepared) * math.sqrt(prepared.squares.sum() + 1.0),
     )
 
@@ -258,9 +234,10 @@ def _typical_slope(problem: Problem, prepared: Prepared) -> float:
 
 
 def _longest(problem: Problem, prepared: Prepared) -> float:
-    """A length that gradients hardly exceed; from public facts and the bought scales."""
-    movable = prepared.coordinates.inverse_scale > 0
-    row = math.sqrt(float(np.sum(prepared.scales[movable] ** -2.0)) + prepared.coordinates.unit**2)
-    if problem.loss.target is Target.NUMBER and not math.isfinite(problem.loss.lipschitz):
+    """A length that gradients hardly exceed; from public facts and the estimated scales."""
+    scaling = prepared.scaling
+    scales = prepared.scales[scaling.inverse_scale > 0]
+    row = math.sqrt(float(np.sum(scales**-2.0)) + scaling.intercept_value**2)
+    if problem.loss.has_unit and not math.isfinite(problem.loss.lipschitz):
         return 2.0 * row
     return max(problem.loss.lipschitz, 1.0) * row

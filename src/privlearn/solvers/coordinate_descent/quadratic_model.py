@@ -12,7 +12,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["AveragedModels"]
+from privlearn._objective.prox import WeightPenalty
+from privlearn.solvers._common.loops import quadratic
+
+__all__ = ["QuadraticModel"]
 
 Array = NDArray[np.float64]
 # Variances of what a direction adds to predictions, each tried and weighted by its likelihood.
@@ -21,36 +24,34 @@ NEARLY_SINGULAR = 1e-12
 SWEEPS, TOLERANCE = 1000, 1e-11
 
 
-class AveragedModels:
+class QuadraticModel:
     """The mean of quadratic models with one curvature.
 
     Parameters
     ----------
     curvature : array of shape (p, p)
         Symmetric, positive semidefinite, per row.
-    l1, l2, low, high : arrays of shape (p,)
-        The penalty, per row.
+    penalty : WeightPenalty
+        Of p weights, per row.
     """
 
-    def __init__(self, curvature: Array, l1: Array, l2: Array, low: Array, high: Array) -> None:
+    def __init__(self, curvature: Array, penalty: WeightPenalty) -> None:
         self._curvature = curvature
-        self._l1, self._low, self._high = l1, low, high
-        self._l2 = l2
-        self._smooth = not l1.any() and not np.isfinite(low).any() and not np.isfinite(high).any()
+        self._penalty = self._scaled = penalty
         self._penalty_scale = math.nan
         self.forget()
 
     def forget(self) -> None:
         """Start a new average."""
-        self._pull = np.zeros(len(self._l1))
+        self._pull = np.zeros(len(self._curvature))
         self._variance = self._total = 0.0
 
-    def add(self, weights: Array, gradient: Array, *, share: float, blur: float) -> None:
-        """Average in the model of a gradient with noise `blur`, `share` times as heavy as 1."""
+    def add(self, weights: Array, gradient: Array, *, share: float, noise_std: float) -> None:
+        """Average in the model of a gradient with that noise, `share` times as heavy as 1."""
         self._total += share
         part = share / self._total
         self._pull += part * (self._curvature @ weights - gradient - self._pull)
-        self._variance = (1.0 - part) ** 2 * self._variance + (part * blur) ** 2
+        self._variance = (1.0 - part) ** 2 * self._variance + (part * noise_std) ** 2
 
     def minimiser(self, start: Array, penalty_scale: float = 1.0) -> Array:
         """Minimiser of model and penalty, shrunk where noise outweighs what the model says."""
@@ -58,20 +59,19 @@ class AveragedModels:
             self._factorise(penalty_scale)
         along = self._vectors.T @ self._pull
         gains = _gains(self._values, along, self._variance)
-        if self._smooth:
+        if self._penalty.smooth:
             return np.asarray(self._vectors @ (gains * along))
-        from privlearn.solvers._common.loops.quadratic import minimise_quadratic
-
         damped = (self._vectors / gains) @ self._vectors.T
-        l1, low, high = self._l1 * penalty_scale, self._low, self._high
-        found = minimise_quadratic(
-            damped, self._pull, l1, low, high, start.copy(), SWEEPS, TOLERANCE
+        rough = self._scaled.absolute_values
+        found = quadratic.minimise_quadratic(
+            damped, self._pull, *rough, start.copy(), SWEEPS, TOLERANCE
         )
         return np.asarray(found)
 
     def _factorise(self, penalty_scale: float) -> None:
         self._penalty_scale = penalty_scale
-        whole = self._curvature + np.diag(self._l2 * penalty_scale)
+        self._scaled = self._penalty.times(penalty_scale)
+        whole = self._curvature + np.diag(self._scaled.curvatures)
         values, self._vectors = np.linalg.eigh(whole)
         floor = max(float(values[-1]) * NEARLY_SINGULAR, np.finfo(np.float64).tiny)
         self._values = np.maximum(values, floor)

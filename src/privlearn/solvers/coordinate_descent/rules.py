@@ -1,7 +1,7 @@
 """How `CoordinateDescent` divides its budget and chooses its steps, from public facts.
 
 The numbers were chosen with benchmarks/derive/cd.py on generated data (proof.md, "The
-rule"). They need no units: features are divided by bought scales, y lies in [-1, 1].
+rule"). They need no units: features are divided by privately estimated scales, y lies in [-1, 1].
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import Literal
 
 from privlearn._core.plan import Norm
 from privlearn._core.problem import Adjacency, Budget, Problem
-from privlearn._objective.losses import HUBER
+from privlearn.solvers._common.objective import n_weights
 from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
 
 __all__ = ["Mode", "Settings", "loops", "mode_for", "weight"]
 
-Mode = Literal["whole", "sweeps", "greedy"]
+Mode = Literal["all", "cyclic", "greedy"]
 
 MAGNITUDES, CURVATURE, LENGTHS, COUNT = 0.06, 0.10, 0.03, 0.01  # shares of mu^2
-WHOLE_STEPS, MOST_SWEEPS, GREEDY_LEAST, GREEDY_MOST = 30, 30, 8, 60
+ALL_STEPS, MOST_SWEEPS, GREEDY_LEAST, GREEDY_MOST = 30, 30, 8, 60
 OUTER = 2
 WARM_UP = 0.1  # of all steps, before the clip is chosen a second time
 AHEAD = 4.0  # the first step's weight in its loop's average; each later one weighs 1 more
@@ -43,16 +43,16 @@ class Settings:
     passes: int
     outer: int
     step_size: float
-    clip: float | None  # None: bought
-    smoothness: tuple[float, ...] | None  # None: bought
-    level_first: bool = False  # the intercept has the first step for itself
+    clip: float | None  # None: estimated privately
+    smoothness: tuple[float, ...] | None  # None: estimated privately
+    intercept_first: bool = False  # the intercept has the first step for itself
 
     @property
-    def buys(self) -> dict[str, float]:
-        """Shares of the budget for facts, by what they buy."""
+    def private_shares(self) -> dict[str, float]:
+        """Shares of the budget for what is estimated privately before and between gradients."""
         shares = {
             "magnitudes": MAGNITUDES if self.smoothness is None else 0.0,
-            "curvature": CURVATURE if self.mode == "whole" else 0.0,
+            "curvature": CURVATURE if self.mode == "all" else 0.0,
             "lengths": LENGTHS if self.clip is None else 0.0,
         }
         return {name: share for name, share in shares.items() if share > 0.0}
@@ -70,19 +70,13 @@ def weight(share: float, count: int, norm: Norm, adjacency: Adjacency) -> float:
 
 def loops(settings: Settings) -> list[int]:
     """Steps of each outer loop: the intercept's own, a short one, then equal ones."""
-    own = [1] if settings.level_first else []
+    own = [1] if settings.intercept_first else []
     passes, outer = settings.passes - len(own), min(settings.outer, settings.passes - len(own))
     if outer == 1:
         return [*own, passes]
     first = max(1, round(WARM_UP * passes))
     rest, loops_left = passes - first, outer - 1
     return [*own, first, *(rest // loops_left + (k < rest % loops_left) for k in range(loops_left))]
-
-
-def size(problem: Problem) -> int:
-    """Coordinates: features, intercept, Huber's scale."""
-    huber = int(problem.loss.code == HUBER)
-    return problem.n_features + int(problem.fit_intercept) + huber
 
 
 def mode_for(problem: Problem, budget: Budget) -> Mode:
@@ -92,26 +86,26 @@ def mode_for(problem: Problem, budget: Budget) -> Mode:
     feature's own curvature of 1, gradients of all coordinates are mostly noise, too; with an l1
     penalty few coordinates will matter, and looking for them pays.
     """
-    coordinates = size(problem)
+    coordinates = n_weights(problem)
     mu = gdp_mu(problem, budget) * math.sqrt(2.0 * CURVATURE)
-    blur = (
+    noise = (
         LONGEST_ROW
         * coordinates
         * math.sqrt(2.0 * coordinates)
         / (mu * public_n_or_default(problem))
     )
-    sparse = problem.penalty.l1 > 0
-    if coordinates <= WIDEST and not (sparse and blur > BLURRED):
-        return "whole"
-    return "greedy" if sparse else "sweeps"
+    sparse = problem.penalty.sparse
+    if coordinates <= WIDEST and not (sparse and noise > BLURRED):
+        return "all"
+    return "greedy" if sparse else "cyclic"
 
 
 def passes_for(mode: Mode, problem: Problem, budget: Budget) -> int:
     """Steps (all coordinates at once, or the largest one each) or sweeps over all coordinates."""
-    if mode == "whole":
-        return WHOLE_STEPS
+    if mode == "all":
+        return ALL_STEPS
     signal = gdp_mu(problem, budget) * public_n_or_default(problem) / COORDINATE_CLIP
-    if mode == "sweeps":
-        return int(min(max((SWEEP_ERROR * signal) ** 2 / size(problem), 1), MOST_SWEEPS))
+    if mode == "cyclic":
+        return int(min(max((SWEEP_ERROR * signal) ** 2 / n_weights(problem), 1), MOST_SWEEPS))
     steps = 0.5 * (GREEDY_ERROR * signal) ** 2
-    return int(min(max(steps, GREEDY_LEAST), GREEDY_MOST, 2 * size(problem)))
+    return int(min(max(steps, GREEDY_LEAST), GREEDY_MOST, 2 * n_weights(problem)))

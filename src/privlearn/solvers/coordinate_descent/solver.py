@@ -7,7 +7,6 @@ all coordinates at once, of one after the other, or of the one that matters most
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
@@ -16,21 +15,31 @@ from numpy.typing import ArrayLike
 
 from privlearn._core.forecast import Forecast
 from privlearn._core.mechanisms import GUMBEL
-from privlearn._core.plan import FACTS, L2, LINF, ONE_BIN, OUTER, Plan, Release
+from privlearn._core.plan import FACTS, L2, LINF, OUTER, Plan, Release
 from privlearn._core.problem import Budget, Problem, declared_numbers
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
-from privlearn._objective.losses import Target
 from privlearn._objective.penalties import PENALTIES
-from privlearn.solvers._common.log_histogram import LENGTH_BINS, MAGNITUDE_BINS
+from privlearn.solvers._common.histograms import (
+    LENGTH_BINS,
+    MAGNITUDE_BINS,
+    histogram_release,
+)
 from privlearn.solvers._common.memory import squares, stored_rows
+from privlearn.solvers._common.objective import n_weights
 from privlearn.solvers._common.row_count import count_release
-from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers
-from privlearn.solvers.coordinate_descent import private_scales as cd_facts
+from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers, need_bounds
+from privlearn.solvers.coordinate_descent import private_scales
 from privlearn.solvers.coordinate_descent import rules as cd_rule
+from privlearn.solvers.coordinate_descent.all_coordinates import descend_all
+from privlearn.solvers.coordinate_descent.cyclic import descend_by_coordinates
+from privlearn.solvers.coordinate_descent.forecast import outlook
+from privlearn.solvers.coordinate_descent.greedy import descend_greedily
 from privlearn.solvers.coordinate_descent.rules import Mode, Settings
 
 __all__ = ["CoordinateDescent"]
+
+DESCENTS = {"all": descend_all, "cyclic": descend_by_coordinates, "greedy": descend_greedily}
 
 
 @dataclass(frozen=True)
@@ -95,9 +104,7 @@ class CoordinateDescent(SolverDefaults):
 
     def configure(self, problem: Problem, budget: Budget) -> Settings:
         """Numbers that were given, and the rule's for the rest."""
-        problem.bounds.need_features(self.name)
-        if problem.loss.target is Target.NUMBER:
-            problem.bounds.need_target(self.name)
+        need_bounds(problem, self.name)
         given = None if self.smoothness is None else _mean_squares(self.smoothness)
         if given is None and problem.bounds.scale is not None:
             given = _mean_squares(problem.bounds.scale**2)
@@ -115,20 +122,20 @@ class CoordinateDescent(SolverDefaults):
             step_size=float(self.step_size or 1.0),
             clip=self.clip,
             smoothness=given,
-            level_first=mode == "whole" and problem.fit_intercept and passes > 1,
+            intercept_first=mode == "all" and problem.fit_intercept and passes > 1,
         )
 
     def _mode(self, problem: Problem, budget: Budget) -> Mode:
         if self.selection is not None:
-            return "greedy" if self.selection == "greedy" else "sweeps"
+            return "greedy" if self.selection == "greedy" else "cyclic"
         if self.block is not None:
-            return "whole" if self.block == "all" else "sweeps"
+            return "all" if self.block == "all" else "cyclic"
         return cd_rule.mode_for(problem, budget)
 
     def plan(self, problem: Problem, settings: Settings, scale: float) -> Plan:
         """Facts first, then every gradient, all with Gaussian noise but for a selection."""
         return Plan(
-            releases=tuple(_facts(problem, settings) + _gradients(problem, settings)),
+            releases=tuple(_private_releases(problem, settings) + _gradients(problem, settings)),
             adjacency=problem.adjacency,
             scale=scale,
             rows=problem.n,
@@ -141,15 +148,7 @@ class CoordinateDescent(SolverDefaults):
         self, problem: Problem, settings: Settings, data: BoundedData, release: Releaser
     ) -> Solution:
         """Descend along released gradients."""
-        from privlearn.solvers.coordinate_descent.all_coordinates import descend_whole
-
-        if settings.mode == "whole":
-            return descend_whole(problem, settings, data, release)
-        from privlearn.solvers.coordinate_descent.cyclic import descend_by_coordinates
-        from privlearn.solvers.coordinate_descent.greedy import descend_greedily
-
-        descend = descend_greedily if settings.mode == "greedy" else descend_by_coordinates
-        return descend(problem, settings, data, release)
+        return DESCENTS[settings.mode](problem, settings, data, release)
 
     def rehearsal(
         self, problem: Problem, settings: Settings, budget: Budget
@@ -164,18 +163,16 @@ class CoordinateDescent(SolverDefaults):
 
     def kind(self, settings: Settings) -> Hashable:
         """The mode, and whether the first steps are the intercept's."""
-        return type(self), settings.mode, settings.level_first
+        return type(self), settings.mode, settings.intercept_first
 
     def memory(self, problem: Problem, settings: Settings, *, sparse: bool) -> float:
         """Rows, once more as columns; or the matrix of curvatures."""
-        whole = settings.mode == "whole"
+        whole = settings.mode == "all"
         matrices = squares(problem.n_features + 1) if whole else 0.0
         return matrices + stored_rows(problem, sparse=sparse, copies=1 if whole else 2)
 
     def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
         """Noise on the weights for evenly spread, independent features and a quadratic loss."""
-        from privlearn.solvers.coordinate_descent.forecast import outlook
-
         return outlook(problem, settings, plan, n)
 
 
@@ -186,25 +183,20 @@ def _mean_squares(given: ArrayLike) -> tuple[float, ...]:
     return tuple(float(square) for square in squares)
 
 
-def _facts(problem: Problem, settings: Settings) -> list[Release]:
-    """What is estimated before and between the gradients."""
-    p, width = cd_facts.magnitudes_of(problem), problem.n_features + int(problem.fit_intercept)
-    shapes = {
-        "magnitudes": (cd_facts.MAGNITUDES, (p, MAGNITUDE_BINS), math.sqrt(p), ONE_BIN, 1),
-        "curvature": (
-            cd_facts.CURVATURE,
-            (width * (width + 1) // 2,),
-            1.0,
-            OUTER,
-            1,
-        ),
-        "lengths": (cd_facts.LENGTHS, (LENGTH_BINS,), 1.0, ONE_BIN, len(cd_rule.loops(settings))),
+def _private_releases(problem: Problem, settings: Settings) -> list[Release]:
+    """What is estimated privately before and between the gradients."""
+    width, loops = problem.n_features + int(problem.fit_intercept), cd_rule.loops(settings)
+    p = private_scales.magnitudes_of(problem)
+    planned = {
+        "magnitudes": histogram_release(private_scales.MAGNITUDES, MAGNITUDE_BINS, p),
+        "curvature": Release(private_scales.CURVATURE, (width * (width + 1) // 2,), 1.0, OUTER),
+        "lengths": histogram_release(private_scales.LENGTHS, LENGTH_BINS, count=len(loops)),
     }
     found = []
-    for what, share in settings.buys.items():
-        name, shape, clip, norm, count = shapes[what]
-        weight = cd_rule.weight(share, count, norm, problem.adjacency)
-        found.append(Release(name, shape, clip, norm, count=count, weight=weight, stage=FACTS))
+    for what, share in settings.private_shares.items():
+        one = planned[what]
+        weight = cd_rule.weight(share, one.count, one.norm, problem.adjacency)
+        found.append(replace(one, weight=weight, stage=FACTS))
     if problem.n is None:
         weight = cd_rule.weight(cd_rule.COUNT, 1, L2, problem.adjacency)
         found.insert(0, count_release(weight))
@@ -213,17 +205,17 @@ def _facts(problem: Problem, settings: Settings) -> list[Release]:
 
 def _gradients(problem: Problem, settings: Settings) -> list[Release]:
     """The rest of the budget, in equal parts; a selection costs as much as a coordinate."""
-    rest = 1.0 - sum(settings.buys.values())
-    size, passes = cd_rule.size(problem), settings.passes
-    if settings.mode == "whole":
+    rest = 1.0 - sum(settings.private_shares.values())
+    size, passes = n_weights(problem), settings.passes
+    if settings.mode == "all":
         weight = cd_rule.weight(rest, passes, L2, problem.adjacency)
-        return [Release(cd_facts.GRADIENT, (size,), 1.0, count=passes, weight=weight)]
-    if settings.mode == "sweeps":
+        return [Release(private_scales.GRADIENT, (size,), 1.0, count=passes, weight=weight)]
+    if settings.mode == "cyclic":
         count = passes * size
         weight = cd_rule.weight(rest, count, L2, problem.adjacency)
-        return [Release(cd_facts.GRADIENT, (1,), 1.0, count=count, weight=weight)]
+        return [Release(private_scales.GRADIENT, (1,), 1.0, count=count, weight=weight)]
     weight = cd_rule.weight(rest / 2.0, passes, L2, problem.adjacency)
     chosen = Release(
-        cd_facts.CHOICE, (size,), 1.0, LINF, mechanism=GUMBEL, count=passes, weight=weight
+        private_scales.CHOICE, (size,), 1.0, LINF, mechanism=GUMBEL, count=passes, weight=weight
     )
-    return [chosen, Release(cd_facts.GRADIENT, (1,), 1.0, count=passes, weight=weight)]
+    return [chosen, Release(private_scales.GRADIENT, (1,), 1.0, count=passes, weight=weight)]

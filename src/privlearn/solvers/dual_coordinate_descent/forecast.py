@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from privlearn._core.forecast import Forecast
 from privlearn._core.plan import Plan
 from privlearn._core.problem import Problem
-from privlearn._objective.losses import SQUARED, Target
-from privlearn.solvers._common.coordinates import Coordinates
+from privlearn.solvers._common.scaling import Scaling
 from privlearn.solvers.dual_coordinate_descent import rules as scd_rule
-from privlearn.solvers.dual_coordinate_descent.rules import Pace, Settings
+from privlearn.solvers.dual_coordinate_descent.lengths import slopes_are_unknown
+from privlearn.solvers.dual_coordinate_descent.rules import Movement, Settings
 
 __all__ = ["outlook", "responses"]
 
@@ -22,14 +22,14 @@ TYPICAL_ERROR = 0.5  # of y, relative to half its range
 
 
 def responses(
-    settings: Settings, pace: Pace, curvature: float, stiffness: float
+    settings: Settings, movement: Movement, curvature: float, stiffness: float
 ) -> tuple[Array, float]:
     """How far the result moves per unit of noise in each step, and the share of the optimum kept.
 
     On curvature (w - w*)^2 / 2 a step is linear: v without its noise, of which rows know nothing,
-    moves by rate / (1 + stiffness) of the way to curvature (w* - w), and w by (v + lead x newest) /
-    resistance. Noise at step t moves iterate s as noise at step 0 moves iterate s - t, and the
-    result averages the last iterates.
+    moves by rate / (1 + stiffness) of the way to curvature (w* - w), and w by (v + extrapolation x
+    newest) / resistance. Noise at step t moves iterate s as noise at step 0 moves iterate s - t;
+    the result averages the last iterates.
     """
     T = settings.steps
     follow = settings.rate / (1.0 + stiffness)
@@ -40,7 +40,7 @@ def responses(
         for k in range(T):
             fresh = follow * (curvature * (aim - w) - (v - noise if k else v)) + noise * (k == 0)
             v += fresh
-            w += (v + pace.lead * fresh) / pace.resistance
+            w += (v + movement.extrapolation * fresh) / movement.resistance
             track[k + 1] = w
     reached = np.concatenate([[0.0], np.cumsum(impulse[1:])])
     ends = T - np.arange(T)  # how many iterates feel the noise of step t
@@ -50,27 +50,24 @@ def responses(
 
 def outlook(problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
     """Noise for evenly spread, independent features."""
-    coordinates = Coordinates.of(problem)
-    movable = np.count_nonzero(coordinates.inverse_scale)
-    length = math.sqrt(movable * coordinates.spread + coordinates.unit**2)
-    number = problem.loss.target is Target.NUMBER
-    clip = TYPICAL_ERROR * length if problem.loss.code == SQUARED else None
-    room = scd_rule.room_for(problem, settings.mu, n, length, clip)
+    scaling = Scaling.for_gradients(problem)
+    length = math.sqrt(scaling.movable * scaling.spread + scaling.intercept_value**2)
+    number = problem.loss.has_unit
+    clip = TYPICAL_ERROR * length if slopes_are_unknown(problem) else None
+    slack = scd_rule.slack_for(problem, settings.mu, n, length, clip)
     if settings.clip is not None:
-        room, length = settings.clip * settings.epochs, 1.0
-    pace = scd_rule.pace(problem, settings, room, length, n)
+        slack, length = settings.clip * settings.epochs, 1.0
+    movement = scd_rule.movement(problem, settings, slack, length, n)
     bend = scd_rule.bend(problem.loss)
-    curvature = n * coordinates.spread * bend * (1.0 if number else 0.5)
-    stiffness = pace.stiffness * length**2 * bend
-    moved, kept = responses(settings, pace, curvature, stiffness)
-    noise = plan.noise_scale(plan.releases[-1]) * pace.clip
+    curvature = n * scaling.spread * bend * (1.0 if number else 0.5)
+    stiffness = movement.stiffness * length**2 * bend
+    moved, shrinkage = responses(settings, movement, curvature, stiffness)
+    noise = plan.noise_scale(plan.releases[-1]) * movement.clip
     deviation = noise * float(np.linalg.norm(moved))
-    prediction = deviation * length
     return Forecast(
-        coefficient=deviation * coordinates.inverse_scale * coordinates.target_scale,
-        prediction=prediction * coordinates.target_scale,
-        kept=min(max(kept, 0.0), 1.0),
+        coefficient=deviation * scaling.inverse_scale * scaling.target_scale,
+        prediction=deviation * length * scaling.target_scale,
+        kept=min(max(shrinkage, 0.0), 1.0),
         n=n,
-        assumes="features are independent and uniform within their bounds"
-        + ("" if number else "; scores are margins of about 1"),
+        assumes=scaling.assumes + ("" if number else "; scores are margins of about 1"),
     )

@@ -1,47 +1,54 @@
-"""What dual coordinate descent buys before it moves: how long rows and their gradients are.
+"""What dual coordinate descent estimates privately first: lengths of rows and gradients.
 
-Two histograms of half octaves below a public limit, in one release: each row is in one bin of each.
+Two histograms of half powers of two below a public limit, in one release (histograms.md).
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._core.plan import FACTS, ONE_BIN, Release
+from privlearn._core.plan import ONE_BIN, Release
 from privlearn._core.problem import Problem
 from privlearn._core.releaser import Releaser
-from privlearn._objective.losses import SQUARED
-from privlearn.solvers._common.descent import size_of
-from privlearn.solvers._common.log_histogram import LENGTH_BINS, MIDDLE_OF_HALF, clip_for, trimmed
+from privlearn.solvers._common import histograms
+from privlearn.solvers._common.histograms import (
+    LENGTH_BINS,
+    MIDDLE_OF_HALF,
+    clip_for,
+    histogram_release,
+    trimmed,
+)
+from privlearn.solvers._common.loops.row_products import StoredRows
+from privlearn.solvers._common.objective import n_weights
 
-if TYPE_CHECKING:
-    from privlearn.solvers._common.loops.row_products import StoredRows
-
-__all__ = ["LENGTHS", "bought_lengths", "lengths_release"]
+__all__ = ["LENGTHS", "lengths_release", "private_lengths", "slopes_are_unknown"]
 
 Array = NDArray[np.float64]
 LENGTHS = "row and gradient norms"
 UNREADABLE = 0.5  # the length where the histogram says nothing, relative to its limit
 
 
+def slopes_are_unknown(problem: Problem) -> bool:
+    """Whether the loss has no steepest slope, and y's range is no guess of a typical one."""
+    return problem.loss.has_unit and not math.isfinite(problem.loss.lipschitz)
+
+
 def _histograms(problem: Problem) -> int:
     """Of rows; and of gradients where nothing else says how large slopes are."""
-    return 2 if problem.loss.code == SQUARED else 1
+    return 2 if slopes_are_unknown(problem) else 1
 
 
 def lengths_release(problem: Problem, weight: float) -> Release:
     """The planned release, with its noise multiplier relative to the plan's scale."""
     kinds = _histograms(problem)
     diameter = ONE_BIN.diameter / 2.0 if problem.adjacency.replaces else 1.0  # the steps' is 2
-    shape, weight = (kinds, LENGTH_BINS), diameter * weight
-    return Release(LENGTHS, shape, math.sqrt(kinds), ONE_BIN, weight=weight, stage=FACTS)
+    return histogram_release(LENGTHS, LENGTH_BINS, kinds, weight=diameter * weight)
 
 
-def bought_lengths(
+def private_lengths(
     problem: Problem,
     rows: StoredRows,
     present: NDArray[np.bool_],
@@ -53,7 +60,7 @@ def bought_lengths(
     kinds = _histograms(problem)
     norms, targets = rows.norms[present], rows.targets[present]
     lengths = [norms, np.abs(targets) * norms][:kinds]
-    counts = np.stack([_counted(each) for each in lengths])
+    counts = np.stack([histograms.count_lengths(each) for each in lengths])
     noisy = release(LENGTHS, counts, clip=math.sqrt(kinds))
     noise = release.noise_scale(LENGTHS)
     length = _typical(noisy[0], noise, count)
@@ -64,19 +71,11 @@ def bought_lengths(
         noise,
         longest=1.0,
         rows=count,
-        blur=math.sqrt(size_of(problem)) / (mu * count),
+        noise_std=math.sqrt(n_weights(problem)) / (mu * count),
         otherwise=UNREADABLE * length,
         hidden=0.0,
     )
     return length, clip
-
-
-def _counted(lengths: Array) -> Array:
-    """How many lie in each half octave below 1; what rounding put above it counts as 1."""
-    smallest = 2.0 ** (-LENGTH_BINS)
-    halves = -2.0 * np.log2(np.clip(lengths, smallest, 1.0))
-    bins = np.minimum(halves.astype(np.int64), LENGTH_BINS - 1)
-    return np.bincount(bins, minlength=LENGTH_BINS).astype(np.float64)
 
 
 def _typical(counts: Array, noise: float, rows: float) -> float:

@@ -11,25 +11,24 @@ import math
 from dataclasses import dataclass
 
 from privlearn._core.problem import Problem
-from privlearn._objective.losses import HUBER, Loss
-from privlearn.solvers._common.descent import size_of
+from privlearn._objective.losses import Loss
+from privlearn.solvers._common.objective import n_weights
 from privlearn.solvers.sgd.rules import sampling_rate, slope
 
-__all__ = ["Pace", "Settings", "pace", "ramp", "room_for", "scale_unit", "timetable"]
+__all__ = ["Movement", "Settings", "movement", "ramp", "slack_for", "timetable"]
 
 STEPS, FULL_STEPS = 1000, 300
-REACH = 3.0  # how far noise may move a typical prediction, relative to what one row could
-LEAD = 4.0  # the newest release's weight, relative to what would make the sum's lag vanish
-DAMPED = 0.3  # part of the lead that a row's step allows for
+MAX_TRAVEL = 3.0  # how far noise may move a typical prediction, relative to what one row could
+EXTRAPOLATION = 4.0  # the newest release's weight, relative to what would make the sum's lag vanish
+DAMPED = 0.3  # part of the extrapolation that a row's step allows for
 AVERAGED = 0.5  # share of the last iterates that is averaged
 # How far all steps together may carry a row, relative to its gradient at the steepest slope (to
-# where gradients would be clipped, for squared errors): ROOM (signal / 100)^GROWTH within limits,
-# since more room is more noise and less of a bias.
-ROOM, GROWTH, LEAST_ROOM, MOST_ROOM = 0.75, 0.3, 0.4, 2.5
+# where gradients would be clipped, for squared errors): SLACK (signal / 100)^GROWTH within
+# limits, since more slack is more noise and less of a bias.
+SLACK, GROWTH, LEAST_SLACK, MOST_SLACK = 0.75, 0.3, 0.4, 2.5
 STEEPER = 1.5  # times that where slopes have no limit but grow as scores do
-CLIPPED_ROOM, CLIPPED_GROWTH = 0.45, 0.15  # for squared errors
+CLIPPED_SLACK, CLIPPED_GROWTH = 0.45, 0.15  # for squared errors
 LENGTHS_SHARE, COUNT_SHARE = 0.03, 0.02  # of the budget (in mu^2)
-SCALE_SHARE = 0.15  # of Huber's scale in a row's contribution, relative to a row of length 1
 
 
 @dataclass(frozen=True)
@@ -48,12 +47,12 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Pace:
+class Movement:
     """How a run moves, once typical lengths are known: from public and released facts."""
 
     clip: float
     resistance: float  # of the weights against the sum v
-    lead: float
+    extrapolation: float
     stiffness: float
 
 
@@ -74,47 +73,50 @@ def bend(loss: Loss) -> float:
     return loss.smoothness if math.isfinite(loss.smoothness) else 1.0
 
 
-def room_for(problem: Problem, mu: float, rows: float, length: float, clip: float | None) -> float:
+def slack_for(problem: Problem, mu: float, rows: float, length: float, clip: float | None) -> float:
     """How far all steps together may carry a row that is typically `length` long.
 
     `clip` is where gradients would be clipped, for a loss whose slopes have no natural size.
     """
-    signal = mu * rows / math.sqrt(size_of(problem)) / 100.0
+    signal = mu * rows / math.sqrt(n_weights(problem)) / 100.0
     if clip is not None:
-        return clip * _within_limits(CLIPPED_ROOM * signal**CLIPPED_GROWTH)
+        return clip * _within_limits(CLIPPED_SLACK * signal**CLIPPED_GROWTH)
     steeper = 1.0 if math.isfinite(problem.loss.lipschitz) else STEEPER
-    return steeper * slope(problem.loss) * length * _within_limits(ROOM * signal**GROWTH)
+    return steeper * slope(problem.loss) * length * _within_limits(SLACK * signal**GROWTH)
 
 
-def _within_limits(room: float) -> float:
-    return min(max(room, LEAST_ROOM), MOST_ROOM)
+def _within_limits(slack: float) -> float:
+    return min(max(slack, LEAST_SLACK), MOST_SLACK)
 
 
-def pace(problem: Problem, settings: Settings, room: float, length: float, rows: float) -> Pace:
+def movement(
+    problem: Problem, settings: Settings, slack: float, length: float, rows: float
+) -> Movement:
     """The clip, and how strongly weights resist, for rows that are typically `length` long.
 
-    All steps together carry a row by `room`, and so the noise on v is about room / mu.
+    All steps together carry a row by `slack`, and so the noise on v is about slack / mu.
     """
     steps, rate = settings.steps, settings.rate
     curved = rows * bend(problem.loss) * length**2
-    wanted = slope(problem.loss) * length**2 * steps / (REACH * settings.mu)
+    wanted = slope(problem.loss) * length**2 * steps / (MAX_TRAVEL * settings.mu)
     resistance = max(wanted, rate * curved)
-    lead = LEAD * min(1.0, resistance / curved) / rate
-    return Pace(
-        clip=room / settings.epochs,
+    extrapolation = EXTRAPOLATION * min(1.0, resistance / curved) / rate
+    return Movement(
+        clip=slack / settings.epochs,
         resistance=resistance,
-        lead=lead,
-        stiffness=rate * rows * (1.0 + DAMPED * lead) / resistance,
+        extrapolation=extrapolation,
+        stiffness=rate * rows * (1.0 + DAMPED * extrapolation) / resistance,
     )
 
 
-def scale_unit(problem: Problem) -> float:
-    """Unit of Huber's scale, in which it takes little of a row's contribution; 1 without one."""
-    return SCALE_SHARE / problem.loss.threshold if problem.loss.code == HUBER else 1.0
+def ramp(problem: Problem, settings: Settings, clip: float, length: float) -> float:
+    """Part of the loss's threshold that a typical row's dual variable can have come, per step.
 
-
-def ramp(problem: Problem, settings: Settings, pace: Pace, length: float) -> float:
-    """Part of Huber's threshold that a typical row's dual variable can have come, per step."""
-    if problem.loss.code != HUBER:
+    Only a loss with an auxiliary weight asks; part of a row's contribution is in that weight.
+    """
+    auxiliary = problem.loss.auxiliary
+    if not auxiliary.count:
         return 0.0
-    return settings.rate * pace.clip / (math.hypot(length, SCALE_SHARE) * problem.loss.threshold)
+    return (
+        settings.rate * clip / (math.hypot(length, auxiliary.dual_share) * problem.loss.threshold)
+    )

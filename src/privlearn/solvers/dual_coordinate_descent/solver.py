@@ -1,7 +1,7 @@
 """Dual coordinate descent with hidden dual variables ("scd").
 
 The proof is in proof.md, the rule for every number that is not given in
-srules.py. Each row holds a dual variable that nobody sees; each step moves those of a Poisson
+rules.py. Each row holds a dual variable that nobody sees; each step moves those of a Poisson
 batch and releases what their movement adds to v = sum of a_i x_i; weights follow v.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,22 +20,22 @@ from privlearn._core.problem import Budget, Problem
 from privlearn._core.releaser import Releaser
 from privlearn._core.sampling import FULL, Poisson
 from privlearn._data.bounded import BoundedData
-from privlearn._objective.losses import Target
 from privlearn._objective.penalties import PENALTIES
 from privlearn.exceptions import PlanViolationError
-from privlearn.solvers._common import descent
-from privlearn.solvers._common.coordinates import Coordinates
-from privlearn.solvers._common.prefetch import Ahead
+from privlearn.solvers._common.loops.row_products import StoredRows
+from privlearn.solvers._common.objective import Objective, n_weights
+from privlearn.solvers._common.prefetch import Prefetch
 from privlearn.solvers._common.row_count import count_release, rows_in_all
+from privlearn.solvers._common.row_source import store_rows
+from privlearn.solvers._common.scaling import Scaling
 from privlearn.solvers._common.snr import gdp_mu
-from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers
+from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers, need_bounds
+from privlearn.solvers.dual_coordinate_descent import loops
 from privlearn.solvers.dual_coordinate_descent import rules as scd_rule
-from privlearn.solvers.dual_coordinate_descent.lengths import bought_lengths, lengths_release
+from privlearn.solvers.dual_coordinate_descent.forecast import outlook
+from privlearn.solvers.dual_coordinate_descent.lengths import lengths_release, private_lengths
 from privlearn.solvers.dual_coordinate_descent.rules import Settings
 from privlearn.solvers.sgd import rules as sgd_rule
-
-if TYPE_CHECKING:
-    from privlearn.solvers._common.loops.row_products import StoredRows
 
 __all__ = ["DualCoordinateDescent"]
 
@@ -81,11 +81,9 @@ class DualCoordinateDescent(SolverDefaults):
 
     def configure(self, problem: Problem, budget: Budget) -> Settings:
         """Numbers that were given, and the rule's for the rest."""
-        problem.bounds.need_features(self.name)
-        if problem.loss.target is Target.NUMBER:
-            problem.bounds.need_target(self.name)
+        need_bounds(problem, self.name)
         mu = gdp_mu(problem, budget)
-        given = None if self.batch_size is None else descent.batch_rate(problem, self.batch_size)
+        given = None if self.batch_size is None else sgd_rule.batch_rate(problem, self.batch_size)
         steps, rate = scd_rule.timetable(mu, self.epochs, given)
         return Settings(steps=steps, rate=rate, clip=self.clip, mu=mu)
 
@@ -93,11 +91,11 @@ class DualCoordinateDescent(SolverDefaults):
         """Lengths and, where it is private, the number of rows; then every step."""
 
         def weight(share: float) -> float:
-            return descent.weight_beside(share, settings.rate, settings.steps)
+            return sgd_rule.weight_beside(share, settings.rate, settings.steps)
 
         step = Release(
             name=STEP,
-            shape=(descent.size_of(problem),),
+            shape=(n_weights(problem),),
             clip=1.0,
             sampling=FULL if settings.rate == 1.0 else Poisson(settings.rate),
             count=settings.steps,
@@ -120,48 +118,41 @@ class DualCoordinateDescent(SolverDefaults):
         self, problem: Problem, settings: Settings, data: BoundedData, release: Releaser
     ) -> Solution:
         """Move hidden dual variables, and the weights along what is released of it."""
-        from privlearn.solvers.dual_coordinate_descent.loops import Dual, descend_dual
-
         total = rows_in_all(problem, data, release)
-        coordinates = Coordinates.of(problem, sparse=data.sparse)
-        rows = coordinates.stored(data)
-        unit = scd_rule.scale_unit(problem)
-        model = descent.model_of(problem, coordinates, clip=1.0, scale_unit=unit)
-        length, room = _lengths(problem, settings, rows, data.present(), total, release)
-        pace = scd_rule.pace(problem, settings, room, length, total)
-        path = descent.start(
-            problem,
-            coordinates,
-            total,
-            scale_unit=unit,
-            step_size=total / pace.resistance,
+        scaling = Scaling.for_gradients(problem, sparse=data.sparse)
+        rows, unit = store_rows(scaling, data), problem.loss.auxiliary.dual_unit
+        objective = Objective.of(problem, scaling, total, auxiliary_unit=unit)
+        length, slack = _lengths(problem, settings, rows, data.present(), total, release)
+        movement = scd_rule.movement(problem, settings, slack, length, total)
+        state = objective.state(
+            step_size=total / movement.resistance,
             momentum=0.0,
             divisor=total,
             first_averaged=settings.steps - math.ceil(scd_rule.AVERAGED * settings.steps),
         )
-        dual = Dual(
-            held=np.zeros((data.table.n, problem.loss.outputs)),
-            total=np.zeros(descent.size_of(problem)),
-            clip=pace.clip,
-            stiffness=pace.stiffness,
-            lead=pace.lead,
-            ramp=scd_rule.ramp(problem, settings, pace, length),
+        dual = loops.Dual(
+            variables=np.zeros((data.n, problem.loss.outputs)),
+            total=np.zeros(objective.size),
+            clip=movement.clip,
+            stiffness=movement.stiffness,
+            extrapolation=movement.extrapolation,
+            ramp=scd_rule.ramp(problem, settings, movement.clip, length),
             gain=settings.rate,
         )
-        portions = Ahead(
+        drawn = Prefetch(
             release,
             STEP,
-            data.table.n,
+            data.n,
             clip=1.0,
             count=settings.steps,
-            at_once=descent.at_once(problem, settings.rate),
+            at_once=sgd_rule.at_once(problem, settings.rate),
         )
         done = 0
-        for steps in portions:
-            if not descend_dual(rows, model, dual, path, steps, done):
+        for steps in drawn:
+            if not loops.descend_dual(rows, objective.compiled(1.0), dual, state, steps, done):
                 raise PlanViolationError("a sum of dual steps does not fit its grid: a solver bug")
             done += steps.taken
-        return coordinates.to_data_units(descent.by_output(problem, path.average))
+        return objective.solution(state.average)
 
     def rehearsal(
         self, problem: Problem, settings: Settings, budget: Budget
@@ -171,8 +162,6 @@ class DualCoordinateDescent(SolverDefaults):
 
     def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
         """Noise on the weights for evenly spread, independent features and a quadratic loss."""
-        from privlearn.solvers.dual_coordinate_descent.forecast import outlook
-
         return outlook(problem, settings, plan, n)
 
 
@@ -187,5 +176,5 @@ def _lengths(
     """Typical length of a row, and how far all steps together may carry it."""
     if settings.clip is not None:
         return 1.0, settings.clip * settings.epochs
-    length, clip = bought_lengths(problem, rows, present, total, settings.mu, release)
-    return length, scd_rule.room_for(problem, settings.mu, total, length, clip)
+    length, clip = private_lengths(problem, rows, present, total, settings.mu, release)
+    return length, scd_rule.slack_for(problem, settings.mu, total, length, clip)

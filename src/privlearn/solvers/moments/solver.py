@@ -20,8 +20,6 @@ from privlearn._core.problem import Budget, Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
 from privlearn._objective.penalties import PENALTIES
-from privlearn.solvers._common.as_planned import as_planned, framed
-from privlearn.solvers._common.frame import Frame
 from privlearn.solvers._common.memory import squares
 from privlearn.solvers._common.moment_equations import (
     Ridge,
@@ -31,7 +29,8 @@ from privlearn.solvers._common.moment_equations import (
     unstack,
 )
 from privlearn.solvers._common.row_count import count_release, rows_in_all
-from privlearn.solvers.base import Solution, SolverDefaults, Support, positive_number
+from privlearn.solvers._common.scaling import Scaling
+from privlearn.solvers.base import Solution, SolverDefaults, Support, need_bounds, positive_number
 
 __all__ = ["SufficientStatistics"]
 
@@ -73,15 +72,14 @@ class SufficientStatistics(SolverDefaults):
         elif isinstance(self.ridge, bool) or self.ridge != 0:
             object.__setattr__(self, "ridge", positive_number("ridge", self.ridge))
 
-    def configure(self, problem: Problem, budget: Budget) -> Frame:
-        """Public coordinates in which every row of (1, x, y) is short."""
-        problem.bounds.need_features(self.name)
-        problem.bounds.need_target(self.name)
-        return Frame.of(problem.bounds, problem.n_features, problem.fit_intercept)
+    def configure(self, problem: Problem, budget: Budget) -> Scaling:
+        """Public units in which every row of (1, x, y) is short."""
+        need_bounds(problem, self.name)
+        return Scaling.for_moments(problem.bounds, problem.n_features, problem.fit_intercept)
 
-    def plan(self, problem: Problem, settings: Frame, scale: float) -> Plan:
+    def plan(self, problem: Problem, settings: Scaling, scale: float) -> Plan:
         """One release of the upper triangle; the number of rows where a penalty depends on it."""
-        size = settings.width
+        size = settings.width + 1
         release = Release(
             name=MOMENTS,
             shape=(size * (size + 1) // 2,),
@@ -99,36 +97,37 @@ class SufficientStatistics(SolverDefaults):
         )
 
     def solve(
-        self, problem: Problem, settings: Frame, data: BoundedData, release: Releaser
+        self, problem: Problem, settings: Scaling, data: BoundedData, release: Releaser
     ) -> Solution:
         """Release the moments and solve for the coefficients."""
-        moments = BlockSum((settings.width, settings.width))
+        size = settings.width + 1
+        moments = BlockSum((size, size))
         for rows in data.blocks():
-            Z = settings.rows(rows)
+            Z = settings.moment_rows(rows)
             moments.add(Z.T @ Z)
         noisy = release(MOMENTS, stack(moments.value()), clip=settings.squared_norm)
         count = problem.n if problem.n is not None and not problem.rows_may_be_empty else None
         total = problem.penalty.total(_rows(problem, data, noisy, release))
         coef, intercept = solve_moments(
-            unstack(noisy, settings.width),
-            intercept=settings.intercept,
-            penalty=framed(settings, total),
+            unstack(noisy, size),
+            intercept=problem.fit_intercept,
+            penalty=settings.moment_penalty(total),
             noise=release.noise_scale(MOMENTS),
             ridge=self.ridge,
             count=count,
         )
-        return settings.to_data_units(coef, intercept)
+        return settings.moments_to_user_units(coef, intercept)
 
-    def settled(self, problem: Problem, settings: Frame) -> Frame:
-        """Coordinates of the bought box, in which rows are as short as planned."""
-        found = Frame.of(problem.bounds, problem.n_features, problem.fit_intercept)
-        return as_planned(found, settings)
+    def settled(self, problem: Problem, settings: Scaling) -> Scaling:
+        """Units of the estimated box, in which rows are as short as planned."""
+        found = Scaling.for_moments(problem.bounds, problem.n_features, problem.fit_intercept)
+        return found.as_planned(settings)
 
-    def memory(self, problem: Problem, settings: Frame, *, sparse: bool) -> float:
+    def memory(self, problem: Problem, settings: Scaling, *, sparse: bool) -> float:
         """The second moments."""
-        return squares(settings.width)
+        return squares(settings.width + 1)
 
-    def forecast(self, problem: Problem, settings: Frame, plan: Plan, n: int) -> Forecast:
+    def forecast(self, problem: Problem, settings: Scaling, plan: Plan, n: int) -> Forecast:
         """First-order noise on the solution for evenly spread, independent features.
 
         With Gram matrix e I the noise is f (e_xy - E w), f = 1/e damped, so that coefficient j gets
@@ -141,12 +140,12 @@ class SufficientStatistics(SolverDefaults):
         cross = np.full(p, eigenvalue * math.sqrt(signal / p))
         factor = float(inverse_eigenvalues(np.full(p, eigenvalue), cross, noise, self.ridge)[0])
         deviation = factor * noise * math.sqrt((1.0 + signal + signal / p) / 2.0)
-        level = noise / (math.sqrt(2.0) * n) if problem.fit_intercept else 0.0
-        prediction = math.sqrt(p * settings.spread * deviation**2 + level**2)
-        per_unit = settings.to_data_units(np.full(p, deviation), 0.0).coef[0]
+        intercept = noise / (math.sqrt(2.0) * n) if problem.fit_intercept else 0.0
+        prediction = math.sqrt(p * settings.spread * deviation**2 + intercept**2)
+        per_unit = settings.moments_to_user_units(np.full(p, deviation), 0.0).coef[0]
         return Forecast(
             coefficient=per_unit,
-            prediction=prediction * settings.y_scale,
+            prediction=prediction * settings.target_scale,
             kept=eigenvalue * factor,
             n=n,
             assumes=settings.assumes + " and explain half of the target's variance",

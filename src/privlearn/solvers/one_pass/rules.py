@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 from privlearn._core.mechanisms import GAUSSIAN, SPHERICAL, Mechanism
 from privlearn._core.problem import Budget, Level, Problem
-from privlearn._objective.losses import Target
 from privlearn.accounting.gaussian import equivalent_mu
-from privlearn.solvers._common.descent import size_of
+from privlearn.solvers._common.objective import n_weights
 from privlearn.solvers._common.snr import public_n_or_default
 from privlearn.solvers.sgd.rules import largest_step, slope
 
@@ -31,7 +30,7 @@ __all__ = [
 
 MOMENTUM = 0.9
 AVERAGED = 0.5
-REACH, REACH_OF_NUMBERS = 2.0, 0.4  # how far noise may move a score; of y in [-1, 1]
+MAX_TRAVEL, MAX_TRAVEL_OF_NUMBERS = 2.0, 0.4  # how far noise may move a score; of y in [-1, 1]
 CLEAR = 300.0  # signal per root of the weights at which nothing needs to be clipped
 LEAST_CLIP = 0.25
 LEAST_BATCHES, MOST_BATCHES = 10, 1000
@@ -75,7 +74,7 @@ def deviation(
     A spherical vector has length Gamma(d, s), hence E |z|^2 = d (d + 1) s^2.
     """
     epsilon = budget.epsilon if epsilon is None else epsilon
-    spread = math.sqrt(size_of(problem) + 1.0) if mechanism == SPHERICAL else 1.0
+    spread = math.sqrt(n_weights(problem) + 1.0) if mechanism == SPHERICAL else 1.0
     return multiplier(problem, mechanism, budget, epsilon) * spread
 
 
@@ -93,12 +92,12 @@ def signal(problem: Problem, mechanism: Mechanism, budget: Budget) -> float:
 
 def max_travel(problem: Problem) -> float:
     """How far noise may move a score, were there no curvature to hold it."""
-    return REACH_OF_NUMBERS if problem.loss.target is Target.NUMBER else REACH
+    return MAX_TRAVEL_OF_NUMBERS if problem.loss.has_unit else MAX_TRAVEL
 
 
 def clip(problem: Problem, signal: float) -> float:
     """Largest length of a gradient: short where noise is the problem, whole where it is not."""
-    clear = signal / math.sqrt(size_of(problem)) / CLEAR
+    clear = signal / math.sqrt(n_weights(problem)) / CLEAR
     return slope(problem.loss) * min(1.0, max(LEAST_CLIP, math.sqrt(clear)))
 
 
@@ -114,6 +113,6 @@ def batches(problem: Problem, signal: float, clip: float) -> int:
 
 
 def steady_step(problem: Problem, noise: float, batches: int) -> float:
-    """Step until noise, `noise` on each number of a batch's mean, would move a score so far."""
+    """Step until `noise` on each number of a batch's mean moves a score by `max_travel`."""
     wanted = max_travel(problem) / (noise * math.sqrt(batches)) * (1.0 - MOMENTUM)
     return min(wanted, largest_step(problem))

@@ -17,23 +17,24 @@ from privlearn._core.forecast import Forecast
 from privlearn._core.mechanisms import GAUSSIAN, SPHERICAL, Mechanism
 from privlearn._core.plan import GRID_BITS, Plan, Release
 from privlearn._core.problem import Budget, Level, Problem
-from privlearn._core.releaser import ReleaseBatch, Releaser
+from privlearn._core.releaser import Releaser
 from privlearn._core.sampling import Disjoint
 from privlearn._data.bounded import BoundedData
-from privlearn._objective.losses import LOSSES, Target
+from privlearn._objective.losses import LOSSES
 from privlearn._objective.penalties import PENALTIES
 from privlearn.exceptions import InvalidBudgetError, UnsupportedCombinationError
-from privlearn.solvers._common import descent
-from privlearn.solvers._common.coordinates import Coordinates
+from privlearn.solvers._common.objective import n_weights
 from privlearn.solvers._common.row_count import COUNT, count_release, weight_of_count
-from privlearn.solvers._common.row_source import gradient_sum, rows_in_turn
-from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers
+from privlearn.solvers._common.row_source import make_row_source
+from privlearn.solvers._common.scaling import Scaling
+from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers, need_bounds
 from privlearn.solvers.one_pass import rules as one_pass_rule
 from privlearn.solvers.one_pass.rules import Settings
-from privlearn.solvers.one_pass.state import Walk
-from privlearn.solvers.sgd.solver import SCALE_UNIT
+from privlearn.solvers.one_pass.state import OnePassState
+from privlearn.solvers.sgd.forecast import outlook_of_steps
+from privlearn.solvers.sgd.rules import batch_rate
 
-__all__ = ["GRADIENT", "GradientSums", "OnePassSGD", "deviation_of"]
+__all__ = ["GRADIENT", "OnePassSGD", "deviation_of"]
 
 Array = NDArray[np.float64]
 GRADIENT = "clipped gradient"
@@ -96,14 +97,12 @@ class OnePassSGD(SolverDefaults):
 
     def configure(self, problem: Problem, budget: Budget) -> Settings:
         """Numbers that were given, and the rule's for the rest."""
-        problem.bounds.need_features(self.name)
-        if problem.loss.target is Target.NUMBER:
-            problem.bounds.need_target(self.name)
+        need_bounds(problem, self.name)
         if self.noise == "gaussian" and budget.delta == 0:
             raise InvalidBudgetError(
                 "delta=0, but noise='gaussian' needs delta > 0; leave noise out"
             )
-        if self.schedule == "inverse" and not problem.penalty.l2 > 0.0:
+        if self.schedule == "inverse" and not problem.penalty.curvature > 0.0:
             raise UnsupportedCombinationError(
                 "schedule='inverse' divides by the weight of an L2 penalty, and there is none; "
                 "choose schedule='sqrt', or a penalty"
@@ -113,7 +112,7 @@ class OnePassSGD(SolverDefaults):
         clip = self.clip or one_pass_rule.clip(problem, signal)
         batches = one_pass_rule.batches(problem, signal, clip)
         if self.batch_size is not None:
-            batches = max(1, round(1.0 / descent.batch_rate(problem, self.batch_size)))
+            batches = max(1, round(1.0 / batch_rate(problem, self.batch_size)))
         return Settings(
             batches=batches,
             clip=clip,
@@ -128,7 +127,7 @@ class OnePassSGD(SolverDefaults):
         """A sum per batch and level, each row in one of them; row counts where they are private."""
         gradient = Release(
             name=GRADIENT,
-            shape=(descent.size_of(problem),),
+            shape=(n_weights(problem),),
             clip=settings.clip,
             mechanism=settings.mechanism,
             sampling=Disjoint(settings.batches, dealt=problem.n is None),
@@ -151,31 +150,29 @@ class OnePassSGD(SolverDefaults):
     def solve(
         self, problem: Problem, settings: Settings, data: BoundedData, release: Releaser
     ) -> Solution:
-        """Walk along the released gradients of the batches."""
+        """Descend along the released gradients of the batches."""
         people = _people(problem, data)
         counts = _counts(problem, data, people, release)
-        portions = [
+        drawn = [
             release.steps(name, len(own), clip=settings.clip, at_most=settings.batches)
             for name, own in zip(_names(problem, GRADIENT), people, strict=True)
         ]
-        coordinates = Coordinates.of(problem, sparse=data.sparse)
+        scaling = Scaling.for_gradients(problem, sparse=data.sparse)
         sizes = counts / settings.batches
         shares, noise = _shares(problem, settings, release.plan, sizes)
-        walk = Walk.begin(
-            problem,
-            settings,
-            coordinates,
-            rows=float(counts.sum()),
-            noise=noise,
-            ends=settings.batches,
+        rows, total = make_row_source(scaling, data), float(counts.sum())
+        state = OnePassState.begin(
+            problem, settings, scaling, rows=total, noise=noise, ends=settings.batches
         )
-        sums = GradientSums(problem, settings, coordinates, data)
+        objective, clip = state.objective, settings.clip
         for t in range(settings.batches):
-            gradient = np.zeros(len(walk.path.weights))
-            for own, steps, weight in zip(people, portions, shares / sizes, strict=True):
-                gradient += weight * sums.released(walk.path.weights, own, steps, t)
-            walk.take(gradient)
-        return coordinates.to_data_units(descent.by_output(problem, walk.found()))
+            gradient = np.zeros(objective.size)
+            for own, steps, weight in zip(people, drawn, shares / sizes, strict=True):
+                batch = own[steps.rows(t)]
+                found = rows.gradient_sum(batch, objective, state.weights, clip)
+                gradient += weight * steps.release_step(t, found)
+            state.take_step(gradient)
+        return objective.solution(state.found())
 
     def rehearsal(
         self, problem: Problem, settings: Settings, budget: Budget
@@ -185,8 +182,6 @@ class OnePassSGD(SolverDefaults):
 
     def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
         """Noise on the weights, as if steps were constant, with momentum and averaged."""
-        from privlearn.solvers.sgd.forecast import outlook_of_steps
-
         levels = problem.levels or (Level(1.0, n),)
         people = [n / len(levels) if level.people is None else level.people for level in levels]
         sizes = np.maximum(np.array(people, dtype=np.float64), 1.0) / settings.batches
@@ -199,24 +194,6 @@ class OnePassSGD(SolverDefaults):
             steps=settings.batches,
             momentum=one_pass_rule.MOMENTUM,
             averaged=one_pass_rule.AVERAGED,
-        )
-
-
-class GradientSums:
-    """Clipped gradient sums over some rows, with their noise."""
-
-    def __init__(
-        self, problem: Problem, settings: Settings, coordinates: Coordinates, data: BoundedData
-    ) -> None:
-        self._rows = rows_in_turn(coordinates, data)
-        self._model = descent.model_of(problem, coordinates, settings.clip, SCALE_UNIT)
-
-    def released(
-        self, weights: Array, own: NDArray[np.int64], steps: ReleaseBatch, t: int
-    ) -> Array:
-        """The sum over batch `t` of the rows `own`, as it leaves."""
-        return steps.release_step(
-            t, gradient_sum(self._rows, own[steps.rows(t)], self._model, weights)
         )
 
 
@@ -251,14 +228,14 @@ def _rounded(problem: Problem, noise: float) -> float:
 
     The largest level is calibrated with it; this gives the others, whose grids are coarser, more.
     """
-    return 1.01 * math.sqrt(descent.size_of(problem)) * 2.0**-GRID_BITS * noise
+    return 1.01 * math.sqrt(n_weights(problem)) * 2.0**-GRID_BITS * noise
 
 
 def _people(problem: Problem, data: BoundedData) -> list[NDArray[np.int64]]:
     """Rows of each level; all of them where everybody has the same."""
-    level = data.table.level
+    level = data.level
     if level is None:
-        return [np.arange(data.table.n, dtype=np.int64)]
+        return [np.arange(data.n, dtype=np.int64)]
     return [np.flatnonzero(level == k) for k in range(len(problem.levels))]
 
 
@@ -281,7 +258,7 @@ def _counts(
 def deviation_of(problem: Problem, settings: Settings, plan: Plan, name: str) -> float:
     """Standard deviation of the noise on one number of a planned sum of gradients."""
     (release,) = (one for one in plan.releases if one.name == name)
-    size = descent.size_of(problem)
+    size = n_weights(problem)
     spread = math.sqrt(size + 1.0) if settings.mechanism == SPHERICAL else 1.0
     return plan.noise_scale(release) * spread
 
@@ -293,7 +270,7 @@ def _shares(problem: Problem, settings: Settings, plan: Plan, sizes: Array) -> t
     """
     names = _names(problem, GRADIENT)
     noises = np.array([deviation_of(problem, settings, plan, name) for name in names]) / sizes
-    sampling = settings.clip**2 / (descent.size_of(problem) * sizes)
+    sampling = settings.clip**2 / (n_weights(problem) * sizes)
     shares = 1.0 / (noises**2 + sampling)
     shares /= shares.sum()
     return shares, float(np.linalg.norm(shares * noises))

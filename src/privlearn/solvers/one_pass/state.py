@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.problem import Problem
-from privlearn._objective.losses import HUBER
-from privlearn.solvers._common import descent
-from privlearn.solvers._common.coordinates import Coordinates
+from privlearn.solvers._common.loops import sgd
+from privlearn.solvers._common.loops.sgd import SGDState
+from privlearn.solvers._common.objective import Objective
+from privlearn.solvers._common.scaling import Scaling
 from privlearn.solvers.one_pass import rules as one_pass_rule
 from privlearn.solvers.one_pass.rules import Settings
 from privlearn.solvers.sgd.rules import largest_step
-from privlearn.solvers.sgd.solver import SCALE_UNIT
 
-if TYPE_CHECKING:
-    from privlearn.solvers._common.loops.sgd import Descent
-
-__all__ = ["Walk"]
+__all__ = ["OnePassState"]
 
 Array = NDArray[np.float64]
 LONGEST = 1e30  # of a step: scores of weights must stay numbers
@@ -29,7 +26,7 @@ LATE = 3.0  # of Shamir and Zhang's (2013) average: late iterates count t^3 time
 
 
 @dataclass(eq=False)
-class Walk:
+class OnePassState:
     """Weights after some released gradients, and what is needed to go on.
 
     Attributes
@@ -42,7 +39,8 @@ class Walk:
 
     problem: Problem
     settings: Settings
-    path: Descent
+    objective: Objective
+    sgd: SGDState
     noise: float
     ends: int | None
     taken: int = 0
@@ -52,51 +50,59 @@ class Walk:
         cls,
         problem: Problem,
         settings: Settings,
-        coordinates: Coordinates,
+        scaling: Scaling,
         *,
         rows: float,
         noise: float,
         ends: int | None,
-    ) -> Walk:
+    ) -> OnePassState:
         """Weights at zero, before the first step; `rows` rows are what a penalty is weighed by."""
+        unit = problem.loss.auxiliary.unit
+        objective = Objective.of(problem, scaling, rows, auxiliary_unit=unit)
         steady = settings.schedule is None and ends is not None
-        path = descent.start(
-            problem,
-            coordinates,
-            rows,
-            scale_unit=SCALE_UNIT,
+        first = objective.state(
             step_size=1.0,
             momentum=one_pass_rule.MOMENTUM if steady else 0.0,
             divisor=1.0,
             first_averaged=0,
         )
-        return cls(problem, settings, path, noise, ends)
+        return cls(problem, settings, objective, first, noise, ends)
 
-    def twin(self) -> Walk:
-        """A walk from here on, which leaves this one where it is."""
+    @property
+    def weights(self) -> Array:
+        """Where the descent is."""
+        return self.sgd.weights
+
+    def twin(self, rows: float) -> OnePassState:
+        """A descent from here on, which leaves this one where it is.
+
+        The penalty stands beside the losses of `rows` rows from now on.
+        """
+        objective = Objective.of(
+            self.problem,
+            self.objective.scaling,
+            rows,
+            auxiliary_unit=self.objective.auxiliary_unit,
+        )
         arrays: dict[str, Any] = {
-            name: value.copy()
-            for name, value in self.path._asdict().items()
-            if isinstance(value, np.ndarray)
+            name: getattr(self.sgd, name).copy() for name in ("weights", "previous", "average")
         }
-        return replace(self, path=self.path._replace(**arrays))
+        moved = self.sgd._replace(penalty=objective.penalty, **arrays)
+        return replace(self, objective=objective, sgd=moved)
 
-    def take(self, gradient: Array) -> None:
+    def take_step(self, gradient: Array) -> None:
         """One step along a released mean gradient, then the penalty and the ball."""
-        from privlearn.solvers._common.loops.sgd import take_step
-
         self.taken += 1
-        weights, huber = self.path.weights, self.problem.loss.code == HUBER
-        unit = float(weights[-1]) * SCALE_UNIT if huber else 1.0
-        take_step(self.path, gradient, self._pace() * unit)
+        factor = self.objective.step_factor(self.weights)
+        sgd.take_step(self.sgd, gradient, self._step_size() * factor)
         self._into_the_ball()
         self._average()
 
     def found(self) -> Array:
         """The weights to publish."""
-        return self.path.average if self._averages() else self.path.weights
+        return self.sgd.average if self._averages() else self.sgd.weights
 
-    def _pace(self) -> float:
+    def _step_size(self) -> float:
         """Length of the present step per unit of gradient."""
         rule, given = self.settings.schedule, self.settings.step_size
         if rule == "inverse":
@@ -112,7 +118,8 @@ class Walk:
 
     def _curvature(self) -> float:
         """The least weight of the L2 penalty on a feature that can move."""
-        penalised = self.path.l2[self.path.l2 > 0.0]
+        curvatures = self.sgd.penalty.curvatures
+        penalised = curvatures[curvatures > 0.0]
         return float(penalised.min(initial=math.inf)) if penalised.size else 0.0
 
     def _into_the_ball(self) -> None:
@@ -120,13 +127,12 @@ class Walk:
 
         Song et al. 2013, section IV.B: a ball of radius 1 / lambda, for slopes of at most 1.
         """
-        limit = self.problem.loss.lipschitz
+        limit, curvatures = self.problem.loss.lipschitz, self.sgd.penalty.curvatures
         if not math.isfinite(limit):
             return
-        pull = float(np.linalg.norm(self.path.l2 * self.path.weights))
+        pull = float(np.linalg.norm(curvatures * self.weights))
         if pull > limit:
-            penalised = self.path.l2 > 0.0
-            self.path.weights[penalised] *= limit / pull
+            self.weights[curvatures > 0.0] *= limit / pull
 
     def _averages(self) -> bool:
         return self.settings.schedule is None
@@ -138,5 +144,5 @@ class Walk:
         else:
             first = self.ends - math.ceil(one_pass_rule.AVERAGED * self.ends)
             share = 1.0 / max(1, self.taken - first)
-        average = self.path.average
-        average += share * (self.path.weights - average)
+        average = self.sgd.average
+        average += share * (self.weights - average)

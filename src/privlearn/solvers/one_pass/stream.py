@@ -16,13 +16,13 @@ from privlearn._core.problem import Budget, Problem
 from privlearn._core.releaser import Releaser
 from privlearn._core.sampling import Arriving
 from privlearn._data.bounded import BoundedData, Table
-from privlearn.solvers._common import descent
-from privlearn.solvers._common.coordinates import Coordinates
 from privlearn.solvers._common.rehearsal import SCALE, once, run_through, signature, small_case
+from privlearn.solvers._common.row_source import make_row_source
+from privlearn.solvers._common.scaling import Scaling
 from privlearn.solvers.base import Solution
 from privlearn.solvers.one_pass.rules import Settings
-from privlearn.solvers.one_pass.solver import GRADIENT, GradientSums, OnePassSGD, deviation_of
-from privlearn.solvers.one_pass.state import Walk
+from privlearn.solvers.one_pass.solver import GRADIENT, OnePassSGD, deviation_of
+from privlearn.solvers.one_pass.state import OnePassState
 
 __all__ = ["Stream"]
 
@@ -37,8 +37,8 @@ class Stream:
     problem: Problem
     settings: Settings
     plan: Plan
-    coordinates: Coordinates
-    walk: Walk | None = None
+    scaling: Scaling
+    state: OnePassState | None = None
     bond: Any = None  # what the stream is bound to; the estimator's
 
     @staticmethod
@@ -66,23 +66,21 @@ class Stream:
         This one stays as it is: what fails on the way leaves no trace.
         """
         assert self.problem.n is not None
-        coordinates, size = self.coordinates, float(self.problem.n)
-        steps = release.steps(GRADIENT, data.table.n, clip=self.settings.clip, at_most=1)
-        sums = GradientSums(self.problem, self.settings, coordinates, data)
-        everyone = np.arange(data.table.n, dtype=np.int64)
-        walk = self._begun(size) if self.walk is None else self.walk.twin()
-        released = sums.released(walk.path.weights, everyone, steps, 0)
+        size, clip = float(self.problem.n), self.settings.clip
+        steps = release.steps(GRADIENT, data.n, clip=clip, at_most=1)
+        rows = make_row_source(self.scaling, data)
         # The penalty stands beside the losses of all rows that have come.
-        l1, l2, _, _ = descent.penalty_of(self.problem, coordinates, size * (walk.taken + 1))
-        walk.path.l1[:] = l1
-        walk.path.l2[:] = l2
-        walk.take(released / size)
-        return replace(self, walk=walk)
+        before = self.state or self._begun(size)
+        state = before.twin(size * (before.taken + 1))
+        everyone = np.arange(data.n, dtype=np.int64)
+        found = rows.gradient_sum(everyone, state.objective, state.weights, clip)
+        state.take_step(steps.release_step(0, found) / size)
+        return replace(self, state=state)
 
-    def _begun(self, size: float) -> Walk:
+    def _begun(self, size: float) -> OnePassState:
         noise = deviation_of(self.problem, self.settings, self.plan, GRADIENT) / size
-        return Walk.begin(
-            self.problem, self.settings, self.coordinates, rows=size, noise=noise, ends=None
+        return OnePassState.begin(
+            self.problem, self.settings, self.scaling, rows=size, noise=noise, ends=None
         )
 
     def rehearse(self, table: Table, budget: Budget) -> None:
@@ -91,8 +89,8 @@ class Stream:
         def run() -> None:
             small, data = small_case(self.problem, table)
             plan = Stream.planned(small, self.settings, SCALE)
-            coordinates = Coordinates.of(small, sparse=data.sparse)
-            stream = Stream(small, self.settings, plan, coordinates)
+            scaling = Scaling.for_gradients(small, sparse=data.sparse)
+            stream = Stream(small, self.settings, plan, scaling)
             run_through(plan, budget, lambda release: stream.advanced(data, release).solution())
 
         kind = (Stream, self.settings.schedule)
@@ -100,6 +98,5 @@ class Stream:
 
     def solution(self) -> Solution:
         """The model so far."""
-        assert self.walk is not None
-        weights = descent.by_output(self.problem, self.walk.found())
-        return self.coordinates.to_data_units(weights)
+        assert self.state is not None
+        return self.state.objective.solution(self.state.found())

@@ -1,4 +1,4 @@
-"""How `OutputPerturbation` chooses epochs, step and cut, and how far one row can move the result.
+"""How `OutputPerturbation` chooses epochs, steps and clip, and how far a row moves the result.
 
 The bounds are proved in proof.md; the rule is described there, too.
 """
@@ -11,26 +11,26 @@ from dataclasses import dataclass
 from privlearn._core.mechanisms import GAUSSIAN, SPHERICAL, Mechanism
 from privlearn._core.numerics import MAX_ROWS
 from privlearn._core.problem import Budget, Problem
-from privlearn._objective.losses import Loss, Target
+from privlearn._objective.losses import Loss
 from privlearn.accounting.gaussian import equivalent_mu
-from privlearn.solvers._common.descent import size_of
+from privlearn.solvers._common.objective import n_weights
 from privlearn.solvers._common.snr import public_n_or_default
 from privlearn.solvers.sgd.rules import slope
 
 __all__ = [
     "Settings",
     "choose_steps",
-    "cut",
     "furthest",
     "growth",
     "mechanism",
     "moved",
     "radius",
+    "slope_clip",
     "steepest",
 ]
 
-REACH, REACH_OF_NUMBERS = 0.3, 0.05  # how far noise may move a score; of y in [-1, 1]
-CUT = 0.5  # slopes, relative to those of a model that predicts nothing
+MAX_TRAVEL, MAX_TRAVEL_OF_NUMBERS = 0.3, 0.05  # how far noise may move a score; of y in [-1, 1]
+SLOPE_CLIP = 0.5  # slopes, relative to those of a model that predicts nothing
 SHORT_STEP = 0.05  # per curvature of the loss: longer steps leave too much of the last rows
 MOST_EPOCHS = 64
 MOST_VISITS = 5e7
@@ -45,23 +45,23 @@ class Settings:
 
     epochs: int
     step_size: float
-    cut: float  # of slopes; infinite where none are cut
+    slope_clip: float  # of slopes; infinite where none are cut
     radius: float  # of the ball that weights stay in
     visit: float  # how far one visit of a row moves the result, on average over epochs
     sampling: str
     mechanism: Mechanism
 
 
-def cut(loss: Loss) -> float:
+def slope_clip(loss: Loss) -> float:
     """Largest slope of a score; where it bounds the slopes of several together, none is cut."""
     if loss.outputs > 1 and math.isfinite(loss.lipschitz):
         return math.inf
-    return CUT * slope(loss) / math.sqrt(loss.outputs)
+    return SLOPE_CLIP * slope(loss) / math.sqrt(loss.outputs)
 
 
-def steepest(loss: Loss, cut: float) -> float:
+def steepest(loss: Loss, slope_clip: float) -> float:
     """Largest length of a row's gradient, rows being at most 1 long; infinite if there is none."""
-    return min(loss.lipschitz, cut * math.sqrt(loss.outputs))
+    return min(loss.lipschitz, slope_clip * math.sqrt(loss.outputs))
 
 
 def growth(step: float, visits: float) -> float:
@@ -72,22 +72,24 @@ def growth(step: float, visits: float) -> float:
     return 1.0 + math.sqrt(step * visits / (2.0 - step))
 
 
-def furthest(problem: Problem, step: float, epochs: int, cut: float, held: float) -> float:
+def furthest(
+    problem: Problem, step: float, epochs: int, slope_clip: float, strong_convexity: float
+) -> float:
     """How far one row, coming once per epoch, can move the result.
 
     Parameters
     ----------
     problem : Problem
         Public facts.
-    step, epochs, cut : float, int, float
+    step, epochs, slope_clip : float, int, float
         As in `Settings`.
-    held : float
+    strong_convexity : float
         The least weight of the L2 penalty on any number, per row of the losses' mean: between two
-        blocks everything is divided by 1 + held x step x rows / `BLOCKS`.
+        blocks everything is divided by 1 + strong_convexity x step x rows / `BLOCKS`.
     """
-    steep = steepest(problem.loss, cut)
+    steep = steepest(problem.loss, slope_clip)
     rows = public_n_or_default(problem)
-    shorter = 1.0 / (1.0 + held * step * rows / BLOCKS)
+    shorter = 1.0 / (1.0 + strong_convexity * step * rows / BLOCKS)
     total = 0.0
     for epoch in range(1, epochs + 1):
         slope = steep if math.isfinite(steep) else growth(step, epoch * rows)
@@ -102,7 +104,13 @@ def radius(problem: Problem, step: float, epochs: int) -> float:
 
 
 def moved(
-    problem: Problem, step: float, epochs: int, cut: float, held: float, *, visits: int
+    problem: Problem,
+    step: float,
+    epochs: int,
+    slope_clip: float,
+    strong_convexity: float,
+    *,
+    visits: int,
 ) -> float:
     """`furthest` per epoch, with all that single and double precision can add.
 
@@ -110,28 +118,34 @@ def moved(
     a row may have: with none, the two runs are the same to the last bit.
     """
     rows = MAX_ROWS if problem.n is None else problem.n
-    steep = steepest(problem.loss, cut)
+    steep = steepest(problem.loss, slope_clip)
     steep = steep if math.isfinite(steep) else growth(step, epochs * rows)
     ball = radius(problem, step, epochs)
-    unit, size = 2.0**-53, size_of(problem)
+    unit, size = 2.0**-53, n_weights(problem)
     kept = (80.0 + size / 64.0) * unit * ball  # rounding of the weights, and of their length
     off = step * ((size + 16) * unit * ball + 2.0**-40 * steep) + kept
     between_blocks = 8.0 * BLOCKS * unit * ball  # penalty and mean
-    exact = furthest(problem, step, epochs, cut, held) * (1.0 + 2.0**-18)
+    exact = furthest(problem, step, epochs, slope_clip, strong_convexity) * (1.0 + 2.0**-18)
     return exact / epochs + 2.0 * epochs * (rows * off + between_blocks) / visits
 
 
 def choose_steps(
-    problem: Problem, budget: Budget, law: Mechanism, cut: float, held: float, epochs: int | None
+    problem: Problem,
+    budget: Budget,
+    law: Mechanism,
+    slope_clip: float,
+    strong_convexity: float,
+    epochs: int | None,
 ) -> tuple[int, float]:
     """Epochs and step: as far as noise allows, in so many epochs that steps are short."""
-    number = problem.loss.target is Target.NUMBER
-    reach = REACH_OF_NUMBERS if number else REACH
+    max_travel = MAX_TRAVEL_OF_NUMBERS if problem.loss.has_unit else MAX_TRAVEL
     most = max(1, min(MOST_EPOCHS, int(MOST_VISITS / public_n_or_default(problem))))
     short = SHORT_STEP / problem.loss.smoothness
     tries = [epochs] if epochs else [k for k in (1, 2, 4, 8, 16, 32, 64) if k <= most]
     for count in tries:
-        step = _longest(problem, reach / _noise(problem, budget, law), count, cut, held)
+        step = _longest(
+            problem, max_travel / _noise(problem, budget, law), count, slope_clip, strong_convexity
+        )
         if step <= short:
             break
     return count, min(step, short)
@@ -141,16 +155,18 @@ def _noise(problem: Problem, budget: Budget, law: Mechanism) -> float:
     """Standard deviation of the noise on one number, per distance that a row can move."""
     replaced = 2.0 if problem.adjacency.replaces else 1.0
     if law == SPHERICAL:
-        return replaced * math.sqrt(size_of(problem) + 1.0) / budget.epsilon
+        return replaced * math.sqrt(n_weights(problem) + 1.0) / budget.epsilon
     return replaced / equivalent_mu(budget.epsilon, budget.delta)
 
 
-def _longest(problem: Problem, far: float, epochs: int, cut: float, held: float) -> float:
+def _longest(
+    problem: Problem, far: float, epochs: int, slope_clip: float, strong_convexity: float
+) -> float:
     """The step at which one row moves the result by `far`, by bisection; at most 1 / curvature."""
     low, high = 0.0, 1.0 / problem.loss.smoothness
     for _ in range(60):
         middle = (low + high) / 2
-        if furthest(problem, middle, epochs, cut, held) <= far:
+        if furthest(problem, middle, epochs, slope_clip, strong_convexity) <= far:
             low = middle
         else:
             high = middle

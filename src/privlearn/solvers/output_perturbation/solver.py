@@ -21,14 +21,15 @@ from privlearn._core.problem import Budget, Problem
 from privlearn._core.releaser import ReleaseBatch, Releaser
 from privlearn._core.sampling import Permuted, WithReplacement
 from privlearn._data.bounded import BoundedData
-from privlearn._objective.losses import SOFTMAX, Target
 from privlearn._objective.penalties import PENALTIES
+from privlearn._objective.prox import write_prox
 from privlearn.exceptions import UnsupportedCombinationError
-from privlearn.solvers._common import descent
-from privlearn.solvers._common.coordinates import Coordinates
+from privlearn.solvers._common.loops import sequential_sgd
+from privlearn.solvers._common.objective import Objective, n_weights
 from privlearn.solvers._common.row_count import count_release, rows_in_all, weight_of_count
-from privlearn.solvers._common.row_source import rows_in_turn
-from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers
+from privlearn.solvers._common.row_source import ScaledRows, make_row_source
+from privlearn.solvers._common.scaling import Scaling
+from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers, need_bounds
 from privlearn.solvers.output_perturbation import rules as output_rule
 from privlearn.solvers.output_perturbation.rules import Settings
 
@@ -86,21 +87,21 @@ class OutputPerturbation(SolverDefaults):
 
     def configure(self, problem: Problem, budget: Budget) -> Settings:
         """Numbers that were given, and the rule's for the rest."""
-        problem.bounds.need_features(self.name)
-        if problem.loss.target is Target.NUMBER:
-            problem.bounds.need_target(self.name)
+        need_bounds(problem, self.name)
         self._refuse_cut_of_many(problem)
-        cut = self.clip or output_rule.cut(problem.loss)
+        slope_clip = self.clip or output_rule.slope_clip(problem.loss)
         if budget.delta == 0 and self.sampling != "permuted":
             raise UnsupportedCombinationError(
                 f"sampling={self.sampling!r} needs delta > 0, because a row may come often; set "
                 "delta, or use sampling='permuted'"
             )
-        self._need_bounded_visits(problem, cut)
-        law, held = output_rule.mechanism(budget), _least_weight(problem)
+        self._need_bounded_visits(problem, slope_clip)
+        law, strong_convexity = output_rule.mechanism(budget), _strong_convexity(problem)
         epochs, step = self.epochs or 1, self.step_size
         if step is None:
-            epochs, step = output_rule.choose_steps(problem, budget, law, cut, held, self.epochs)
+            epochs, step = output_rule.choose_steps(
+                problem, budget, law, slope_clip, strong_convexity, self.epochs
+            )
         if step * problem.loss.smoothness >= 2.0 * SURELY_BELOW_ONE:
             raise ValueError(
                 f"step_size={step:g}, but a row's step is only stable below 2 over the curvature "
@@ -109,16 +110,16 @@ class OutputPerturbation(SolverDefaults):
         return Settings(
             epochs=epochs,
             step_size=step,
-            cut=cut,
+            slope_clip=slope_clip,
             radius=output_rule.radius(problem, step, epochs),
-            visit=self._visit(problem, step, epochs, cut, held),
+            visit=self._visit(problem, step, epochs, slope_clip, strong_convexity),
             sampling=self.sampling,
             mechanism=law,
         )
 
     def _refuse_cut_of_many(self, problem: Problem) -> None:
         """Slopes that depend on each other are no gradient once they are cut: steps may expand."""
-        if problem.loss.code == SOFTMAX and self.clip is not None and self.clip != math.inf:
+        if problem.loss.coupled and self.clip is not None and self.clip != math.inf:
             raise UnsupportedCombinationError(
                 f"clip={self.clip:g} cuts the slopes of {problem.loss.outputs} classes, which "
                 "depend on each other: steps along cut ones may push two models apart, so that "
@@ -126,21 +127,25 @@ class OutputPerturbation(SolverDefaults):
                 "as they are), or use a solver that clips whole gradients, such as 'sgd'"
             )
 
-    def _visit(self, problem: Problem, step: float, epochs: int, cut: float, held: float) -> float:
+    def _visit(
+        self, problem: Problem, step: float, epochs: int, slope_clip: float, strong_convexity: float
+    ) -> float:
         """How far one visit moves the result: on average over epochs, or at most."""
         if self.sampling == "permuted":
-            return output_rule.moved(problem, step, epochs, cut, held, visits=epochs)
-        if not math.isfinite(output_rule.steepest(problem.loss, cut)):
-            cut = output_rule.growth(step, epochs * float(problem.n or 1))
-        return output_rule.moved(problem, step, epochs, cut, 0.0, visits=1)
+            return output_rule.moved(
+                problem, step, epochs, slope_clip, strong_convexity, visits=epochs
+            )
+        if not math.isfinite(output_rule.steepest(problem.loss, slope_clip)):
+            slope_clip = output_rule.growth(step, epochs * float(problem.n or 1))
+        return output_rule.moved(problem, step, epochs, slope_clip, 0.0, visits=1)
 
-    def _need_bounded_visits(self, problem: Problem, cut: float) -> None:
+    def _need_bounded_visits(self, problem: Problem, slope_clip: float) -> None:
         if problem.n is None and self.sampling != "permuted":
             raise UnsupportedCombinationError(
                 f"sampling={self.sampling!r} needs a public number of rows, and with "
                 f"adjacency={problem.adjacency.value!r} it is private; use sampling='permuted'"
             )
-        if math.isfinite(output_rule.steepest(problem.loss, cut)):
+        if math.isfinite(output_rule.steepest(problem.loss, slope_clip)):
             return
         boxed = any(side > 0 for side in problem.penalty.low) or any(
             side < 0 for side in problem.penalty.high
@@ -160,7 +165,7 @@ class OutputPerturbation(SolverDefaults):
         )
         weights = Release(
             name=WEIGHTS,
-            shape=(descent.size_of(problem),),
+            shape=(n_weights(problem),),
             clip=settings.visit,
             mechanism=settings.mechanism,
             sampling=rows,
@@ -181,10 +186,11 @@ class OutputPerturbation(SolverDefaults):
     ) -> Solution:
         """Descend row by row, then release."""
         total = rows_in_all(problem, data, release)
-        steps = release.steps(WEIGHTS, data.table.n, clip=settings.visit, at_most=1)
-        coordinates = Coordinates.of(problem, sparse=data.sparse)
-        weights = _descended(problem, settings, coordinates, data, total, steps)
-        return coordinates.to_data_units(descent.by_output(problem, steps.release_step(0, weights)))
+        steps = release.steps(WEIGHTS, data.n, clip=settings.visit, at_most=1)
+        scaling = Scaling.for_gradients(problem, sparse=data.sparse)
+        objective = Objective.of(problem, scaling, total)
+        weights = _descended(objective, settings, make_row_source(scaling, data), total, steps)
+        return objective.solution(steps.release_step(0, weights))
 
     def rehearsal(
         self, problem: Problem, settings: Settings, budget: Budget
@@ -198,61 +204,46 @@ class OutputPerturbation(SolverDefaults):
 
     def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
         """The noise of the release, which is all the noise there is."""
-        coordinates = Coordinates.of(problem)
-        size = descent.size_of(problem)
+        scaling, size = Scaling.for_gradients(problem), n_weights(problem)
         spread = 1.0 if settings.mechanism.independent else math.sqrt(size + 1.0)
         noise = plan.noise_scale(plan.releases[-1]) * spread
-        movable = np.count_nonzero(coordinates.inverse_scale)
-        prediction = noise * math.sqrt(movable * coordinates.spread + coordinates.unit**2)
-        far = settings.step_size * settings.epochs * n * coordinates.spread
+        far = settings.step_size * settings.epochs * n * scaling.spread
         return Forecast(
-            coefficient=noise * coordinates.inverse_scale * coordinates.target_scale,
-            prediction=prediction * coordinates.target_scale,
+            coefficient=noise * scaling.inverse_scale * scaling.target_scale,
+            prediction=scaling.prediction_noise(noise),
             kept=1.0 - math.exp(-far * problem.loss.smoothness),
             n=n,
-            assumes="features are independent and uniform within their bounds",
+            assumes=scaling.assumes,
         )
 
 
 def _descended(
-    problem: Problem,
-    settings: Settings,
-    coordinates: Coordinates,
-    data: BoundedData,
-    total: float,
-    steps: ReleaseBatch,
+    objective: Objective, settings: Settings, rows: ScaledRows, total: float, steps: ReleaseBatch
 ) -> Array:
     """The mean of the weights after the last blocks; a secret.
 
     Rows only take steps of their own; penalty and mean come at public times, between blocks.
     """
-    from privlearn.solvers._common.loops.sequential_sgd import shrink, visit_rows
-
-    model = descent.model_of(problem, coordinates, settings.cut, 1.0)
-    l1, l2, low, high = descent.penalty_of(problem, coordinates, total)
-    weights = np.clip(np.zeros(descent.size_of(problem)), low, high)
+    compiled, weights = objective.compiled(settings.slope_clip), objective.start()
     average, length = np.zeros_like(weights), float(np.linalg.norm(weights))
-    rows = rows_in_turn(coordinates, data)
     blocks = len(steps.batches.starts) - 1
     first = blocks - math.ceil(output_rule.AVERAGED * output_rule.BLOCKS)
-    pace = settings.step_size * total / output_rule.BLOCKS
+    step, radius = settings.step_size, settings.radius
     for k in range(blocks):
-        for some, batch in rows.portions(steps.rows(k)):
-            length = visit_rows(
-                some, batch, model, settings.step_size, settings.radius, weights, length
-            )
-        shrink(weights, pace, l1, l2, low, high)
+        for some, batch in rows.batches(steps.rows(k)):
+            length = sequential_sgd.visit_rows(some, batch, compiled, step, radius, weights, length)
+        write_prox(objective.penalty, step * total / output_rule.BLOCKS, weights)
         if k >= first:
             average += (weights - average) / (k + 1 - first)
     return average
 
 
-def _least_weight(problem: Problem) -> float:
+def _strong_convexity(problem: Problem) -> float:
     """The least weight of the L2 penalty on any number, where public facts tell it; else 0.
 
-    An intercept has none. In coordinates of a box that is yet to be estimated it is not known.
+    An intercept has none. In a box that is yet to be estimated it is not known.
     """
     if problem.n is None or problem.fit_intercept or problem.bounds.bought:
         return 0.0
-    _, l2, _, _ = descent.penalty_of(problem, Coordinates.of(problem), float(problem.n))
-    return float(l2.min())
+    objective = Objective.of(problem, Scaling.for_gradients(problem), float(problem.n))
+    return float(objective.penalty.curvatures.min())

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from privlearn._core.forecast import Forecast
 from privlearn._core.plan import Plan
 from privlearn._core.problem import Problem
-from privlearn._objective.losses import LOGISTIC, SOFTMAX, Target
-from privlearn.solvers._common.coordinates import Coordinates
+from privlearn.solvers._common.scaling import Scaling
 from privlearn.solvers.sgd import rules as sgd_rule
 from privlearn.solvers.sgd.rules import Settings
 
@@ -65,20 +64,16 @@ def outlook_of_steps(
     averaged: float,
 ) -> Forecast:
     """The same for any steps along gradients with `noise` on each number of their mean."""
-    coordinates = Coordinates.of(problem)
-    number = problem.loss.target is Target.NUMBER
-    odds = problem.loss.code in (LOGISTIC, SOFTMAX)
+    scaling = Scaling.for_gradients(problem)
+    number = problem.loss.has_unit
     bend = problem.loss.smoothness if math.isfinite(problem.loss.smoothness) else 1.0
-    curvature = coordinates.spread * bend * (1.0 if number else 0.5)
-    moved, kept = responses(steps, momentum, averaged, step, curvature)
+    curvature = scaling.spread * bend * (1.0 if number else 0.5)
+    moved, shrinkage = responses(steps, momentum, averaged, step, curvature)
     deviation = noise * float(np.linalg.norm(moved))
-    movable = np.count_nonzero(coordinates.inverse_scale)
-    prediction = deviation * math.sqrt(movable * coordinates.spread + coordinates.unit**2)
     return Forecast(
-        coefficient=deviation * coordinates.inverse_scale * coordinates.target_scale,
-        prediction=prediction * coordinates.target_scale,
-        kept=min(kept, 1.0),
+        coefficient=deviation * scaling.inverse_scale * scaling.target_scale,
+        prediction=scaling.prediction_noise(deviation),
+        kept=min(shrinkage, 1.0),
         n=n,
-        assumes="features are independent and uniform within their bounds"
-        + ("; scores are log-odds" if odds else ""),
+        assumes=scaling.assumes + ("; scores are log-odds" if problem.loss.log_odds else ""),
     )

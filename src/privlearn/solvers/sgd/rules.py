@@ -1,8 +1,8 @@
 """How `SGD` chooses steps, batch, clip and step size from public facts (proof.md, "The rule").
 
 In coordinates where no row is longer than 1, a fit is described by two statistical numbers, its
-clip and its `reach` (step size x steps / (1 - momentum): how far a constant unit gradient would
-carry the weights), and by two computational ones, steps and rate.
+clip and its `max_travel` (step size x steps / (1 - momentum): how far a constant unit gradient
+would carry the weights), and by two computational ones, steps and rate.
 """
 
 from __future__ import annotations
@@ -13,19 +13,32 @@ from dataclasses import dataclass
 import numpy as np
 
 from privlearn._core.problem import Problem
-from privlearn._objective.losses import HUBER, Loss, Target
+from privlearn._objective.losses import Loss, Target
+from privlearn.exceptions import UnsupportedCombinationError
+from privlearn.solvers._common.objective import n_weights
 from privlearn.solvers._common.snr import public_n_or_default
 
-__all__ = ["Settings", "clip", "largest_step", "sampling_rate", "slope", "step_size", "steps"]
+__all__ = [
+    "Settings",
+    "at_once",
+    "batch_rate",
+    "clip",
+    "largest_step",
+    "sampling_rate",
+    "slope",
+    "step_size",
+    "steps",
+    "weight_beside",
+]
 
 MOMENTUM = 0.9
 AVERAGED = 0.5
-REACH = 3.0
+MAX_TRAVEL = 3.0
 CLEAR = 1000.0  # signal at which nothing needs to be clipped
 LEAST_CLIP = 0.25
 LEAST_STEPS, MOST_STEPS, STEPS_IF_N_IS_PRIVATE = 250, 1000, 500
-LARGEST_STEP = 2.0
-LARGEST_SCALED_STEP = 1.0
+CHUNK_NUMBERS = 2**18  # noise drawn at once
+CHUNK_ROWS = 2**20  # a sixteenth of the row numbers drawn at once
 EPOCHS = 10.0
 MULTIPLIER = 2.0
 LEAST_MULTIPLIER = 0.3  # below it a sampled release may promise much and hide nothing
@@ -59,10 +72,10 @@ def clip(problem: Problem, mu: float) -> float:
 
 
 def steps(problem: Problem, mu: float, clip: float, momentum: float) -> int:
-    """As many as it takes to cover the reach with the largest step, within limits."""
+    """As many as it takes to cover the travel with the largest step, within limits."""
     if problem.n is None:
         return STEPS_IF_N_IS_PRIVATE
-    wanted = _clip_bounds(mu, clip, problem.n) * (1.0 - momentum) / largest_step(problem)
+    wanted = _max_travel(mu, clip, problem.n) * (1.0 - momentum) / largest_step(problem)
     return int(min(max(wanted, LEAST_STEPS), MOST_STEPS))
 
 
@@ -78,11 +91,11 @@ def sampling_rate(steps: int, mu: float) -> float:
 
 
 def step_size(problem: Problem, settings: Settings, rows: float) -> float:
-    """The step that covers the reach in the given steps, or the largest that heavy ball bears."""
+    """The step that covers the travel in the given steps, or the largest that heavy ball bears."""
     if settings.step_size is not None:
         return settings.step_size
     wanted = (
-        _clip_bounds(settings.mu, settings.clip, rows) * (1.0 - settings.momentum) / settings.steps
+        _max_travel(settings.mu, settings.clip, rows) * (1.0 - settings.momentum) / settings.steps
     )
     return min(wanted, largest_step(problem))
 
@@ -96,17 +109,37 @@ def slope(loss: Loss) -> float:
     return float(np.linalg.norm(loss.derivative(truth, nothing)))
 
 
-def _clip_bounds(mu: float, clip: float, rows: float) -> float:
-    """How far to go: until the noise would move a prediction by `REACH`."""
-    return REACH * mu * rows / clip
+def _max_travel(mu: float, clip: float, rows: float) -> float:
+    """How far to go: until the noise would move a prediction by `MAX_TRAVEL`."""
+    return MAX_TRAVEL * mu * rows / clip
 
 
 def largest_step(problem: Problem) -> float:
-    """With rows of length at most 1 the mean loss is at most as curved as the loss itself.
-
-    Huber's steps are in units of a scale that the same steps move, which bears less.
-    """
+    """With rows of length at most 1 the mean loss is at most as curved as the loss itself."""
     smoothness = problem.loss.smoothness
-    if problem.loss.code == HUBER:
-        return LARGEST_SCALED_STEP / smoothness
-    return LARGEST_STEP / (smoothness if math.isfinite(smoothness) else 1.0)
+    return problem.loss.longest_step / (smoothness if math.isfinite(smoothness) else 1.0)
+
+
+def weight_beside(share: float, rate: float, steps: int) -> float:
+    """Noise multiplier, relative to the steps', of one release over all rows beside them.
+
+    It costs `share` of what `steps` sampled steps cost in mu^2, by their central limit.
+    """
+    return 1.0 / (rate * float(np.sqrt(steps * share)))
+
+
+def batch_rate(problem: Problem, batch_size: int) -> float:
+    """The sampling rate that makes batches of this expected size, or a refusal."""
+    if problem.n is None:
+        raise UnsupportedCombinationError(
+            f"batch_size={batch_size} needs a public number of rows, and with "
+            f"adjacency={problem.adjacency.value!r} it is private; leave batch_size out"
+        )
+    return min(1.0, batch_size / problem.n)
+
+
+def at_once(problem: Problem, rate: float) -> int:
+    """How many steps to draw noise and batches for at once: by public facts, to bound memory."""
+    rows = CHUNK_ROWS if problem.n is None else problem.n
+    batch = max(1, int(rate * rows))
+    return max(1, min(256, CHUNK_NUMBERS // n_weights(problem), 16 * CHUNK_ROWS // batch))

@@ -18,24 +18,30 @@ from privlearn._core.problem import Budget, Problem
 from privlearn._core.releaser import Releaser
 from privlearn._core.sampling import FULL, Poisson
 from privlearn._data.bounded import BoundedData
-from privlearn._objective.losses import Target
 from privlearn._objective.penalties import PENALTIES
-from privlearn.solvers._common import descent
-from privlearn.solvers._common.coordinates import Coordinates
-from privlearn.solvers._common.prefetch import Ahead
+from privlearn.solvers._common.objective import Objective, n_weights
+from privlearn.solvers._common.prefetch import Prefetch
 from privlearn.solvers._common.row_count import count_release, rows_in_all
-from privlearn.solvers._common.row_source import rows_in_turn
+from privlearn.solvers._common.row_source import make_row_source
+from privlearn.solvers._common.scaling import Scaling
 from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
-from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers, check_shares
+from privlearn.solvers.base import (
+    Solution,
+    SolverDefaults,
+    Support,
+    check_numbers,
+    check_shares,
+    need_bounds,
+)
 from privlearn.solvers.sgd import rules as sgd_rule
-from privlearn.solvers.sgd.rules import Settings
+from privlearn.solvers.sgd.forecast import outlook
+from privlearn.solvers.sgd.rules import Settings, at_once, batch_rate, weight_beside
 from privlearn.solvers.sgd.steps import take_steps
 
-__all__ = ["SCALE_UNIT", "SGD"]
+__all__ = ["SGD"]
 
 GRADIENT = "clipped gradient"
 KEPT = 2.5e7  # numbers that computed rows may have to be kept: 100 MB
-SCALE_UNIT = 0.3  # its steps are 0.09 of the others', relative to itself, and it takes little clip
 
 
 @dataclass(frozen=True)
@@ -87,16 +93,14 @@ class SGD(SolverDefaults):
 
     def configure(self, problem: Problem, budget: Budget) -> Settings:
         """Numbers that were given, and the rule's for the rest."""
-        problem.bounds.need_features(self.name)
-        if problem.loss.target is Target.NUMBER:
-            problem.bounds.need_target(self.name)
-        mu = gdp_mu(problem, budget)
+        need_bounds(problem, self.name)
+        mu, width = gdp_mu(problem, budget), problem.n_features + int(problem.fit_intercept)
         clip = self.clip or sgd_rule.clip(problem, mu)
         momentum = sgd_rule.MOMENTUM if self.momentum is None else self.momentum
         steps = self.steps or sgd_rule.steps(problem, mu, clip, momentum)
         rate = sgd_rule.sampling_rate(steps, mu)
         if self.batch_size is not None:
-            rate = descent.batch_rate(problem, self.batch_size)
+            rate = batch_rate(problem, self.batch_size)
         return Settings(
             steps=steps,
             rate=rate,
@@ -105,19 +109,19 @@ class SGD(SolverDefaults):
             averaged=sgd_rule.AVERAGED if self.average is None else self.average,
             step_size=self.step_size,
             mu=mu,
-            stored=public_n_or_default(problem) * descent.width_of(problem) <= KEPT,
+            stored=public_n_or_default(problem) * width <= KEPT,
         )
 
     def plan(self, problem: Problem, settings: Settings, scale: float) -> Plan:
         """Steps releases of a clipped sum over a batch; the number of rows where it is private."""
         gradient = Release(
             name=GRADIENT,
-            shape=(descent.size_of(problem),),
+            shape=(n_weights(problem),),
             clip=settings.clip,
             sampling=FULL if settings.rate == 1.0 else Poisson(settings.rate),
             count=settings.steps,
         )
-        weight = descent.weight_beside(sgd_rule.COUNT_SHARE, settings.rate, settings.steps)
+        weight = weight_beside(sgd_rule.COUNT_SHARE, settings.rate, settings.steps)
         releases = (gradient,) if problem.n is not None else (count_release(weight), gradient)
         return Plan(
             releases=releases,
@@ -132,35 +136,30 @@ class SGD(SolverDefaults):
         self, problem: Problem, settings: Settings, data: BoundedData, release: Releaser
     ) -> Solution:
         """Descend along released gradients."""
-        n = data.table.n
         total = rows_in_all(problem, data, release)
-        portions = Ahead(
+        drawn = Prefetch(
             release,
             GRADIENT,
-            n,
+            data.n,
             clip=settings.clip,
             count=settings.steps,
-            at_once=descent.at_once(problem, settings.rate),
+            at_once=at_once(problem, settings.rate),
         )
-        coordinates = Coordinates.of(problem, sparse=data.sparse)
-        rows = rows_in_turn(coordinates, data, stored=settings.stored)
-        model = descent.model_of(problem, coordinates, settings.clip, SCALE_UNIT)
-        path = descent.start(
-            problem,
-            coordinates,
-            total,
-            scale_unit=SCALE_UNIT,
+        scaling = Scaling.for_gradients(problem, sparse=data.sparse)
+        unit = problem.loss.auxiliary.unit
+        objective = Objective.of(problem, scaling, total, auxiliary_unit=unit)
+        rows = make_row_source(scaling, data, stored=settings.stored)
+        state = objective.state(
             step_size=sgd_rule.step_size(problem, settings, total),
             momentum=settings.momentum,
             divisor=settings.rate * total,
             first_averaged=settings.steps - math.ceil(settings.averaged * settings.steps),
         )
         done = 0
-        for steps in portions:
-            take_steps(rows, model, path, steps, done)
+        for steps in drawn:
+            take_steps(rows, objective, settings.clip, state, steps, done)
             done += steps.taken
-        found = path.average if settings.averaged > 0 else path.weights
-        return coordinates.to_data_units(descent.by_output(problem, found))
+        return objective.solution(state.average if settings.averaged > 0 else state.weights)
 
     def rehearsal(
         self, problem: Problem, settings: Settings, budget: Budget
@@ -174,6 +173,4 @@ class SGD(SolverDefaults):
 
     def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
         """Noise on the weights for evenly spread, independent features and a quadratic loss."""
-        from privlearn.solvers.sgd.forecast import outlook
-
         return outlook(problem, settings, plan, n)

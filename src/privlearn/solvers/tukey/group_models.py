@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from privlearn._core.sampling import Batches
 from privlearn._data.bounded import BoundedData
+from privlearn.solvers.tukey import loops
 
 __all__ = ["group_models"]
 
@@ -31,13 +32,11 @@ def group_models(data: BoundedData, groups: Batches, fit_intercept: bool) -> Arr
     fit_intercept : bool
         Whether models have an intercept.
     """
-    from privlearn.solvers.tukey.loops import fit_blocks
-
-    models = np.empty((len(groups.starts) - 1, data.table.X.shape[1] + int(fit_intercept)))
+    models = np.empty((len(groups.starts) - 1, data.n_features + int(fit_intercept)))
     for first, last in _parts(groups.starts):
         starts = groups.starts[first : last + 1]
         X, y, present = _gathered(data.take(groups.rows[starts[0] : starts[-1]]))
-        fit_blocks(X, y, present, starts - starts[0], fit_intercept, models[first:last])
+        loops.fit_blocks(X, y, present, starts - starts[0], fit_intercept, models[first:last])
     return models
 
 
@@ -53,7 +52,7 @@ def _parts(starts: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
 
 def _gathered(data: BoundedData) -> tuple[Array, Array, NDArray[np.bool_]]:
     """All rows in one array each."""
-    n, p = data.table.X.shape
+    n, p = data.n, data.n_features
     X, y, present = np.empty((n, p)), np.empty(n), np.empty(n, dtype=np.bool_)
     start = 0
     for rows in data.blocks():

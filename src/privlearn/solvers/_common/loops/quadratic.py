@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from privlearn._core.jit import jit
+from privlearn._objective.prox import soft_threshold
 
 __all__ = ["minimise_quadratic"]
 
@@ -22,9 +23,7 @@ def _sweep(A, l1, low, high, w, gradient):
         if not curvature > 0.0:
             continue
         target = w[j] * curvature - gradient[j]
-        shrunk = 0.0  # never -0.0
-        if abs(target) > l1[j]:
-            shrunk = (target - math.copysign(l1[j], target)) / curvature
+        shrunk = soft_threshold(target, l1[j]) / curvature + 0.0  # never -0.0
         moved = min(max(shrunk, low[j]), high[j])
         change = moved - w[j]
         if change != 0.0:

@@ -1,17 +1,14 @@
 """Stored rows, their products with weights, and sums within the error of numerics.py."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._core.jit import jit
+from privlearn._core.jit import ANY_ORDER, jit
 
-__all__ = ["StoredRows", "add_block", "score_rows", "store_rows", "sum_rows"]
-
-# Sums over a block may run in any order (numerics.py), so they may use vector instructions; flags
-# that assume finite numbers stay off.
-ANY_ORDER = {"reassoc", "contract", "nsz"}
+__all__ = ["StoredRows", "add_block", "rescale_rows", "score_rows", "store_rows", "sum_rows"]
 
 
 class StoredRows(NamedTuple):
@@ -39,6 +36,28 @@ def store_rows(X, center, inverse_scale, values, squares):
             values[i, j] = value
             total += np.float64(value) * np.float64(value)
         squares[i] = total
+
+
+@jit(nogil=True)
+def rescale_rows(rows, factor, intercept_value):
+    """Multiply each feature of stored rows by its factor; write upper bounds of their lengths.
+
+    Rounding errors of a sum of squares are far below 2^-30 of it. Empty rows have norm 0 and keep
+    it.
+    """
+    values, columns, starts, _, norms = rows
+    for i in range(norms.size):
+        squares = intercept_value * intercept_value
+        if columns.size == 0:
+            for j in range(values.shape[1]):
+                values[i, j] *= factor[j]
+                squares += np.float64(values[i, j]) * np.float64(values[i, j])
+        else:
+            for k in range(starts[i], starts[i + 1]):
+                values[0, k] *= factor[columns[k]]
+                squares += np.float64(values[0, k]) * np.float64(values[0, k])
+        if norms[i] > 0.0:
+            norms[i] = math.sqrt(squares) * (1.0 + 2.0**-30)
 
 
 @jit(fastmath=ANY_ORDER)

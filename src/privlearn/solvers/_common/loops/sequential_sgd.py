@@ -6,7 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._core.jit import jit
+from privlearn._core.jit import ANY_ORDER, jit
+from privlearn._objective.losses.base import between
+from privlearn._objective.losses.compiled import write_loss_gradients
 from privlearn.solvers._common.loops.fourier_features import (
     LONG,
     mend_long_phases,
@@ -14,10 +16,8 @@ from privlearn.solvers._common.loops.fourier_features import (
     narrow_rows,
     turn_to_waves,
 )
-from privlearn.solvers._common.loops.loss_gradients import between, write_slopes
-from privlearn.solvers._common.loops.row_products import ANY_ORDER
 
-__all__ = ["ComputedRows", "Recipe", "shrink", "visit_rows"]
+__all__ = ["ComputedRows", "Recipe", "visit_rows"]
 
 ABOVE_ONE = 1.0 + 2.0**-40  # more than rounding can take from a bound on a length
 STILL_ABOVE = 1.0 + 2.0**-50  # the same for one addition
@@ -25,7 +25,7 @@ AT_ONCE = 64  # rows whose phases are computed by one product: BLAS likes small 
 
 
 class Recipe(NamedTuple):
-    """How Fourier features are computed; the names are those of `write_waves` in waves.py."""
+    """How Fourier features are computed; the names are those of `write_waves`."""
 
     turns: NDArray[np.float32]
     double: NDArray[np.float64]
@@ -79,37 +79,39 @@ def _into_the_ball(weights, radius):
 
 
 @jit(error_model="numpy")
-def _visit_row(row, target, model, step, weights, room):
+def _visit_row(row, target, objective, step, weights, workspace):
     """One step for a dense row; how far the weights moved, per length of the row."""
-    loss, threshold, outputs, width, unit, cap, _ = model
-    scores, slopes, along_scale = room
+    loss, threshold, outputs, width, intercept_value, slope_clip, _, _ = objective
+    scores, slopes, along = workspace
     for k in range(outputs):
         own = weights[k * width : (k + 1) * width]
-        scores[0, k] = _score(row, own) + (unit * own[row.size] if unit != 0.0 else 0.0)
-    write_slopes(loss, threshold, target, scores, 1.0, slopes, along_scale)
+        shift = intercept_value * own[row.size] if intercept_value != 0.0 else 0.0
+        scores[0, k] = _score(row, own) + shift
+    write_loss_gradients(loss, threshold, target, scores, 1.0, slopes, along)
     squares = 0.0
     for k in range(outputs):
-        own, by = weights[k * width : (k + 1) * width], step * between(slopes[0, k], cap)
+        own, by = weights[k * width : (k + 1) * width], step * between(slopes[0, k], slope_clip)
         squares += by * by
         _move(row, by, own)
-        if unit != 0.0:
-            own[row.size] -= by * unit
+        if intercept_value != 0.0:
+            own[row.size] -= by * intercept_value
     return math.sqrt(squares)
 
 
 @jit(error_model="numpy")
-def _room(outputs):
+def _new_workspace(outputs):
     """Memory for the scores and slopes of a row."""
     return np.empty((1, outputs)), np.empty((1, outputs)), np.empty(1)
 
 
 @jit(error_model="numpy", nogil=True)
-def _visit_stored(rows, batch, model, step, radius, weights, length):
-    loss, threshold, outputs, width, unit, cap, _ = model
+def _visit_stored(rows, batch, objective, step, radius, weights, length):
+    loss, threshold, outputs, width, intercept_value, slope_clip, _, _ = objective
     values, columns, starts, targets, norms = rows
-    sparse, features = columns.size > 0, width if unit == 0.0 else width - 1
+    sparse, has_intercept = columns.size > 0, intercept_value != 0.0
+    features = width - 1 if has_intercept else width
     scores, slopes = np.empty((1, outputs)), np.empty((1, outputs))
-    target, along_scale = np.empty(1), np.empty(1)
+    target, along = np.empty(1), np.empty(1)
     for i in batch:
         if norms[i] == 0.0:
             continue
@@ -121,12 +123,13 @@ def _visit_stored(rows, batch, model, step, radius, weights, length):
                     total += values[0, j] * own[columns[j]]
             else:
                 total = _score(values[i], own)
-            scores[0, k] = total + (unit * weights[k * width + features] if unit != 0.0 else 0.0)
+            shift = intercept_value * weights[k * width + features] if has_intercept else 0.0
+            scores[0, k] = total + shift
         target[0] = targets[i]
-        write_slopes(loss, threshold, target, scores, 1.0, slopes, along_scale)
+        write_loss_gradients(loss, threshold, target, scores, 1.0, slopes, along)
         squares = 0.0
         for k in range(outputs):
-            slope = between(slopes[0, k], cap)
+            slope = between(slopes[0, k], slope_clip)
             squares += slope * slope
             own = weights[k * width : k * width + features]
             if sparse:
@@ -134,8 +137,8 @@ def _visit_stored(rows, batch, model, step, radius, weights, length):
                     own[columns[j]] -= step * slope * values[0, j]
             else:
                 _move(values[i], step * slope, own)
-            if unit != 0.0:
-                weights[k * width + features] -= step * slope * unit
+            if has_intercept:
+                weights[k * width + features] -= step * slope * intercept_value
         length = (length + step * math.sqrt(squares) * norms[i]) * STILL_ABOVE
         if length > radius:
             length = _into_the_ball(weights, radius)
@@ -153,17 +156,17 @@ def _write_phases(inputs, recipe, single, lengths, phases):
 
 
 @jit(error_model="numpy", nogil=True)
-def _visit_computed(rows, model, step, radius, weights, length):
+def _visit_computed(rows, objective, step, radius, weights, length):
     """Calls and slices inside of the loop would take as long as the arithmetic; hence few."""
     recipe, inputs, targets, norms = rows
     turns, double, order, longest_first, amplitude, _ = recipe
-    loss, threshold, outputs, _, unit, cap, _ = model
-    (p, half), room = turns.shape, _room(outputs)
-    scores, slopes, along_scale = room
+    loss, threshold, outputs, _, intercept_value, slope_clip, _, _ = objective
+    (p, half), workspace = turns.shape, _new_workspace(outputs)
+    scores, slopes, along = workspace
     single, lengths = np.empty((AT_ONCE, p), np.float32), np.empty(AT_ONCE)
     phases, row = np.empty((AT_ONCE, half), np.float32), np.empty(2 * half, np.float32)
     moved = weights.copy()  # numba aligns it for vector instructions, a tenth faster
-    cosines, sines, own, level = row[:half], row[half:], moved[: 2 * half], moved[2 * half :]
+    cosines, sines, own, intercept = row[:half], row[half:], moved[: 2 * half], moved[2 * half :]
     target = np.empty(1)
     for start in range(0, targets.size, AT_ONCE):
         some = inputs[start : start + AT_ONCE]
@@ -180,14 +183,15 @@ def _visit_computed(rows, model, step, radius, weights, length):
             turn_to_waves(cosines, sines, amplitude)
             target[0] = targets[start + b]
             if outputs > 1:
-                far = _visit_row(row, target, model, step, moved, room)
+                far = _visit_row(row, target, objective, step, moved, workspace)
             else:
-                scores[0, 0] = _score(row, own) + (unit * level[0] if unit != 0.0 else 0.0)
-                write_slopes(loss, threshold, target, scores, 1.0, slopes, along_scale)
-                by = step * between(slopes[0, 0], cap)
+                shift = intercept_value * intercept[0] if intercept_value != 0.0 else 0.0
+                scores[0, 0] = _score(row, own) + shift
+                write_loss_gradients(loss, threshold, target, scores, 1.0, slopes, along)
+                by = step * between(slopes[0, 0], slope_clip)
                 _move(row, by, own)
-                if unit != 0.0:
-                    level[0] -= by * unit
+                if intercept_value != 0.0:
+                    intercept[0] -= by * intercept_value
                 far = abs(by)
             length = (length + norm * far) * STILL_ABOVE
             if length > radius:
@@ -196,21 +200,12 @@ def _visit_computed(rows, model, step, radius, weights, length):
     return length
 
 
-def visit_rows(rows, batch, model, step, radius, weights, length):
-    """One gradient step per row of the batch, slopes cut to `model.clip`, inside a ball.
+def visit_rows(rows, batch, objective, step, radius, weights, length):
+    """One gradient step per row of the batch, slopes cut to `objective.clip`, inside a ball.
 
     `length` is an upper bound of the weights' length, so the ball is looked at only when it may
     have been left. An empty row does nothing. Computed rows are all of their batch.
     """
     if isinstance(rows, ComputedRows):
-        return _visit_computed(rows, model, step, radius, weights, length)
-    return _visit_stored(rows, batch, model, step, radius, weights, length)
-
-
-@jit(error_model="numpy")
-def shrink(weights, step, l1, l2, low, high):
-    """The penalty's proximal map, at a public time."""
-    for j in range(weights.size):
-        moved = weights[j]
-        shorter = math.copysign(max(abs(moved) - step * l1[j], 0.0), moved)
-        weights[j] = min(max(shorter / (1.0 + step * l2[j]), low[j]), high[j])
+        return _visit_computed(rows, objective, step, radius, weights, length)
+    return _visit_stored(rows, batch, objective, step, radius, weights, length)

@@ -1,0 +1,106 @@
+"""Counting rows in bins: magnitudes of features, lengths of gradients, signed values."""
+
+import math
+
+import numpy as np
+
+from privlearn._core.jit import jit
+from privlearn._objective.losses.compiled import write_loss_gradients
+from privlearn.solvers._common.loops.row_products import score_rows
+from privlearn.solvers._common.loops.sgd import auxiliary_value
+
+__all__ = ["count_evenly", "count_lengths", "count_magnitudes", "count_signed"]
+
+AT_ONCE = 256
+
+
+@jit()
+def _power_of_two(magnitude, bins):
+    """0 for (1/2, 1] and above, then one more per halving; the last bin takes the rest and 0."""
+    if not magnitude > 0.0:
+        return bins - 1
+    return min(max(-math.frexp(magnitude)[1], 0), bins - 1)
+
+
+@jit(nogil=True)
+def count_magnitudes(values, columns, starts, present, counts):
+    """For each feature, how many rows that are present lie between two powers of two below 1."""
+    n, bins = present.size, counts.shape[1]
+    if columns.size == 0:
+        for i in range(n):
+            if present[i]:
+                for j in range(counts.shape[0]):
+                    counts[j, _power_of_two(abs(values[i, j]), bins)] += 1.0
+        return
+    there = 0.0
+    for i in range(n):
+        if present[i]:
+            there += 1.0
+            for k in range(starts[i], starts[i + 1]):
+                place = _power_of_two(abs(values[0, k]), bins)
+                counts[columns[k], place] += 1.0
+                counts[columns[k], bins - 1] -= 1.0
+    counts[:, bins - 1] += there
+
+
+@jit(error_model="numpy", nogil=True)
+def count_lengths(rows, present, objective, weights, longest, counts):
+    """How many gradients lie in each half power of two below `longest`, at the given weights."""
+    width, unit = objective.width, objective.intercept_value
+    features = width if unit == 0.0 else width - 1
+    inner = np.ascontiguousarray(weights[:features]).reshape(1, features)
+    auxiliary = auxiliary_value(objective, weights)
+    scores, slopes = np.empty((AT_ONCE, 1)), np.empty((AT_ONCE, 1))
+    along_auxiliary, gathered = np.empty(AT_ONCE), np.empty((0, features))
+    everyone = np.arange(rows.targets.size)
+    bins = counts.size
+    for start in range(0, everyone.size, AT_ONCE):
+        part = everyone[start : start + AT_ONCE]
+        score_rows(rows, part, inner, gathered, scores)
+        if unit != 0.0:
+            scores[: part.size] += unit * weights[features]
+        targets = rows.targets[part]
+        write_loss_gradients(
+            objective.loss, objective.threshold, targets, scores, auxiliary, slopes, along_auxiliary
+        )
+        for b in range(part.size):
+            if present[part[b]]:
+                across = slopes[b, 0] * rows.norms[part[b]]
+                along = along_auxiliary[b] * objective.auxiliary_unit
+                relative = (across * across + along * along) / (longest * longest)
+                half = bins - 1  # where a length is 0 or not a number
+                if relative > 0.0:
+                    half = int(min(max(-math.log2(relative), 0.0), bins - 1.0))
+                counts[half] += 1.0
+
+
+@jit(nogil=True)
+def count_signed(X, present, powers, counts):
+    """How many rows that are present lie between which signed powers of two, of each column.
+
+    The middle bin takes 0 and what is smaller than 2^-powers/2; the first and the last take
+    everything beyond. A row is in one bin of each column.
+    """
+    for i in range(present.size):
+        if present[i]:
+            for j in range(X.shape[1]):
+                exponent = math.frexp(X[i, j])[1] + powers // 2
+                place = 0
+                if X[i, j] != 0.0 and exponent > 0:
+                    place = min(exponent, powers)
+                counts[j, powers + place if X[i, j] > 0.0 else powers - place] += 1.0
+
+
+@jit(error_model="numpy", nogil=True)
+def count_evenly(X, present, low, per_width, counts):
+    """How many rows that are present lie in which of the even bins of each column.
+
+    Bins start at `low` and there are `per_width` to a unit; the first and the last take everything
+    beyond.
+    """
+    last = counts.shape[1] - 1
+    for i in range(present.size):
+        if present[i]:
+            for j in range(X.shape[1]):
+                place = (X[i, j] - low[j]) * per_width[j]
+                counts[j, int(min(max(place, 0.0), float(last)))] += 1.0

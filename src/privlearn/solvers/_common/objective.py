@@ -1,0 +1,129 @@
+"""What a solver minimises, in its own units: loss, penalty and the layout of the weights.
+
+Weights are one row per output, a number per feature and one for the intercept, then the auxiliary
+weight where the loss has one. All of it is public.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._core.problem import Problem
+from privlearn._objective.losses import Loss
+from privlearn._objective.prox import WeightPenalty
+from privlearn.solvers._common.loops.sgd import CompiledObjective, SGDState
+from privlearn.solvers._common.scaling import Scaling
+from privlearn.solvers.base import Solution
+
+__all__ = ["Objective", "n_weights"]
+
+Array = NDArray[np.float64]
+
+
+def n_weights(problem: Problem) -> int:
+    """Numbers in a gradient: a row of weights per output, and the auxiliary one."""
+    width = problem.n_features + int(problem.fit_intercept)
+    return problem.loss.outputs * width + problem.loss.auxiliary.count
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """The mean loss of rows in a solver's units, plus a penalty.
+
+    Attributes
+    ----------
+    loss : Loss
+        Of a score and a target in these units.
+    scaling : Scaling
+        Between these units and those of X and y.
+    penalty : WeightPenalty
+        Of every weight; intercepts are free, the auxiliary weight has limits.
+    auxiliary_unit : float
+        How much one unit of the auxiliary weight is.
+    """
+
+    loss: Loss
+    scaling: Scaling
+    penalty: WeightPenalty
+    auxiliary_unit: float = 1.0
+
+    @classmethod
+    def of(
+        cls, problem: Problem, scaling: Scaling, rows: float, *, auxiliary_unit: float = 1.0
+    ) -> Objective:
+        """The problem in a solver's units; means are over `rows`, public or released, rows."""
+        features = scaling.penalty(problem.penalty, problem.loss, rows)
+        penalty, loss = WeightPenalty.free(n_weights(problem)), problem.loss
+        for k in range(loss.outputs):
+            penalty.put(k * scaling.width, features)
+        if loss.auxiliary.count:
+            penalty.limit(
+                -1, loss.auxiliary.low / auxiliary_unit, loss.auxiliary.high / auxiliary_unit
+            )
+        return cls(loss, scaling, penalty, auxiliary_unit)
+
+    @property
+    def size(self) -> int:
+        """How many weights there are."""
+        return self.loss.outputs * self.scaling.width + self.loss.auxiliary.count
+
+    def start(self, auxiliary: float | None = None) -> Array:
+        """Weights at zero, or as near as their limits let them, and the auxiliary one as given."""
+        weights = np.zeros(self.size)
+        if self.loss.auxiliary.count:
+            first = self.loss.auxiliary.start if auxiliary is None else auxiliary
+            weights[-1] = first / self.auxiliary_unit
+        return self.penalty.inside(weights)
+
+    def step_factor(self, weights: Array) -> float:
+        """What steps are proportional to: the auxiliary weight, or 1."""
+        return float(weights[-1]) * self.auxiliary_unit if self.loss.auxiliary.count else 1.0
+
+    def prox(self, weights: Array, step: float) -> Array:
+        """The penalty's proximal map."""
+        return self.penalty.prox(weights, step)
+
+    def penalised(self, penalty: WeightPenalty) -> Objective:
+        """The same loss with another penalty."""
+        return replace(self, penalty=penalty)
+
+    def compiled(self, clip: float) -> CompiledObjective:
+        """What turns a row into a gradient, as compiled loops take it."""
+        return CompiledObjective(
+            loss=self.loss.code,
+            threshold=self.loss.threshold,
+            outputs=self.loss.outputs,
+            width=self.scaling.width,
+            intercept_value=self.scaling.intercept_value,
+            clip=clip,
+            auxiliaries=self.loss.auxiliary.count,
+            auxiliary_unit=self.auxiliary_unit,
+        )
+
+    def state(
+        self, *, step_size: float, momentum: float, divisor: float, first_averaged: int
+    ) -> SGDState:
+        """The start of a descent along sums of gradients, which are divided by `divisor`."""
+        weights = self.start()
+        return SGDState(
+            weights=weights,
+            previous=weights.copy(),
+            average=np.zeros(self.size),
+            penalty=self.penalty,
+            step_size=step_size,
+            momentum=momentum,
+            divisor=divisor,
+            first_averaged=first_averaged,
+        )
+
+    def by_output(self, weights: Array) -> Array:
+        """One row of weights per output."""
+        outputs, width = self.loss.outputs, self.scaling.width
+        return weights[: outputs * width].reshape(outputs, width)
+
+    def solution(self, weights: Array) -> Solution:
+        """The model in the units of X and y."""
+        return self.scaling.to_user_units(self.by_output(weights))

@@ -1,0 +1,290 @@
+"""The affine map between the units of X and y and those of a solver.
+
+It is known before any row is seen, from declared bounds or from privately estimated ones. Features
+in a box go to [-1, 1] around its centre. Where a row norm is declared, centring could lengthen
+sparse rows (a one-hot row has norm 1, its centred image sqrt(p)), so the two choices are compared
+by the noise that they would put on a coefficient, and the better one is taken.
+
+Rows are within box *and* norm (_data/clipping.py), so their images are as short as is said here.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._core.problem import Bounds, Problem
+from privlearn._data.bounded import Rows
+from privlearn._data.sparse import zero_is_allowed
+from privlearn._objective.losses import Loss
+from privlearn._objective.penalties import Penalty
+from privlearn._objective.prox import WeightPenalty
+from privlearn.exceptions import PlanViolationError
+from privlearn.solvers.base import Solution, sane
+
+__all__ = ["Scaling", "candidates"]
+
+Array = NDArray[np.float64]
+# The intercept's entry, relative to the longest x: a fifth costs the features 2 % more noise, 1
+# would cost 41 %. Chosen with the rest of SGD's rule (sgd/proof.md).
+INTERCEPT_SHARE = 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """x -> (x - center) / scale beside an entry for the intercept, y -> (y - center) / scale.
+
+    A feature that its bounds leave no slack has scale 0 (inverse 0); its image is 0 and so is its
+    coefficient.
+
+    Attributes
+    ----------
+    scale, inverse_scale : arrays of shape (n_features,)
+        Moments are divided by the one, gradients multiplied by the other: two roundings.
+    intercept_value : float
+        The intercept's entry in a row; 0 without intercept.
+    squared_norm : float
+        Largest squared length of a row: of (1, x, y) for moments, of the entries else.
+    spread : float
+        Variance of a feature for data as `assumes` says; only forecasts use it.
+    """
+
+    center: Array
+    scale: Array
+    inverse_scale: Array
+    intercept_value: float
+    target_center: float
+    target_scale: float
+    squared_norm: float
+    spread: float
+    assumes: str = "features are independent and uniform within their bounds"
+
+    @classmethod
+    def for_moments(cls, bounds: Bounds, n_features: int, intercept: bool) -> Scaling:
+        """Rows of (1, x, y) with x and y in [-1, 1]; the better choice for products of entries."""
+        found = [
+            cls._of_moments(bounds, *choice, intercept)
+            for choice in candidates(bounds, n_features, intercept)
+        ]
+        return min(found, key=lambda one: one.squared_norm * _typical(one.scale))
+
+    @classmethod
+    def for_gradients(cls, problem: Problem, *, sparse: bool = False) -> Scaling:
+        """Rows no longer than 1, so that steps, clips and thresholds mean the same everywhere.
+
+        Gradients grow with the length of a row, not with its square, so the criterion is the length
+        times the typical scale. Sparse rows are never centred.
+        """
+        choices = candidates(problem.bounds, problem.n_features, problem.fit_intercept)
+        if sparse and zero_is_allowed(problem.bounds):
+            choices = [_around_zero(*choice) for choice in choices]
+        center, scale, squares = min(choices, key=lambda c: math.sqrt(c[2]) * _typical(c[1]))
+        entry = INTERCEPT_SHARE * math.sqrt(squares or 1.0) if problem.fit_intercept else 0.0
+        length = math.sqrt(squares + entry**2) or 1.0
+        movable = max(int(np.count_nonzero(scale)), 1)
+        return cls(
+            center,
+            scale * length,
+            np.divide(1.0, scale * length, out=np.zeros_like(scale), where=scale > 0),
+            entry / length,
+            *_target(problem.bounds, problem.fit_intercept, problem.loss),
+            squared_norm=1.0,
+            spread=squares / length**2 / movable / 3.0 or 1.0 / 3.0,
+        )
+
+    @classmethod
+    def for_coordinates(cls, problem: Problem, *, centred: bool = True) -> Scaling:
+        """Features within [-1, 1] and a whole 1 for the intercept, before their scales are known.
+
+        Only a box that excludes zero is centred: elsewhere zero means something, as in columns of
+        0 and 1 that are 1 for few.
+        """
+        bounds, p = problem.bounds, problem.n_features
+        center, limit = np.zeros(p), np.full(p, np.inf)
+        if bounds.low is not None and bounds.high is not None:
+            if problem.fit_intercept and centred:
+                excluded = (bounds.low > 0.0) | (bounds.high < 0.0)
+                center = np.where(excluded, bounds.low / 2 + bounds.high / 2, 0.0)
+            limit = np.maximum(bounds.high - center, center - bounds.low)
+        if bounds.row_norm is not None and not center.any():
+            limit = np.minimum(limit, math.sqrt(bounds.row_norm**2 - float(problem.fit_intercept)))
+        return cls(
+            center,
+            limit,
+            np.divide(1.0, limit, out=np.zeros(p), where=limit > 0),
+            float(problem.fit_intercept),
+            *_target(bounds, problem.fit_intercept, problem.loss),
+            squared_norm=math.inf,
+            spread=1.0 / 3.0,
+        )
+
+    @classmethod
+    def _of_moments(
+        cls, bounds: Bounds, center: Array, scale: Array, length: float, intercept: bool
+    ) -> Scaling:
+        movable = int(np.count_nonzero(scale))
+        even = "uniform within their bounds"
+        if length < movable:
+            even = "share a third of the squared row norm equally"
+        return cls(
+            center,
+            scale,
+            np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0),
+            float(intercept),
+            *_target(bounds, intercept),
+            squared_norm=(length + 1.0 + float(intercept)) * (1.0 + 2.0**-40),
+            spread=length / movable / 3.0 if movable else 1.0 / 3.0,
+            assumes=f"features are independent, {even}",
+        )
+
+    def as_planned(self, planned: Scaling) -> Scaling:
+        """The same map with the planned length of rows, which must be enough for it.
+
+        Parameters
+        ----------
+        planned : Scaling
+            Of bounds that stood in for privately estimated ones: what was charged.
+        """
+        if self.squared_norm > planned.squared_norm or self.width != planned.width:
+            raise PlanViolationError(
+                "ranges estimated privately changed what is to be released: a solver bug"
+            )
+        return replace(self, squared_norm=planned.squared_norm)
+
+    def divided(self, scales: Array) -> Scaling:
+        """The map that divides each feature by its scale, too."""
+        return replace(self, scale=self.scale * scales, inverse_scale=self.inverse_scale / scales)
+
+    @property
+    def width(self) -> int:
+        """Entries of a row, the intercept's included."""
+        return len(self.center) + int(self.intercept_value > 0)
+
+    @property
+    def movable(self) -> int:
+        """How many features are not constant."""
+        return int(np.count_nonzero(self.inverse_scale))
+
+    def moment_rows(self, rows: Rows) -> Array:
+        """Rows of (1, x, y) in these units; an empty row is all zeros, its 1 included."""
+        first = self.width - len(self.center)
+        Z = np.empty((len(rows.y), self.width + 1))
+        Z[:, :first] = 1.0
+        np.subtract(rows.X, self.center, out=Z[:, first:-1])
+        Z[:, first:-1] /= np.where(self.scale > 0, self.scale, np.inf)
+        Z[:, -1] = self.targets(rows.y)
+        if not rows.present.all():
+            Z[~rows.present] = 0.0
+        return Z
+
+    def targets(self, y: Array) -> Array:
+        """Targets in these units."""
+        return (y - self.target_center) / self.target_scale
+
+    def penalty(self, penalty: Penalty, loss: Loss, rows: float) -> WeightPenalty:
+        """The penalty of the features' weights beside the mean loss of `rows` rows."""
+        total = penalty.total(rows)
+        unit = self.inverse_scale * self.target_scale  # coefficient per weight
+        share = 1.0 / (rows * self.target_scale**loss.degree)  # of one row's loss
+        constant = unit == 0.0
+        some = np.where(constant, 1.0, unit)
+        with np.errstate(over="ignore", invalid="ignore"):
+            low, high = np.asarray(total.low) / some, np.asarray(total.high) / some
+            l1, l2 = total.l1 * share * unit, total.l2 * share * unit**2
+        low, high = np.where(constant, -np.inf, low), np.where(constant, np.inf, high)
+        return WeightPenalty(sane(l1), sane(l2), low, high)
+
+    def moment_penalty(self, penalty: Penalty) -> WeightPenalty:
+        """The penalty of the features' weights beside a sum of squared errors.
+
+        Constants are held at 0 where limits are looked at.
+        """
+        nonconstant = self.scale > 0
+        scale = np.where(nonconstant, self.scale, 1.0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            l1, l2 = penalty.l1 / (scale * self.target_scale), penalty.l2 / scale**2
+            low = np.asarray(penalty.low) * scale / self.target_scale
+            high = np.asarray(penalty.high) * scale / self.target_scale
+        l1, l2 = np.where(nonconstant, l1, 0.0), np.where(nonconstant, l2, 0.0)
+        held = np.inf if penalty.smooth else 0.0
+        low, high = np.where(nonconstant, low, -held), np.where(nonconstant, high, held)
+        return WeightPenalty(sane(l1), sane(l2), low, high)
+
+    def to_user_units(self, weights: Array) -> Solution:
+        """The model in the units of X and y, from a row of `width` weights per output."""
+        return self._model(weights, weights[:, : len(self.center)] * self.inverse_scale)
+
+    def moments_to_user_units(self, coef: Array, intercept: float) -> Solution:
+        """The same for the weights of (x, 1), by division."""
+        weights = np.append(coef, [intercept])[None, :]
+        slopes = np.divide(coef, self.scale, out=np.zeros_like(coef), where=self.scale > 0)
+        return self._model(weights, slopes[None, :])
+
+    def _model(self, weights: Array, slopes: Array) -> Solution:
+        coef, intercept = slopes * self.target_scale, np.zeros(len(weights))
+        if self.intercept_value > 0:
+            moved = weights[:, len(self.center)] * self.intercept_value * self.target_scale
+            intercept = moved + self.target_center - coef @ self.center
+        return Solution(coef, intercept)
+
+    def prediction_noise(self, deviation: float) -> float:
+        """Standard deviation of predictions if every weight has `deviation`, evenly spread data."""
+        square = self.movable * self.spread + self.intercept_value**2
+        return deviation * math.sqrt(square) * self.target_scale
+
+
+def candidates(
+    bounds: Bounds, n_features: int, intercept: bool
+) -> list[tuple[Array, Array, float]]:
+    """Triples (center, scale, largest squared length of the scaled x)."""
+    choices = []
+    if bounds.low is not None and bounds.high is not None:
+        low, high = bounds.low, bounds.high
+        center = low / 2 + high / 2 if intercept else np.zeros(n_features)
+        # The larger of the two gaps, as computed: rounding is monotone, so |x - center| <= scale.
+        scale = np.maximum(high - center, center - low)
+        choices.append((center, scale, float(np.count_nonzero(scale))))
+    if bounds.row_norm is not None:
+        square = bounds.row_norm**2 - float(intercept)
+        largest = np.full(n_features, math.sqrt(square))
+        if bounds.low is not None and bounds.high is not None:
+            largest = np.minimum(largest, np.maximum(np.abs(bounds.low), np.abs(bounds.high)))
+        choices.append((np.zeros(n_features), largest, _knapsack(largest, square)))
+    return choices
+
+
+def _typical(scale: Array) -> float:
+    """Geometric mean of the scales: noise on a coefficient grows with norm^2 times scale."""
+    used = scale[scale > 0]
+    return float(np.exp(np.mean(np.log(used)))) if len(used) else 0.0
+
+
+def _knapsack(scale: Array, square: float) -> float:
+    """Largest sum of (x_j / scale_j)^2 with |x_j| <= scale_j and |x|^2 <= square.
+
+    Linear in the squares, so filling the smallest scales first is optimal.
+    """
+    squares = np.sort(scale[scale > 0] ** 2)
+    filled = np.cumsum(squares)
+    whole = int(np.searchsorted(filled, square, side="right"))
+    if whole == len(squares):
+        return float(whole)
+    used = filled[whole - 1] if whole else 0.0
+    return whole + float(square - used) / float(squares[whole])
+
+
+def _around_zero(center: Array, scale: Array, squares: float) -> tuple[Array, Array, float]:
+    """The same box around zero instead of its centre: |x| <= |center| + scale."""
+    return np.zeros_like(center), np.abs(center) + scale, squares
+
+
+def _target(bounds: Bounds, intercept: bool, loss: Loss | None = None) -> tuple[float, float]:
+    """Centre and half width of y's range, or 0 and 1; without intercept the centre is 0."""
+    if loss is not None and not loss.has_unit:
+        return 0.0, 1.0
+    low, high = bounds.target or (-1.0, 1.0)
+    center = low / 2 + high / 2 if intercept else 0.0
+    return center, max(high - center, center - low)
