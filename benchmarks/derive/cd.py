@@ -18,6 +18,7 @@ from benchmarks.datasets.generated import members
 from benchmarks.derive.harness import Candidate, ratios
 from privlearn import Lasso, LogisticRegression, Ridge
 from privlearn.solvers import CoordinateDescent
+from privlearn.solvers._common import histograms
 from privlearn.solvers.coordinate_descent import rules as cd_rule
 
 SEEDS = 4
