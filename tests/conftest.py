@@ -4,6 +4,8 @@ A fit without a seed draws its key from the operating system. Here that key is a
 test's name and of how often the test asked, so a test that noise decides passes always or never.
 ``pytest --noise N`` draws other noise: run a few N to learn how often such a test would fail.
 Forked and new processes draw from the operating system, as users' do.
+
+Where several processes test, each compiles another part of what all of them need (`compiling`).
 """
 
 import hashlib
@@ -14,10 +16,21 @@ import pytest
 
 from privlearn.noise.stream import system_keys
 
+MANY = 1_000  # tests: fewer do not need all that can be compiled
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the number that chooses the noise."""
     parser.addoption("--noise", type=int, default=0, help="draw other noise in every test")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Compile a share of what all tests need, where this is one of several processes."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "").removeprefix("gw")
+    if worker.isdigit() and len(session.items) >= MANY:
+        from compiling import compile_share
+
+        compile_share(int(worker), int(os.environ["PYTEST_XDIST_WORKER_COUNT"]))
 
 
 @pytest.fixture(autouse=True)

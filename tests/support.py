@@ -6,6 +6,7 @@ import importlib
 import inspect
 import pkgutil
 from dataclasses import replace
+from functools import cache
 from itertools import islice, product
 
 import numpy as np
@@ -16,7 +17,8 @@ from privlearn import HuberRegressor, KernelRegressor, LinearRegression, Logisti
 from privlearn._core.problem import Adjacency, Budget
 from privlearn._core.releaser import Releaser, round_to_grid, use_releaser
 from privlearn.audit.charge import _watched
-from privlearn.audit.levels import paid
+from privlearn.audit.draws import draws_by_depth
+from privlearn.audit.levels import paid, takes_levels
 from privlearn.audit.tape import record, replay_on
 from privlearn.private_bounds import WithPrivateBounds
 from privlearn.solvers import (
@@ -62,15 +64,16 @@ def modules():
         yield importlib.import_module(info.name)
 
 
+@cache
 def every_estimator():
-    """Every public estimator class, found by looking."""
+    """Every public estimator class, found by looking; a tuple, linear models first."""
     found = {}
     for module in modules():
         for name in getattr(module, "__all__", ()):
             thing = getattr(module, name)
             if _is_estimator(thing) and not name.startswith("Private"):
                 found[thing.__qualname__] = thing
-    return sorted(found.values(), key=is_kernel)
+    return tuple(sorted(found.values(), key=is_kernel))
 
 
 def is_kernel(estimator_class):
@@ -162,13 +165,14 @@ SAMPLED = ("one-pass", "output", "boosted")
 APART = ("tukey",)  # whose test fails on the adversary's few rows unless epsilon is large
 
 
+@cache
 def solvers_for(estimator_class, n_classes=2):
     """Names of the solvers that support an estimator, "auto"'s choice for many rows first."""
     model = estimator_class(**accepted(estimator_class, FACTS["box"]))
     problem = model._problem(1_000_000, N_FEATURES, n_classes=n_classes)
     first = resolve("auto", problem, Budget(1.0, 1e-6)).name
     able = [name for name, solver in SOLVERS.items() if not solver.support.missing(problem)]
-    return sorted(able, key=lambda name: name != first)
+    return tuple(sorted(able, key=lambda name: name != first))
 
 
 def modes_for(estimator_class, n_classes=2):
@@ -290,28 +294,38 @@ class Streamed(LogisticRegression):
         return self._planned_stream(self._streaming_solver(), table, None)[0].plan
 
 
-def checks_for(model):
+def checks_for(model, n_features=N_FEATURES):
     """The audits that say something about a model; for `check_row_locality` see `for_reading`.
+
+    Those of levels and of draws by depth return at once where there are none.
 
     A stream opens its plan anew for every batch and makes its release once in each, which the
     checks of plan, ledger and sampling, written for one fit with one opening, take for a mistake.
     """
-    every = [check for check in audit.CHECKS if check is not audit.check_row_locality]
-    if not isinstance(model, Streamed):
-        return every
-    other = (audit.check_plan, audit.check_ledger, audit.check_sampling)
-    return [check_stream, *(check for check in every if check not in other)]
+    idle = {audit.check_row_locality}
+    if not takes_levels(model, n_features):
+        idle.add(audit.check_levels)
+    if not draws_by_depth(model, n_features):
+        idle.add(audit.check_draws)
+    if isinstance(model, Streamed):
+        idle |= {audit.check_plan, audit.check_ledger, audit.check_sampling}
+    every = [check for check in audit.CHECKS if check not in idle]
+    return [check_stream, *every] if isinstance(model, Streamed) else every
 
 
-def for_reading():
+def solver_of(model):
+    """The name of the solver."""
+    return model.solver if isinstance(model.solver, str) else model.solver.name
+
+
+def for_reading(configurations):
     """A configuration of every estimator and of every solver, by name.
 
     How rows are read depends on them alone, and `check_row_locality` fits hundreds of times.
     """
     met = set()
-    for name, model in every_configuration():
-        solver = model.solver if isinstance(model.solver, str) else model.solver.name
-        new = {type(model).__name__, solver} - met
+    for name, model in configurations:
+        new = {type(model).__name__, solver_of(model)} - met
         if new and type(model) in every_estimator():
             met |= new
             yield name, model

@@ -31,6 +31,7 @@ from privlearn.cli.model_file import read_model
 
 ROWS, NEW_ROWS = 50, 7
 OLD_MODEL, OLD_PREDICTIONS = '{"an": "old model"}\n', "old predictions\n"
+PER_LEDGER = 10  # runs: reading a charge takes as long as there are data sets, and all are read
 FACTS = ["--target", "wage", "--bounds", "age=0:99", "--bounds-y", "0:1000", "--epsilon", "0.1"]
 
 
@@ -41,14 +42,13 @@ class Trial:
     folder: Path
     found: Counter[str] = field(default_factory=Counter)
     charged: set[str] = field(default_factory=set)
+    prepared: int = 0
 
     def __post_init__(self) -> None:
         people = "".join(f"{20 + k},{10 * k}\n" for k in range(ROWS))
         (self.folder / "people.csv").write_text(f"age,wage\n{people}")
         new = "".join(f"{20 + k}\n" for k in range(NEW_ROWS))
         (self.folder / "new.csv").write_text(f"age\n{new}")
-        status = privlearn(["ledger", self.path("a.ledger"), "--create", "--epsilon", "1"])
-        assert status == 0
 
     def path(self, name: str) -> str:
         """A file of the folder."""
@@ -62,11 +62,23 @@ class Trial:
         return [*line, "--overwrite"] if overwrite else line
 
     def prepare(self, *, overwrite: bool) -> None:
-        """Old files, or none."""
+        """Old files, or none; and now and then a new ledger."""
+        if self.prepared % PER_LEDGER == 0:
+            self._new_ledger()
+        self.prepared += 1
         for name, text in (("model.json", OLD_MODEL), ("out.csv", OLD_PREDICTIONS)):
             (self.folder / name).unlink(missing_ok=True)
             if overwrite:
                 (self.folder / name).write_text(text)
+
+    def _new_ledger(self) -> None:
+        """An empty ledger, and nothing of the one before it."""
+        for old in self.folder.glob("a.ledger*"):
+            old.unlink()
+        self.charged.clear()
+        with open(os.devnull, "w") as quiet, redirect_stdout(quiet):
+            status = privlearn(["ledger", self.path("a.ledger"), "--create", "--epsilon", "1"])
+        assert status == 0
 
     def inspect(self, dataset: str, *, overwrite: bool) -> None:
         """Count what is wrong, and what is there."""

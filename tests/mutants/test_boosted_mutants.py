@@ -95,4 +95,4 @@ CHECKS = (audit.check_empty_rows, audit.check_replay)
 @BUGS.parametrize()
 def test_caught_by_the_generic_audits(plant, where, monkeypatch):
     models = [model for model in models_in(where, "boosted") if not is_kernel(type(model))]
-    demand_caught(plant, models, monkeypatch, lambda _: CHECKS)
+    demand_caught(plant, models, monkeypatch, lambda *_: CHECKS)

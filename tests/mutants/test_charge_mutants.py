@@ -11,10 +11,7 @@ import pickle
 import numpy as np
 import pytest
 
-import test_after_charge
-import test_atomic_fit
-import test_output_steps
-import test_streaming
+from linear_model import test_after_charge, test_atomic_fit, test_streaming
 from privlearn import LinearRegression, LogisticRegression, Ridge, audit
 from privlearn._objective.losses import Softmax
 from privlearn.linear_model import atomic, base, bond
@@ -23,6 +20,7 @@ from privlearn.solvers import OutputPerturbation
 from privlearn.solvers._common import memory, rehearsal
 from privlearn.solvers._common.objective import Objective
 from privlearn.solvers._common.scaling import Scaling
+from solvers.output_perturbation import test_output_steps
 
 KNOWN = {"bounds_X": (0, 1), "bounds_y": (0, 1)}
 AFTER, LEFT, STREAM = [], [], []

@@ -4,13 +4,13 @@ import csv
 
 import pytest
 
-import test_cli_files as files
-import test_cli_locality as locality
-import test_cli_texts as texts
+from cli import test_cli_files as files
+from cli import test_cli_locality as locality
+from cli import test_cli_texts as texts
+from cli.test_cli_files import empty_ledger, folder, refused  # noqa: F401 (fixtures)
 from privlearn.cli import guard, header, outputs, paths, tables
 from privlearn.cli.outputs import Output
 from privlearn.cli.parquet import ParquetTable
-from test_cli_files import empty_ledger, folder, refused  # noqa: F401 (fixtures)
 
 BUGS = []
 

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-import test_ledger_closed as closed
-import test_ledger_filter as filtered
+from ledger import test_ledger_closed as closed
+from ledger import test_ledger_filter as filtered
 from privlearn import Ledger
 from privlearn.exceptions import LedgerError
 from privlearn.ledger import composition_cost as price

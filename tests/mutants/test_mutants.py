@@ -40,7 +40,8 @@ from privlearn.solvers.moments.solver import SufficientStatistics
 from privlearn.solvers.one_pass import solver as one_pass
 from privlearn.solvers.output_perturbation import solver as output_perturbation
 from privlearn.solvers.output_perturbation.solver import OutputPerturbation
-from support import every_configuration
+from selection import fast_configurations
+from support import solver_of
 
 MUTANTS = []
 
@@ -51,7 +52,7 @@ def mutant(plant):
 
 
 def mutant_of(solver, where=""):
-    """A bug of one solver: the audits, which do not know it, are run where it can show.
+    """A bug of one solver, or of all: the audits, which do not know it, run where it can show.
 
     `where` is part of the names of configurations, for what only some losses have.
     """
@@ -152,7 +153,7 @@ def empty_row_as_zeros_with_an_intercept(patch):
     patch.setattr(Scaling, "moment_rows", present_after_all)
 
 
-@mutant
+@mutant_of(None, where="replace_one")
 def replace_one_accounted_as_zero_out(patch):
     patch.setattr(Adjacency, "replaces", property(lambda self: False))
 
@@ -777,34 +778,26 @@ def weights_published_without_noise(patch):
 
 
 def in_turns():
-    """Every configuration, solvers, estimators, relations and bounds taking turns.
-
-    So a bug is met early. Where an estimator has all 15 of them, steps of 7 change relation and
-    bounds every time, and each group begins elsewhere.
-    """
+    """What the fast tests audit, solvers taking turns, so that a bug is met early."""
     groups = defaultdict(list)
-    for name, model in every_configuration():
-        groups[str(model.solver), type(model)].append((name, model))
-    mixed = [
-        [group[7 * (k + place) % len(group)] for k in range(len(group))]
-        for place, group in enumerate(groups.values())
-    ]
-    first = {key[0]: group for key, group in reversed([*zip(groups, mixed, strict=True)])}
-    rest = [group for group in mixed if all(group is not other for other in first.values())]
-    turns = [*zip_longest(*first.values()), *zip_longest(*rest)]
-    return [pair for turn in turns for pair in turn if pair is not None]
+    for name, model in fast_configurations():
+        groups[str(model.solver)].append((name, model))
+    return [pair for turn in zip_longest(*groups.values()) for pair in turn if pair is not None]
 
 
 CONFIGURED = in_turns()
 
 
-def solver_of(model):
-    return model.solver if isinstance(model.solver, str) else model.solver.name
+def marked():
+    """The general bugs and the first of each solver; the others are planted in the slow tests."""
+    first = {solver: plant for plant, solver, _ in reversed(MUTANTS)}
+    for plant, solver, where in MUTANTS:
+        fast = solver is None or plant is first[solver]
+        marks = () if fast else pytest.mark.slow
+        yield pytest.param(plant, solver, where, id=plant.__name__, marks=marks)
 
 
-@pytest.mark.parametrize(
-    ("plant", "solver", "where"), MUTANTS, ids=[plant.__name__ for plant, _, _ in MUTANTS]
-)
+@pytest.mark.parametrize(("plant", "solver", "where"), list(marked()))
 def test_caught_by_the_generic_audits(plant, solver, where, monkeypatch):
     models = [
         model for name, model in CONFIGURED if solver in (None, solver_of(model)) and where in name

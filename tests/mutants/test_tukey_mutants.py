@@ -128,4 +128,4 @@ CHECKS = (audit.check_sampling, audit.check_replay, audit.check_draws, audit.che
 @BUGS.parametrize()
 def test_caught_by_the_generic_audits(plant, where, monkeypatch):
     models = [model for model in models_in(where, "tukey") if not is_kernel(type(model))]
-    demand_caught(plant, models, monkeypatch, lambda _: CHECKS)
+    demand_caught(plant, models, monkeypatch, lambda *_: CHECKS)

@@ -264,6 +264,7 @@ def failed(found):
     ]
 
 
+@pytest.mark.slow
 def test_the_findings_hold_on_generated_rows(on_generated_rows):
     assert len(findings.findings(on_generated_rows)) == 24
     assert failed(on_generated_rows) == []

@@ -24,7 +24,7 @@ from privlearn.audit.failure import AuditFailure
 from privlearn.audit.tape import Entry, Tape, record, replay_on
 from privlearn.exceptions import PrivacyTestFailedError
 
-__all__ = ["check_draws", "depth_of", "divergences", "places"]
+__all__ = ["check_draws", "depth_of", "divergences", "draws_by_depth", "places"]
 
 Array = NDArray[np.float64]
 SIGNIFICANCE = 1e-6  # false alarms of one check
@@ -120,12 +120,17 @@ def _intersection(one: list[list[int]], i: int, two: list[list[int]], j: int) ->
     return total
 
 
+def draws_by_depth(model: Any, n_features: int) -> bool:  # noqa: ANN401
+    """Whether points are drawn among models at all, so that there is something to check."""
+    plan = model.plan(n=1_000, n_features=n_features)
+    return any(isinstance(release.mechanism, DepthDraw) for release in plan.releases)
+
+
 def check_draws(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # noqa: ANN401
     """Refute the declared law of draws by depth, or their declared privacy, or pass."""
     rng = np.random.default_rng(seed)
     model = audited(estimator, on_invalid="drop", random_state=seed)
-    plan = model.plan(n=1_000, n_features=n_features)
-    if not any(isinstance(release.mechanism, DepthDraw) for release in plan.releases):
+    if not draws_by_depth(model, n_features):
         return
     _, data, _ = base_data(model, n_features, rng)
     found = []

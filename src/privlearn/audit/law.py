@@ -36,10 +36,10 @@ LAWS: dict[str, Callable[[Array], Array]] = {
 def standard_noise(estimator: Any, X: Array, y: Array, fits: int) -> dict[str, Array]:  # noqa: ANN401
     """(released - statistic) / scale of every release, over several fits."""
     found: dict[str, list[Array]] = defaultdict(list)
+    model = audited(estimator)
     for k in range(fits):
-        model = audited(estimator)
-        if model.random_state is not None:
-            model.set_params(random_state=model.random_state + k)
+        if estimator.random_state is not None:
+            model.random_state = estimator.random_state + k
         tape = record(model, X, y)
         assert tape.plan is not None
         for entry in tape.entries:

@@ -22,7 +22,7 @@ from privlearn.audit.replay import moved
 from privlearn.audit.tape import Tape, record, replay_on
 from privlearn.exceptions import MissingFactError, UnsupportedCombinationError
 
-__all__ = ["check_levels", "paid"]
+__all__ = ["check_levels", "paid", "takes_levels"]
 
 Array = NDArray[np.float64]
 LEVELS = 20  # distinct ones: more than a solver will want to keep apart
@@ -58,7 +58,7 @@ def check_levels(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # 
     """
     rng = np.random.default_rng(seed)
     model = audited(estimator, on_invalid="drop", random_state=seed)
-    if not _takes_levels(model, n_features):
+    if not takes_levels(model, n_features):
         return
     levels = model.epsilon * SPREAD ** -np.append(np.sort(rng.random(LEVELS - 1))[::-1], 0.0)
     tried = levels[[0, LEVELS // 2, -1]]
@@ -68,7 +68,8 @@ def check_levels(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # 
             _compare(model, data, neighbours[0], everybody)
 
 
-def _takes_levels(model: Any, n_features: int) -> bool:  # noqa: ANN401
+def takes_levels(model: Any, n_features: int) -> bool:  # noqa: ANN401
+    """Whether people may have levels of their own, so that there is something to check."""
     if "sample_epsilon" not in signature(model.fit).parameters:
         return False
     try:

@@ -155,7 +155,7 @@ def test_the_rule_sees_a_problem_and_a_budget():
 # docs/how-to-choose.md
 
 
-PAGE = (Path(__file__).resolve().parents[1] / "docs" / "how-to-choose.md").read_text()
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "how-to-choose.md").read_text()
 MODELS = [cls.__name__ for cls in every_estimator()]
 LOSSES = {"squares": "squared", "Huber": "huber", "several classes": "softmax"}
 

@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 import privlearn
-from after_charge_sweep import combination
+from linear_model.after_charge_sweep import combination
 from privlearn import (
     ElasticNet,
     HuberRegressor,

@@ -16,7 +16,7 @@ from privlearn.cli import main
 from privlearn.cli.models import MODELS
 from privlearn.cli.progress import progress
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = ("demo", "plan", "fit", "predict", "ledger", "verify")
 
 

@@ -26,7 +26,7 @@ from privlearn.exceptions import (
 )
 from privlearn.ledger.names import normal_name, twin_key
 
-FIXTURES = Path(__file__).parent / "fixtures" / "ledgers"
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "ledgers"
 DELTA = 1e-6
 
 

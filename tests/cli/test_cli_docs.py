@@ -8,7 +8,7 @@ from pathlib import Path
 
 from privlearn.cli import main
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "command-line.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "command-line.md"
 
 
 def run(command, folder):

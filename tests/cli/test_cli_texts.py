@@ -12,12 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privlearn.cli import guard, main
-from privlearn.cli.errors import CommandError
-from privlearn.cli.header import looks_like_data
-from privlearn.cli.lines import LONGEST_CELL
-from privlearn.cli.tables import open_source
-from test_cli_files import (  # noqa: F401 (fixtures)
+from cli.test_cli_files import (  # noqa: F401 (fixtures)
     CHARGE,
     FIT,
     ROWS,
@@ -26,6 +21,11 @@ from test_cli_files import (  # noqa: F401 (fixtures)
     folder,
     refused,
 )
+from privlearn.cli import guard, main
+from privlearn.cli.errors import CommandError
+from privlearn.cli.header import looks_like_data
+from privlearn.cli.lines import LONGEST_CELL
+from privlearn.cli.tables import open_source
 
 SECRET = "Szymborska"
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from ledger.test_ledger_closed import gaussian
 from privlearn import Ledger
 from privlearn._core.problem import Budget
 from privlearn.accounting import ApproximateLoss, Gaussian, PureLoss, compose
 from privlearn.exceptions import LedgerError, MissingFactError
 from privlearn.ledger.filter import GAUSSIAN, OPEN, PURE, WHOLE, Filter, kind_of
 from privlearn.ledger.names import normal_name, twin_key
-from test_ledger_closed import gaussian
 
 BUDGET = Budget(2.0, 1e-6)
 D = BUDGET.delta

@@ -12,7 +12,7 @@ from privlearn._core.certificate_check import GRID, check_certificate
 from privlearn.cli import main
 from privlearn.cli.model_file import read_model
 
-FIXTURES = Path(__file__).resolve().parent / "fixtures"
+FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 CERTIFICATES = sorted(FIXTURES.glob("certificates/*/*.json"))
 MODELS = sorted(FIXTURES.glob("models/*/*.json"))
 ANY_CERTIFICATE = FIXTURES / "certificates" / "0.1.0.dev0" / "moments-zero_out.json"

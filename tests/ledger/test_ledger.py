@@ -438,7 +438,7 @@ def test_the_file_of_a_private_n_does_not_depend_on_n(tmp_path, monkeypatch):
 
 
 def test_the_example_of_the_page(tmp_path, monkeypatch, capsys):
-    page = Path(__file__).resolve().parents[1] / "docs" / "ledger.md"
+    page = Path(__file__).resolve().parents[2] / "docs" / "ledger.md"
     code = re.search(r"```python\n(.*?)```", page.read_text(), re.S).group(1)
     monkeypatch.chdir(tmp_path)
     exec(compile(code, "docs/ledger.md", "exec"), {})

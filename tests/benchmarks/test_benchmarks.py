@@ -15,7 +15,7 @@ from benchmarks.datasets.columns import clipped
 from benchmarks.harness import components, needs, report, timing
 from benchmarks.harness.needs import Need, Options
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 COMPONENTS = components.discover()
 STORED = sorted(
     path for group in components.GROUPS for path in report.RESULTS.glob(f"{group}/*.json")
@@ -245,6 +245,7 @@ def test_quick_results_never_replace_the_real_ones():
     assert f"{report.folder(Options(quick=True)).name}/" in ignored
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", STORED, ids=lambda path: path.stem)
 def test_kept_pages_are_made_from_the_kept_results(path, tmp_path):
     name = f"{path.parent.name}/{path.stem}"

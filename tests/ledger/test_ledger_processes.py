@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def stress_tool():
-    file = Path(__file__).resolve().parents[1] / "tools" / "stress_ledger.py"
+    file = Path(__file__).resolve().parents[2] / "tools" / "stress_ledger.py"
     spec = importlib.util.spec_from_file_location("stress_ledger", file)
     module = importlib.util.module_from_spec(spec)
     sys.modules["stress_ledger"] = module
