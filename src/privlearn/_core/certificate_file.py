@@ -123,7 +123,7 @@ _SAMPLINGS: dict[str, tuple[type[Any], Callable[..., Sampling]]] = {
     "permuted": (Permuted, Permuted),
     "with_replacement": (WithReplacement, WithReplacement),
 }
-_FIXED = ("name", "selects", "independent")  # fields that are the same for every object of a kind
+_FIXED = ("name", "independent")  # fields that are the same for every object of a kind
 
 
 def _parameters(kind: type[Any]) -> dict[str, type | tuple[type, ...]]:

@@ -14,8 +14,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from privlearn._core.forecast import Forecast
-from privlearn._core.mechanisms import GAUSSIAN, DepthDraw, Mechanism, Shift
-from privlearn._core.mechanisms.tukey_boxes import STEP
+from privlearn._core.mechanisms import GAUSSIAN, Kind, Mechanism, Shift
 from privlearn._core.numerics import MAX_COLUMNS, MAX_ROWS, power_of_two_below, summation_error
 from privlearn._core.problem import Adjacency, Budget
 from privlearn._core.sampling import FULL, ONE_VISIT, Sampling
@@ -201,14 +200,15 @@ class Plan:
 
     def grid(self, release: Release) -> float:
         """Step of the grid, a power of two, on which the release is rounded and noised."""
-        if isinstance(release.mechanism, DepthDraw):
-            return STEP
-        return power_of_two_below(self._finest_grid(release))
+        own = release.mechanism.grid
+        return power_of_two_below(self._finest_grid(release)) if own is None else own
 
     def _rounding(self, release: Release) -> float:
         """What floating point adds to the distance between neighbours."""
         rows = MAX_ROWS if self.rows is None else self.rows
-        steps = 2.0 if release.mechanism.selects else release.norm.of_ones(release.size)
+        steps = (
+            2.0 if release.mechanism.kind is Kind.SELECTION else release.norm.of_ones(release.size)
+        )
         return steps * self._finest_grid(release) + 2.0 * summation_error(rows) * release.clip
 
     def sensitivity(self, release: Release, visits: int = 1) -> float:

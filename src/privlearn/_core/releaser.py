@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from privlearn._core.certificate import Certificate
-from privlearn._core.mechanisms import DepthDraw
+from privlearn._core.mechanisms import Kind
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget
 from privlearn._core.sampling import FULL, Batches, Disjoint
@@ -93,12 +93,11 @@ class Releaser:
     def __call__(self, name: str, statistic: ArrayLike, *, clip: float) -> Array:
         """Release `statistic`, a sum of contributions of norm at most `clip`, with noise."""
         release = self._take(name, np.shape(statistic), clip)
-        if release.mechanism.selects:
+        if release.mechanism.kind is not Kind.NOISE:
+            verb = "select" if release.mechanism.kind is Kind.SELECTION else "draw"
             raise PlanViolationError(
-                f"release {name!r} is a selection; use select, not a plain release"
+                f"release {name!r} is a {release.mechanism.kind}; use {verb}, not a plain release"
             )
-        if isinstance(release.mechanism, DepthDraw):
-            raise PlanViolationError(f"release {name!r} is a draw; use draw, not a plain release")
         if release.sampling != FULL:
             raise PlanViolationError(
                 f"release {name!r} is of drawn rows; call steps({name!r}, n, ...)"
@@ -108,7 +107,7 @@ class Releaser:
     def select(self, name: str, scores: ArrayLike, *, clip: float) -> int:
         """Release the index of the largest score after noise, and nothing else."""
         release = self._take(name, np.shape(scores), clip)
-        if not release.mechanism.selects:
+        if release.mechanism.kind is not Kind.SELECTION:
             raise PlanViolationError(
                 f"release {name!r} is planned with {release.mechanism.name} noise"
             )
@@ -228,7 +227,7 @@ class Releaser:
         return np.asarray((units + noise) * grid, dtype=np.float64)
 
     def _draw(self, release: Release, ordered: Array) -> Array:
-        if not isinstance(release.mechanism, DepthDraw):
+        if release.mechanism.kind is not Kind.DRAW:
             raise PlanViolationError(
                 f"release {release.name!r} is planned as {release.mechanism.name}"
             )

@@ -16,7 +16,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import stats
 
-from privlearn._core.mechanisms import DepthDraw
+from privlearn._core.mechanisms import Kind
 from privlearn._core.mechanisms.tukey_boxes import STEP
 from privlearn.accounting import ApproximateLoss
 from privlearn.audit.adversary import audited, base_data, neighbourhoods
@@ -123,7 +123,7 @@ def _intersection(one: list[list[int]], i: int, two: list[list[int]], j: int) ->
 def draws_by_depth(model: Any, n_features: int) -> bool:  # noqa: ANN401
     """Whether points are drawn among models at all, so that there is something to check."""
     plan = model.plan(n=1_000, n_features=n_features)
-    return any(isinstance(release.mechanism, DepthDraw) for release in plan.releases)
+    return any(release.mechanism.kind is Kind.DRAW for release in plan.releases)
 
 
 def check_draws(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # noqa: ANN401
@@ -149,7 +149,7 @@ def check_draws(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # n
 
 
 def _draws(tape: Tape) -> list[Entry]:
-    return [entry for entry in tape.entries if isinstance(entry.release.mechanism, DepthDraw)]
+    return [entry for entry in tape.entries if entry.release.mechanism.kind is Kind.DRAW]
 
 
 def _places(tape: Tape, entry: Entry, rng: Generator) -> Array:

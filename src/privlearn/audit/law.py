@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from privlearn._core.mechanisms import DepthDraw
+from privlearn._core.mechanisms import Kind
 from privlearn.audit.adversary import audited, base_data
 from privlearn.audit.failure import AuditFailure
 from privlearn.audit.tape import record
@@ -43,7 +43,7 @@ def standard_noise(estimator: Any, X: Array, y: Array, fits: int) -> dict[str, A
         tape = record(model, X, y)
         assert tape.plan is not None
         for entry in tape.entries:
-            if isinstance(entry.release.mechanism, DepthDraw):
+            if entry.release.mechanism.kind is Kind.DRAW:
                 continue  # no noise is added; draws.py looks at them
             scale = tape.plan.noise_scale(entry.release)
             found[entry.release.name].append((entry.released - entry.statistic).ravel() / scale)

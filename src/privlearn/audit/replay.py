@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._core.mechanisms import DepthDraw
+from privlearn._core.mechanisms import Kind
 from privlearn._core.plan import Plan
 from privlearn._core.releaser import round_to_grid
 from privlearn.audit.adversary import CONTAINERS, audited, neighbourhoods
@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 
 def moved(plan: Plan, first: Entry, second: Entry) -> float:
     """Distance between two statistics on the release's grid, in the release's norm."""
-    if isinstance(first.release.mechanism, DepthDraw):
+    if first.release.mechanism.kind is Kind.DRAW:
         return ranks_moved(first.statistic, second.statistic)
     grid = plan.grid(first.release)
     units = round_to_grid(first.statistic, grid) - round_to_grid(second.statistic, grid)

@@ -42,5 +42,5 @@ def _choice(plan: Plan) -> list[str]:
     return [
         f"a choice of {release.count} among {release.size} features for {plan.share(release):.0%}"
         for release in plan.releases
-        if release.stage == "bounds" and release.mechanism.selects
+        if release.stage == "bounds" and release.mechanism.kind == "selection"
     ]

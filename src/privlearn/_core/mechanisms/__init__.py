@@ -7,7 +7,8 @@ composes. Both take the same `noise_scale`, so what is drawn is what is accounte
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from enum import StrEnum
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +26,21 @@ __all__ = [
     "MECHANISMS",
     "SPHERICAL",
     "DepthDraw",
+    "Kind",
     "Mechanism",
     "Shift",
 ]
 
 Units = NDArray[np.int64]
 Array = NDArray[np.float64]
+
+
+class Kind(StrEnum):
+    """What leaves a mechanism."""
+
+    NOISE = "noise"  # numbers with noise
+    SELECTION = "selection"  # the index of the largest noisy score
+    DRAW = "draw"  # a point that is drawn among models
 
 
 @dataclass(frozen=True)
@@ -63,8 +73,12 @@ class Mechanism(Protocol):
         """How certificates call it."""
 
     @property
-    def selects(self) -> bool:
-        """Whether only the index of the largest noisy score is released."""
+    def kind(self) -> Kind:
+        """What leaves: noisy numbers, the index of the largest of them, or a drawn point."""
+
+    @property
+    def grid(self) -> float | None:
+        """Step of the grid on which it releases; None where that follows from the noise."""
 
     @property
     def independent(self) -> bool:
@@ -73,8 +87,29 @@ class Mechanism(Protocol):
     def draw(self, source: NoiseSource, scale: float, shape: tuple[int, ...]) -> Units:
         """Integer noise whose scale is `scale` grid units."""
 
+    def draw_point(self, source: NoiseSource, ordered: Array, noise_scale: float) -> Array:
+        """The released point, given every coordinate of the models in order; for draws only."""
+
+    def failure(self) -> float:
+        """Probability of failure to compute with; 0 where nothing can fail."""
+
     def pair(self, shift: Shift, noise_scale: float, sampling: Sampling) -> Pair:
         """The dominating pair of one such release."""
+
+
+class _AddsNoise:
+    """What all mechanisms say that add noise to numbers."""
+
+    kind: ClassVar[Kind] = Kind.NOISE
+    grid: ClassVar[float | None] = None
+
+    def draw_point(self, source: NoiseSource, ordered: Array, noise_scale: float) -> Array:
+        """Nothing is drawn among models."""
+        raise NotImplementedError("this mechanism adds noise to numbers; use Releaser()")
+
+    def failure(self) -> float:
+        """Nothing can fail."""
+        return 0.0
 
 
 def _certain_visits(sampling: Sampling, name: str) -> int:
@@ -85,11 +120,10 @@ def _certain_visits(sampling: Sampling, name: str) -> int:
 
 
 @dataclass(frozen=True)
-class GaussianNoise:
+class GaussianNoise(_AddsNoise):
     """Independent Gaussian noise; `noise_scale` is its standard deviation."""
 
     name: str = "Gaussian"
-    selects: bool = False
     independent: bool = True
 
     def draw(self, source: NoiseSource, scale: float, shape: tuple[int, ...]) -> Units:
@@ -109,11 +143,10 @@ class GaussianNoise:
 
 
 @dataclass(frozen=True)
-class LaplaceNoise:
+class LaplaceNoise(_AddsNoise):
     """Independent Laplace noise on a statistic with bounded L1 sensitivity."""
 
     name: str = "Laplace"
-    selects: bool = False
     independent: bool = True
 
     def draw(self, source: NoiseSource, scale: float, shape: tuple[int, ...]) -> Units:
@@ -129,11 +162,10 @@ class LaplaceNoise:
 
 
 @dataclass(frozen=True)
-class SphericalNoise:
+class SphericalNoise(_AddsNoise):
     """A vector with density proportional to exp(-|x|_2 / noise_scale)."""
 
     name: str = "spherical"
-    selects: bool = False
     independent: bool = False
 
     def draw(self, source: NoiseSource, scale: float, shape: tuple[int, ...]) -> Units:
@@ -149,12 +181,12 @@ class SphericalNoise:
 
 
 @dataclass(frozen=True)
-class GumbelNoise:
+class GumbelNoise(_AddsNoise):
     """Gumbel noise on scores of which only the index of the largest leaves."""
 
     name: str = "Gumbel"
-    selects: bool = True
     independent: bool = True
+    kind: ClassVar[Kind] = Kind.SELECTION
 
     def draw(self, source: NoiseSource, scale: float, shape: tuple[int, ...]) -> Units:
         """Integer noise whose scale is `scale` grid units."""
@@ -183,8 +215,15 @@ class DepthDraw:
 
     delta: float
     name: str = "draw by Tukey depth"
-    selects: bool = False
     independent: bool = True
+    kind: ClassVar[Kind] = Kind.DRAW
+
+    @property
+    def grid(self) -> float:
+        """The lattice of the drawn points."""
+        from privlearn._core.mechanisms.tukey_boxes import STEP
+
+        return STEP
 
     def draw(self, source: NoiseSource, scale: float, shape: tuple[int, ...]) -> Units:
         """There is no noise to add: `draw_point` makes the release."""

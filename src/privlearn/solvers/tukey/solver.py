@@ -215,7 +215,6 @@ def _test(ordered: Array, release: Releaser) -> None:
     """
     planned = {one.name: one for one in release.plan.releases}
     draw, noise = planned[DRAW], release.plan.noise_scale(planned[TEST])
-    assert isinstance(draw.mechanism, DepthDraw)
     epsilon, delta = 1.0 / release.plan.noise_scale(draw), draw.mechanism.failure()
     distance = Boxes.of(ordered).safe_distance(epsilon, delta)
     largest = Boxes.of(np.zeros_like(ordered)).safe_distance(epsilon, delta)
