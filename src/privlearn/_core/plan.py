@@ -162,6 +162,7 @@ class Plan:
     assumptions: tuple[str, ...] = ()
     paper: str = ""
     outlook: Forecast | None = field(default=None, compare=False)
+    solver: str | None = field(default=None, compare=False)  # what "auto" took, where that is asked
 
     def __post_init__(self) -> None:
         names = [release.name for release in self.releases]
@@ -206,9 +207,8 @@ class Plan:
     def _rounding(self, release: Release) -> float:
         """What floating point adds to the distance between neighbours."""
         rows = MAX_ROWS if self.rows is None else self.rows
-        steps = (
-            2.0 if release.mechanism.kind is Kind.SELECTION else release.norm.of_ones(release.size)
-        )
+        selects = release.mechanism.kind is Kind.SELECTION
+        steps = 2.0 if selects else release.norm.of_ones(release.size)
         return steps * self._finest_grid(release) + 2.0 * summation_error(rows) * release.clip
 
     def sensitivity(self, release: Release, visits: int = 1) -> float:
@@ -328,6 +328,8 @@ class Plan:
 
     def __str__(self) -> str:
         lines = ["Privacy plan: nothing has been released", f"  adjacency   {self.adjacency.value}"]
+        if self.solver is not None:
+            lines.append(f"  solver      {self.solver}")
         lines += [f"  release     {line}" for line in self.describe()]
         lines += [f"  assumes     {line}" for line in self.assumptions]
         if self.outlook is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
-from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -19,20 +18,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from privlearn._core.certificate import Certificate
 from privlearn._core.docstrings import documented
-from privlearn._core.plan import Plan, calibrate, check_size
+from privlearn._core.plan import Plan, check_size
 from privlearn._core.problem import Adjacency, Bounds, Budget, Problem, budget_of
 from privlearn._core.releaser import charge_and_open
-from privlearn._data.bounded import Table, bound, read_features, refuse_not_finite
+from privlearn._data.bounded import Table, read_features, refuse_not_finite
 from privlearn._data.clipping import within
 from privlearn._data.personal_budgets import Levels, read_levels
 from privlearn._objective.losses import Loss
 from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import DeltaWarning, UnsupportedCombinationError
 from privlearn.linear_model.atomic import blank, demand_finite, publish
+from privlearn.linear_model.job import Job
 from privlearn.private_bounds import with_private_bounds
 from privlearn.solvers import Solution, Solver, resolve
-from privlearn.solvers._common.memory import refuse_too_large
-from privlearn.solvers._common.rehearsal import rehearse
 
 __all__ = ["PrivateEstimator", "budget_of", "warn_of_delta"]
 
@@ -119,13 +117,8 @@ class PrivateEstimator(BaseEstimator):
     ) -> Plan:
         self._validate_params()
         n, n_features = check_size(n, n_features)
-        levels = self._levels(sample_epsilon, n)
-        problem, budget, solver = self._set_up(n, n_features, n_classes, levels)
-        solver = self._with_private_bounds(solver, problem, budget)
-        settings, plan = self._calibrated(problem, budget, solver)
-        if n is None:
-            return plan
-        return replace(plan, outlook=solver.forecast(problem, settings, plan, n))
+        job = self._prepare(n, n_features, n_classes, self._levels(sample_epsilon, n))
+        return job.plan if n is None else job.forecast(n)
 
     @documented
     def fit(self, X: Any, y: Any, sample_epsilon: Any = None, **unsupported: object) -> Self:  # noqa: ANN401
@@ -160,13 +153,15 @@ class PrivateEstimator(BaseEstimator):
         n, n_features = table.X.shape
         levels = self._levels(sample_epsilon, n)
         table = replace(table, level=None if levels is None else levels.of_row)
-        problem, budget, solver = self._set_up(n, n_features, n_classes, levels)
-        solver = self._with_private_bounds(solver, problem, budget)
-        settings, plan = self._calibrated(problem, budget, solver, sparse=_is_sparse(table))
-        rehearse(solver, problem, settings, plan, budget, table)
-        charged = {"ledger": self.ledger, "dataset": self.dataset}
-        with charge_and_open(plan, budget, random_state=self.random_state, **charged) as release:
-            solution = solver.solve(problem, settings, bound(table, problem), release)
+        job = self._prepare(n, n_features, n_classes, levels, sparse=_is_sparse(table))
+        job.rehearse(table)
+        charged = {
+            "ledger": self.ledger,
+            "dataset": self.dataset,
+            "random_state": self.random_state,
+        }
+        with charge_and_open(job.plan, job.budget, **charged) as release:
+            solution = job.solve(table, release)
         demand_finite(coef_=solution.coef, intercept_=solution.intercept)
         self._keep_clip_bounds(solution.clip_bounds)
         self._publish(solution)
@@ -211,6 +206,20 @@ class PrivateEstimator(BaseEstimator):
     def _n_is_public(self) -> bool:
         return Adjacency(self.adjacency).n_is_public
 
+    def _prepare(
+        self,
+        n: int | None,
+        n_features: int,
+        n_classes: int,
+        levels: Levels | None = None,
+        *,
+        sparse: bool | None = None,
+    ) -> Job:
+        """All that is fixed before the data; with `sparse` memory is asked for, too."""
+        problem, budget, solver = self._set_up(n, n_features, n_classes, levels)
+        solver = self._with_private_bounds(solver, problem, budget)
+        return Job.of(problem, budget, solver, sparse=sparse)
+
     def _set_up(
         self, n: int | None, n_features: int, n_classes: int, levels: Levels | None = None
     ) -> tuple[Problem, Budget, Solver]:
@@ -248,17 +257,6 @@ class PrivateEstimator(BaseEstimator):
             rows_may_be_empty=self.on_invalid == "drop",
             assumed=self._assumed(),
         )
-
-    @staticmethod
-    def _calibrated(
-        problem: Problem, budget: Budget, solver: Solver, *, sparse: bool | None = None
-    ) -> tuple[Any, Plan]:
-        """Settings and plan; with `sparse` a refusal where memory does not suffice to fit."""
-        settings = solver.configure(problem, budget)
-        if sparse is not None:
-            least = solver.plan(problem, settings, 1.0)
-            refuse_too_large(solver, problem, settings, least, sparse=sparse)
-        return settings, calibrate(partial(solver.plan, problem, settings), budget)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

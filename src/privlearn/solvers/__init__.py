@@ -51,7 +51,7 @@ SOLVERS: dict[str, type[Solver]] = {
 
 
 def resolve(solver: str | Solver, problem: Problem, budget: Budget) -> Solver:
-    """The solver that a parameter names; ``"auto"`` chooses by public facts (choice.py).
+    """The solver that a parameter names; ``"auto"`` chooses by public facts (auto.py).
 
     Examples
     --------
