@@ -23,7 +23,7 @@ formulas from share to weight
     Functions that divide by, or take a root of, something named like a share, and that name a
     weight or make a release (`..._release(...)`, `Release(...)`).
 layers
-    Entries of the list LAYERS in the test `test_layers.py`.
+    Entries of the list LAYERS (before: FLOORS) in the test `test_layers.py`.
 late imports
     Import statements inside functions; `ours` are those of privlearn itself.
 isinstance on mechanisms
@@ -200,7 +200,7 @@ def layers(source: Path) -> list[str]:
     """Entries of the list that the test of imports reads."""
     for file in sorted((source.parents[1] / "tests").rglob("test_layers.py")):
         for node in ast.walk(parsed(file)):
-            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "LAYERS":
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in ("LAYERS", "FLOORS"):
                 return [ast.unparse(floor) for floor in node.value.elts]
     return []
 
