@@ -185,7 +185,7 @@ def _columns(n):
         scores=np.empty(n),
         limits=0.5 * one,
         step_sizes=one,
-        penalty=WeightPenalty.free(WIDTH).plus(absolute=1e-4 * one),
+        penalty=WeightPenalty(1e-4 * one, 0.0 * one, -np.inf * one, np.inf * one),
         points=0.0 * one,
         loss=Squared().code,
         threshold=0.0,

@@ -169,12 +169,12 @@ def test_a_number_that_is_none_is_never_published(monkeypatch):
     X, y = people()
     model = LinearRegression(bounds_X=(0, 1), bounds_y=(0, 1), solver="moments").fit(X, y)
     before = state(model)
-    own = Scaling.moments_to_user_units
+    own = Scaling.to_user_units
 
-    def broken(self, coef, intercept):
-        return own(self, np.full_like(coef, np.nan), intercept)
+    def broken(self, weights, **how):
+        return own(self, np.full_like(weights, np.nan), **how)
 
-    monkeypatch.setattr(Scaling, "moments_to_user_units", broken)
+    monkeypatch.setattr(Scaling, "to_user_units", broken)
     with pytest.raises(PrivacyError, match=r"coef_ came out as NaN.*budget.*is spent"):
         model.fit(X, y)
     assert state(model) == before

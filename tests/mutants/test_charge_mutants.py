@@ -52,14 +52,14 @@ def nothing_is_rehearsed(patch):
 
 @after_the_charge
 def a_module_is_imported_late(patch):
-    own = Scaling.moments_to_user_units
+    own = Scaling.to_user_units
 
-    def late(self, coef, intercept):
+    def late(self, weights, **how):
         import this_is_antigravity  # noqa: F401
 
-        return own(self, coef, intercept)
+        return own(self, weights, **how)
 
-    patch.setattr(Scaling, "moments_to_user_units", late)
+    patch.setattr(Scaling, "to_user_units", late)
     patch.setattr(rehearsal, "once", lambda key, run: None)
     return Ridge(solver="moments", **KNOWN)
 
@@ -99,12 +99,12 @@ def a_plan_for_a_box_that_stood_in(patch):
         if problem.n is None or problem.fit_intercept:
             return 0.0
         own = Objective.of(problem, Scaling.for_gradients(problem), float(problem.n))
-        return float(own.penalty.curvatures.min())
+        return float(own.penalty.curvature.min())
 
     def again(self, problem, settings):
         return self.configure(problem, audit.charge.Budget(1.0, 1e-6))
 
-    patch.setattr(output_perturbation, "_strong_convexity", least)
+    patch.setattr(output_perturbation, "_modulus", least)
     patch.setattr(OutputPerturbation, "settled", again)
     patch.setattr(rehearsal, "once", lambda key, run: None)
     assert WithPrivateBounds is not None
@@ -270,7 +270,7 @@ def test_a_counter_that_follows_the_model_repeats_a_seed(monkeypatch):
     monkeypatch.setattr(
         StreamingMixin,
         "_seed_of",
-        lambda self, batch: 0 if self._stream.walk is None else self._stream.walk.taken,
+        lambda self, batch: 0 if self._stream.state is None else self._stream.state.taken,
     )
     test_streaming.Witness.seen = []
     counting = test_streaming.Counting()

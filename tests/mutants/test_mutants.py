@@ -694,7 +694,7 @@ def rows_of_a_stream_are_kept_for_the_next_batch(patch):
 
     def again(self, data, release):
         table, before = data.table, kept.get(self.plan)
-        if before is not None and self.walk is not None:
+        if before is not None and self.state is not None:
             X = np.vstack([dense(before.X), dense(table.X)])
             both = replace(table, X=X, y=np.concatenate([before.y, table.y]))
             kept[self.plan] = table

@@ -88,8 +88,8 @@ def _kept_loops():
 
 
 def _changing(arguments):
-    _, _, dual, path, _, _ = arguments
-    return (dual.held, dual.total, path.weights, path.previous, path.average)
+    _, _, dual, state, _, _ = arguments
+    return (dual.variables, dual.total, state.weights, state.previous, state.average)
 
 
 def _race(name, X, y, batch, rounds, options):

@@ -58,6 +58,9 @@ class _Compiled:
         with suppress(Exception):  # no place to write, or a locator that fails in its own way
             dispatcher.enable_caching()
             dispatcher._cache = _Forgiving(dispatcher._cache)
+        home = self.py_func.__globals__
+        if home.get(self.py_func.__name__) is self:  # from now on nothing stands in between
+            home[self.py_func.__name__] = dispatcher
         return dispatcher
 
     @property

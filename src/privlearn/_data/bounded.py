@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from privlearn._core.numerics import BLOCK_ROWS, MAX_ROWS
 from privlearn._core.problem import Bounds, Problem, shape_of
 from privlearn._data.clipping import clip_rows
-from privlearn._data.finite import refuse_not_finite
-from privlearn._data.reading import is_frame, rows_and_columns
+from privlearn._data.reading import is_frame, refuse_not_finite, rows_and_columns
 from privlearn._data.sparse import bounded_csr
 from privlearn._data.targets import target_numbers
 

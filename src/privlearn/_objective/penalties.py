@@ -21,6 +21,7 @@ from privlearn._objective.prox import WeightPenalty
 __all__ = ["PENALTIES", "Penalty"]
 
 Array = NDArray[np.float64]
+HEAVIEST = 1e100  # of a penalty, in a solver's units
 _NAMES = {
     (False, False): "none",
     (True, False): "l1",
@@ -111,6 +112,40 @@ class Penalty:
         """Minimiser w of |w - coef|^2 / (2 step) + penalty(w)."""
         sides = (np.asarray(side) for side in (self.l1, self.l2, self.low, self.high))
         return WeightPenalty(*sides).prox(coef, step)
+
+    def per_weight(self, unit: Array, share: float) -> WeightPenalty:
+        """`share` of the same, of weights of which one is `unit` of a coefficient.
+
+        Where the unit is 0 there is no coefficient, and the weight is free.
+        """
+        constant = unit == 0.0
+        some = np.where(constant, 1.0, unit)
+        with np.errstate(over="ignore", invalid="ignore"):
+            l1, l2 = self.l1 * share * unit, self.l2 * share * unit**2
+            low, high = np.asarray(self.low) / some, np.asarray(self.high) / some
+        low, high = np.where(constant, -np.inf, low), np.where(constant, np.inf, high)
+        return WeightPenalty(_limited(l1), _limited(l2), low, high)
+
+    def per_scaled_weight(self, scale: Array, target_scale: float) -> WeightPenalty:
+        """The same beside squared errors of x / scale and y / target_scale, by division.
+
+        Where the scale is 0 weights are held at 0, if limits are looked at.
+        """
+        nonconstant = scale > 0
+        some = np.where(nonconstant, scale, 1.0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            l1, l2 = self.l1 / (some * target_scale), self.l2 / some**2
+            low = np.asarray(self.low) * some / target_scale
+            high = np.asarray(self.high) * some / target_scale
+        limit = np.inf if self.smooth else 0.0
+        low, high = np.where(nonconstant, low, -limit), np.where(nonconstant, high, limit)
+        l1, l2 = np.where(nonconstant, l1, 0.0), np.where(nonconstant, l2, 0.0)
+        return WeightPenalty(_limited(l1), _limited(l2), low, high)
+
+
+def _limited(weights: Array) -> Array:
+    """Weights at most so large that their squares are numbers."""
+    return np.minimum(np.nan_to_num(weights, nan=0.0, posinf=HEAVIEST), HEAVIEST)
 
 
 PENALTIES: tuple[Penalty, ...] = (

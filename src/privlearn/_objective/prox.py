@@ -11,94 +11,53 @@ from numpy.typing import NDArray
 from privlearn._core.jit import jit
 from privlearn._objective.losses.base import between
 
-__all__ = ["WeightPenalty", "limited", "prox", "prox_of_one", "soft_threshold", "write_prox"]
+__all__ = ["WeightPenalty", "limited", "prox_of_one", "soft_threshold", "write_prox"]
 
 Array = NDArray[np.float64]
 LARGEST = 1e300  # of a weight: no difference of two is infinite
 
 
 class WeightPenalty(NamedTuple):
-    """l1 |w| + l2 w^2 / 2 and low <= w <= high, with numbers of their own for every weight w.
+    """absolute |w| + curvature w^2 / 2, low <= w <= high, with numbers for every weight w.
 
     In a solver's units, per row of the losses' mean. Solvers ask it, and do not take it apart.
     """
 
-    l1: Array
-    l2: Array
+    absolute: Array
+    curvature: Array
     low: Array
     high: Array
 
-    @classmethod
-    def free(cls, size: int) -> WeightPenalty:
-        """None at all."""
-        return cls(
-            np.zeros(size), np.zeros(size), np.full(size, -math.inf), np.full(size, math.inf)
+    def laid_out(self, outputs: int, width: int, *last: tuple[float, float]) -> WeightPenalty:
+        """The same for `outputs` rows of weights, `width` each, and limits of `last` ones.
+
+        What a row has beyond these weights, the intercept, is free, and so are the last ones of all
+        within their limits.
+        """
+        free = (0.0, 0.0, -math.inf, math.inf)
+        ends = np.array([(0.0, 0.0, *limits) for limits in last]).reshape(-1, 4).T
+        return WeightPenalty(
+            *(
+                np.append(np.tile(np.append(side, [rest] * (width - len(side))), outputs), end)
+                for side, rest, end in zip(self, free, ends, strict=True)
+            )
         )
-
-    def put(self, first: int, other: WeightPenalty) -> None:
-        """Overwrite the entries of as many weights as `other` has, from `first` on."""
-        for own, side in zip(self, other, strict=True):
-            own[first : first + len(other.low)] = side
-
-    def limit(self, place: int, low: float, high: float) -> None:
-        """Overwrite the limits of one weight."""
-        self.low[place], self.high[place] = low, high
 
     @property
     def smooth(self) -> bool:
         """Whether there are neither absolute values nor limits."""
         boxed = np.isfinite(self.low).any() or np.isfinite(self.high).any()
-        return not (self.l1.any() or boxed)
-
-    @property
-    def curvatures(self) -> Array:
-        """Second derivatives."""
-        return self.l2
-
-    @property
-    def absolute_values(self) -> tuple[Array, Array, Array]:
-        """What is not smooth: weights of absolute values, and limits."""
-        return self.l1, self.low, self.high
-
-    def inside(self, weights: Array) -> Array:
-        """Weights within their limits."""
-        return np.clip(weights, self.low, self.high)
-
-    def times(self, factor: float) -> WeightPenalty:
-        """The same limits, with a penalty that is `factor` times as strong."""
-        return self._replace(l1=self.l1 * factor, l2=self.l2 * factor)
-
-    def plus(self, absolute: Array | float = 0.0, square: Array | float = 0.0) -> WeightPenalty:
-        """With more of |w| and of w^2 / 2 for the first weights, one number each."""
-        more = WeightPenalty(*(side.copy() for side in self))
-        more.l1[: np.size(absolute)] += absolute
-        more.l2[: np.size(square)] += square
-        return more
+        return not (self.absolute.any() or boxed)
 
     def prox(self, points: Array, step: Array | float, unit: Array | float = 1.0) -> Array:
-        """Minimisers of (w - point)^2 / (2 step) + penalty(w), in units of `unit`."""
-        return prox(self, points, step, unit)
+        """Minimiser w of (w - point)^2 / (2 step) + penalty(w), for each point on its own.
 
-
-def prox(
-    penalty: WeightPenalty, points: Array, step: Array | float, unit: Array | float = 1.0
-) -> Array:
-    """Minimiser w of (w - point)^2 / (2 step) + penalty(w), for each point on its own.
-
-    In one dimension the box only cuts off the minimiser without it, by convexity.
-
-    Parameters
-    ----------
-    penalty : WeightPenalty
-        One entry per point, or one for all.
-    points, step : array or float
-        Where to start from, and how far to go.
-    unit : array or float, default=1.0
-        What points and result are measured in.
-    """
-    l1, l2, low, high = penalty
-    shrunk = np.sign(points) * np.maximum(np.abs(points) - step * l1 / unit, 0.0)
-    return np.asarray(np.clip(shrunk / (1.0 + step * l2), low / unit, high / unit))
+        In one dimension the box only cuts off the minimiser without it, by convexity. Points and
+        result are measured in `unit`.
+        """
+        shrunk = np.sign(points) * np.maximum(np.abs(points) - step * self.absolute / unit, 0.0)
+        inside = np.clip(shrunk / (1.0 + step * self.curvature), self.low / unit, self.high / unit)
+        return np.asarray(inside)
 
 
 @jit(error_model="numpy")

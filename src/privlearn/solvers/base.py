@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any, ClassVar, Protocol
 
@@ -19,6 +19,7 @@ from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
 from privlearn._data.sparse import zero_is_allowed
 from privlearn._objective.losses import Target
+from privlearn._objective.penalties import PENALTIES
 from privlearn.exceptions import UnsupportedCombinationError
 
 __all__ = [
@@ -31,7 +32,6 @@ __all__ = [
     "check_supported",
     "need_bounds",
     "positive_number",
-    "sane",
     "stored_rows",
 ]
 
@@ -59,13 +59,13 @@ class Support:
     def of(
         cls,
         losses: Iterable[str],
-        penalties: Iterable[str],
+        penalties: Iterable[str] = tuple(penalty.name for penalty in PENALTIES),
         adjacency: Iterable[Adjacency] = tuple(Adjacency),
         *,
         levels: bool = False,
         bounds: bool = True,
     ) -> Support:
-        """Build from plain lists; every relation unless said otherwise."""
+        """Build from plain lists; every penalty and relation unless said otherwise."""
         return cls(frozenset(losses), frozenset(penalties), frozenset(adjacency), levels, bounds)
 
     def missing(self, problem: Problem) -> list[str]:
@@ -124,6 +124,9 @@ class Solver(Protocol):
 class SolverDefaults:
     """What most solvers say about being settled, rehearsed and weighed."""
 
+    short_run: ClassVar[Mapping[str, int]] = {}  # settings of a rehearsal
+    forks: ClassVar[tuple[str, ...]] = ()  # settings that decide which code runs
+
     def settled(self, problem: Problem, settings: Any) -> Any:  # noqa: ANN401
         """Settings do not depend on where bounds lie."""
         return settings
@@ -134,12 +137,14 @@ class SolverDefaults:
         settings: Any,  # noqa: ANN401
         budget: Budget,
     ) -> tuple[Any, Any]:
-        """Settings by rule: those of a small problem are short."""
+        """The given settings, shorter; or those by rule of a small problem."""
+        if self.short_run:
+            return self, replace(settings, **self.short_run)
         return self, self.configure(problem, budget)  # type: ignore[attr-defined]
 
     def kind(self, settings: Any) -> Hashable:  # noqa: ANN401
-        """The class: problem and plan tell the rest."""
-        return (type(self),)
+        """The class and its forks: problem and plan tell the rest."""
+        return type(self), *(getattr(settings, name) for name in self.forks)
 
     def memory(self, problem: Problem, settings: Any, *, sparse: bool) -> float:  # noqa: ANN401
         """Rows in single precision, where their number is public; sparse ones cost little."""
@@ -174,18 +179,6 @@ def check_supported(solver: Solver, problem: Problem) -> None:
 
 
 LEAST, LARGEST = 1e-50, 1e50  # of numbers that meet declared facts of up to 1e100
-HEAVIEST = 1e100  # of a penalty, in a solver's units
-
-
-def sane(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Weights of a penalty in a solver's units, at most so large that their squares are numbers.
-
-    Examples
-    --------
-    >>> sane(np.array([2.0, np.inf])).tolist()
-    [2.0, 1e+100]
-    """
-    return np.minimum(np.nan_to_num(weights, nan=0.0, posinf=HEAVIEST), HEAVIEST)
 
 
 def check_numbers(solver: object, *, whole: Iterable[str], positive: Iterable[str]) -> None:

@@ -187,9 +187,9 @@ def test_rows_that_are_shortened_follow_when_they_are_drawn_again(loss):
 def test_huber_and_its_scale_as_in_scikit_learn(scale, monkeypatch):
     X, y = sloped("huber")
     y, alpha, seen = scale * y, 2.0 / scale, []
-    by_output = Objective.by_output
+    solution = Objective.solution
     monkeypatch.setattr(
-        Objective, "by_output", lambda self, w: seen.append(w[-1]) or by_output(self, w)
+        Objective, "solution", lambda self, w: seen.append(w[-1]) or solution(self, w)
     )
     ours = HuberRegressor(alpha=alpha, solver=EXACT, **MUCH, **facts(X, y, "huber"))
     exact(ours, X, y)

@@ -151,7 +151,7 @@ def test_stack_is_an_isometry():
     np.testing.assert_allclose(unstack(stack(matrix), 6), matrix, rtol=1e-15)
 
 
-def test_no_row_is_longer_than_its_frame():
+def test_no_row_is_longer_than_its_scaling_says():
     """Random rows of the feasible set, and the knapsack's own optimum, against squared_norm."""
     rng = np.random.default_rng(3)
     low, high = np.array([0.0, 0.0, -4.0, 0.0]), np.array([1.0, 0.3, 2.0, 0.0])

@@ -67,75 +67,20 @@ class Loss:
     Compiled forms stand in the same file, and in the tables of compiled.py.
     """
 
-    @property
-    def name(self) -> str:
-        """How tables and errors call it."""
-        raise NotImplementedError
-
-    @property
-    def code(self) -> int:
-        """How compiled loops call it."""
-        raise NotImplementedError
-
-    @property
-    def target(self) -> Target:
-        """What y is."""
-        return Target.NUMBER
-
-    @property
-    def outputs(self) -> int:
-        """Number of scores z that a row has."""
-        return 1
-
-    @property
-    def threshold(self) -> float:
-        """Where a loss with two regimes changes over; 0 for the others."""
-        return 0.0
-
-    @property
-    def degree(self) -> int:
-        """Power of y's unit that the loss has; 0 for classes and counts, which have none."""
-        return 0
-
-    @property
-    def has_unit(self) -> bool:
-        """Whether y has a unit; solvers then bring it to [-1, 1]."""
-        return self.degree > 0
-
-    @property
-    def smoothness(self) -> float:
-        """Largest second derivative in z; infinite where the slope jumps."""
-        return math.inf
-
-    @property
-    def lipschitz(self) -> float:
-        """Largest norm of the derivative in z; infinite when there is none."""
-        return math.inf
-
-    @property
-    def longest_step(self) -> float:
-        """Largest step of gradient descent with momentum, per inverse of the smoothness."""
-        return 2.0
-
-    @property
-    def auxiliary(self) -> Auxiliary:
-        """What is learned beside the coefficients."""
-        return NO_AUXILIARY
-
-    @property
-    def of_residual(self) -> bool:
-        """Whether it depends on z - y alone."""
-        return False
-
-    @property
-    def log_odds(self) -> bool:
-        """Whether scores are logarithms of odds."""
-        return False
-
-    @property
-    def coupled(self) -> bool:
-        """Whether the derivative in one score depends on the other scores."""
-        return False
+    name: str  # how tables and errors call it
+    code: int  # how compiled loops call it
+    target: Target = Target.NUMBER  # what y is
+    outputs: int = 1  # scores z that a row has
+    threshold: float = 0.0  # where a loss with two regimes changes over
+    degree: int = 0  # power of y's unit that the loss has
+    has_unit: bool = False  # whether y has one; solvers then bring it to [-1, 1]
+    smoothness: float = math.inf  # largest second derivative in z
+    lipschitz: float = math.inf  # largest norm of the derivative in z
+    longest_step: float = 2.0  # of descent with momentum, per inverse of the smoothness
+    auxiliary: Auxiliary = NO_AUXILIARY  # what is learned beside the coefficients
+    of_residual: bool = False  # whether it depends on z - y alone
+    log_odds: bool = False  # whether scores are logarithms of odds
+    coupled: bool = False  # whether the derivative in one score depends on the others
 
     def value(self, y: Array, z: Array) -> Array:
         """Loss of predicting z where the truth is y."""

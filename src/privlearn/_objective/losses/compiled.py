@@ -5,14 +5,7 @@ The choice is made outside of the loop over rows, so that each loop is short and
 """
 
 from privlearn._core.jit import jit
-from privlearn._objective.losses import (
-    hinge,
-    huber,
-    logistic,
-    softmax,
-    squared,
-    squared_hinge,
-)
+from privlearn._objective.losses import hinge, huber, logistic, softmax, squared, squared_hinge
 
 __all__ = ["column_sum", "moved_auxiliary", "write_dual_updates", "write_loss_gradients"]
 

@@ -8,14 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privlearn._core.jit import jit
-from privlearn._objective.losses.base import (
-    Array,
-    Loss,
-    Target,
-    sign_of,
-    signs,
-    sum_over_classes,
-)
+from privlearn._objective.losses.base import Array, Loss, Target, sign_of, signs, sum_over_classes
 
 __all__ = ["HINGE", "Hinge"]
 
@@ -42,15 +35,10 @@ class Hinge(Loss):
     name = "hinge"
     code = HINGE
 
-    @property
-    def target(self) -> Target:
-        """A sign, or a class where there are several outputs."""
-        return Target.SIGN if self.outputs == 1 else Target.CLASS
-
-    @property
-    def lipschitz(self) -> float:
-        """Largest norm of the derivative in z: every class's margin may be violated at once."""
-        return math.sqrt(self.outputs)
+    def __post_init__(self) -> None:
+        target = Target.SIGN if self.outputs == 1 else Target.CLASS
+        object.__setattr__(self, "target", target)
+        object.__setattr__(self, "lipschitz", math.sqrt(self.outputs))  # every margin violated
 
     def value(self, y: Array, z: Array) -> Array:
         """Loss of predicting z where the truth is y."""

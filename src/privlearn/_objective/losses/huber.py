@@ -42,34 +42,14 @@ class Huber(Loss):
     name = "huber"
     code = HUBER
     degree = 1  # with its scale learned
+    has_unit = True
     smoothness = 1.0
     of_residual = True
     longest_step = 1.0  # steps are in units of a scale that the same steps move, which bears less
 
-    @property
-    def lipschitz(self) -> float:
-        """Largest absolute derivative in z."""
-        return self.threshold
-
-    @property
-    def auxiliary(self) -> Auxiliary:
-        """The scale.
-
-        Its curvature: the loss has (u, -t)(u, -t)' / s in rows u whose t = error / s is within the
-        threshold. Near the optimum t and u hardly correlate, and the mean of t^2 is below 1;
-        elsewhere averaging bears steps that are up to twice too long.
-        """
-        return Auxiliary(
-            count=1,
-            start=FIRST,
-            low=SMALLEST,
-            high=LARGEST,
-            slope_limit=0.5 * max(1.0, self.threshold**2 - 1.0),
-            curvature=1.0,
-            unit=UNIT,
-            dual_unit=DUAL_SHARE / self.threshold,
-            dual_share=DUAL_SHARE,
-        )
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lipschitz", self.threshold)
+        object.__setattr__(self, "auxiliary", _scale(self.threshold))
 
     def value(self, y: Array, z: Array) -> Array:
         """Loss of predicting z where the truth is y."""
@@ -80,6 +60,26 @@ class Huber(Loss):
     def derivative(self, y: Array, z: Array) -> Array:
         """Derivative of the loss in z."""
         return np.clip(z - y, -self.threshold, self.threshold)
+
+
+def _scale(threshold: float) -> Auxiliary:
+    """What is learned beside the coefficients.
+
+    Its curvature: the loss has (u, -t)(u, -t)' / s in rows u whose t = error / s is within the
+    threshold. Near the optimum t and u hardly correlate, and the mean of t^2 is below 1; elsewhere
+    averaging bears steps that are up to twice too long.
+    """
+    return Auxiliary(
+        count=1,
+        start=FIRST,
+        low=SMALLEST,
+        high=LARGEST,
+        slope_limit=0.5 * max(1.0, threshold**2 - 1.0),
+        curvature=1.0,
+        unit=UNIT,
+        dual_unit=DUAL_SHARE / threshold,
+        dual_share=DUAL_SHARE,
+    )
 
 
 @jit(error_model="numpy")

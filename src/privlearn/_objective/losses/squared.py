@@ -25,6 +25,7 @@ class Squared(Loss):
     name = "squared"
     code = SQUARED
     degree = 2
+    has_unit = True
     smoothness = 1.0
     of_residual = True
 

@@ -7,14 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privlearn._core.jit import jit
-from privlearn._objective.losses.base import (
-    Array,
-    Loss,
-    Target,
-    sign_of,
-    signs,
-    sum_over_classes,
-)
+from privlearn._objective.losses.base import Array, Loss, Target, sign_of, signs, sum_over_classes
 
 __all__ = ["SQUARED_HINGE", "SquaredHinge"]
 
@@ -42,10 +35,9 @@ class SquaredHinge(Loss):
     code = SQUARED_HINGE
     smoothness = 2.0
 
-    @property
-    def target(self) -> Target:
-        """A sign, or a class where there are several outputs."""
-        return Target.SIGN if self.outputs == 1 else Target.CLASS
+    def __post_init__(self) -> None:
+        target = Target.SIGN if self.outputs == 1 else Target.CLASS
+        object.__setattr__(self, "target", target)
 
     def value(self, y: Array, z: Array) -> Array:
         """Loss of predicting z where the truth is y."""

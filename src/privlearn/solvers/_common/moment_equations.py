@@ -135,7 +135,7 @@ def solve_moments(
         gram, cross, means = centred(moments, rows)
     else:
         gram, cross, means = moments[:-1, :-1], moments[:-1, -1], np.zeros(len(moments))
-    eigenvalues, vectors = np.linalg.eigh(gram + np.diag(penalty.curvatures))
+    eigenvalues, vectors = np.linalg.eigh(gram + np.diag(penalty.curvature))
     along = vectors.T @ cross
     gain = inverse_eigenvalues(eigenvalues, along, noise, ridge)
     coef = vectors @ (gain * along)
@@ -156,5 +156,5 @@ def _penalised(damped: Array, curvature: Array, vectors: Array, penalty: WeightP
     floor = FLATTEST * max(float(curvature.max()), np.finfo(np.float64).tiny)
     A = (vectors * np.maximum(curvature, floor)) @ vectors.T
     b, start = A @ damped, damped.copy()
-    rough = penalty.absolute_values
+    rough = penalty.absolute, penalty.low, penalty.high
     return np.asarray(quadratic.minimise_quadratic(A, b, *rough, start, SWEEPS, TOLERANCE))

@@ -6,7 +6,7 @@ weight where the loss has one. All of it is public.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,8 @@ class Objective:
         Between these units and those of X and y.
     penalty : WeightPenalty
         Of every weight; intercepts are free, the auxiliary weight has limits.
+    size : int
+        How many weights there are.
     auxiliary_unit : float
         How much one unit of the auxiliary weight is.
     """
@@ -48,6 +50,7 @@ class Objective:
     loss: Loss
     scaling: Scaling
     penalty: WeightPenalty
+    size: int
     auxiliary_unit: float = 1.0
 
     @classmethod
@@ -55,20 +58,11 @@ class Objective:
         cls, problem: Problem, scaling: Scaling, rows: float, *, auxiliary_unit: float = 1.0
     ) -> Objective:
         """The problem in a solver's units; means are over `rows`, public or released, rows."""
-        features = scaling.penalty(problem.penalty, problem.loss, rows)
-        penalty, loss = WeightPenalty.free(n_weights(problem)), problem.loss
-        for k in range(loss.outputs):
-            penalty.put(k * scaling.width, features)
-        if loss.auxiliary.count:
-            penalty.limit(
-                -1, loss.auxiliary.low / auxiliary_unit, loss.auxiliary.high / auxiliary_unit
-            )
-        return cls(loss, scaling, penalty, auxiliary_unit)
-
-    @property
-    def size(self) -> int:
-        """How many weights there are."""
-        return self.loss.outputs * self.scaling.width + self.loss.auxiliary.count
+        loss, own = problem.loss, problem.loss.auxiliary
+        features = scaling.penalty(problem.penalty, loss, rows)
+        limits = [(own.low / auxiliary_unit, own.high / auxiliary_unit)] * own.count
+        penalty = features.laid_out(loss.outputs, scaling.width, *limits)
+        return cls(loss, scaling, penalty, n_weights(problem), auxiliary_unit)
 
     def start(self, auxiliary: float | None = None) -> Array:
         """Weights at zero, or as near as their limits let them, and the auxiliary one as given."""
@@ -76,7 +70,7 @@ class Objective:
         if self.loss.auxiliary.count:
             first = self.loss.auxiliary.start if auxiliary is None else auxiliary
             weights[-1] = first / self.auxiliary_unit
-        return self.penalty.inside(weights)
+        return np.clip(weights, self.penalty.low, self.penalty.high)
 
     def step_factor(self, weights: Array) -> float:
         """What steps are proportional to: the auxiliary weight, or 1."""
@@ -85,10 +79,6 @@ class Objective:
     def prox(self, weights: Array, step: float) -> Array:
         """The penalty's proximal map."""
         return self.penalty.prox(weights, step)
-
-    def penalised(self, penalty: WeightPenalty) -> Objective:
-        """The same loss with another penalty."""
-        return replace(self, penalty=penalty)
 
     def compiled(self, clip: float) -> CompiledObjective:
         """What turns a row into a gradient, as compiled loops take it."""
@@ -119,11 +109,7 @@ class Objective:
             first_averaged=first_averaged,
         )
 
-    def by_output(self, weights: Array) -> Array:
-        """One row of weights per output."""
-        outputs, width = self.loss.outputs, self.scaling.width
-        return weights[: outputs * width].reshape(outputs, width)
-
     def solution(self, weights: Array) -> Solution:
         """The model in the units of X and y."""
-        return self.scaling.to_user_units(self.by_output(weights))
+        outputs, width = self.loss.outputs, self.scaling.width
+        return self.scaling.to_user_units(weights[: outputs * width].reshape(outputs, width))

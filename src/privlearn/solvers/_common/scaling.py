@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._core.forecast import Forecast
 from privlearn._core.problem import Bounds, Problem
 from privlearn._data.bounded import Rows
 from privlearn._data.sparse import zero_is_allowed
@@ -23,7 +24,7 @@ from privlearn._objective.losses import Loss
 from privlearn._objective.penalties import Penalty
 from privlearn._objective.prox import WeightPenalty
 from privlearn.exceptions import PlanViolationError
-from privlearn.solvers.base import Solution, sane
+from privlearn.solvers.base import Solution
 
 __all__ = ["Scaling", "candidates"]
 
@@ -186,54 +187,43 @@ class Scaling:
 
     def penalty(self, penalty: Penalty, loss: Loss, rows: float) -> WeightPenalty:
         """The penalty of the features' weights beside the mean loss of `rows` rows."""
-        total = penalty.total(rows)
         unit = self.inverse_scale * self.target_scale  # coefficient per weight
         share = 1.0 / (rows * self.target_scale**loss.degree)  # of one row's loss
-        constant = unit == 0.0
-        some = np.where(constant, 1.0, unit)
-        with np.errstate(over="ignore", invalid="ignore"):
-            low, high = np.asarray(total.low) / some, np.asarray(total.high) / some
-            l1, l2 = total.l1 * share * unit, total.l2 * share * unit**2
-        low, high = np.where(constant, -np.inf, low), np.where(constant, np.inf, high)
-        return WeightPenalty(sane(l1), sane(l2), low, high)
+        return penalty.total(rows).per_weight(unit, share)
 
     def moment_penalty(self, penalty: Penalty) -> WeightPenalty:
-        """The penalty of the features' weights beside a sum of squared errors.
+        """The penalty of the features' weights beside a sum of squared errors."""
+        return penalty.per_scaled_weight(self.scale, self.target_scale)
 
-        Constants are held at 0 where limits are looked at.
+    def to_user_units(self, weights: Array, *, by_division: bool = False) -> Solution:
+        """The model in the units of X and y, from a row of `width` weights per output.
+
+        Weights of (x, 1) from moments, which were divided by scales, are so, too.
         """
-        nonconstant = self.scale > 0
-        scale = np.where(nonconstant, self.scale, 1.0)
-        with np.errstate(over="ignore", invalid="ignore"):
-            l1, l2 = penalty.l1 / (scale * self.target_scale), penalty.l2 / scale**2
-            low = np.asarray(penalty.low) * scale / self.target_scale
-            high = np.asarray(penalty.high) * scale / self.target_scale
-        l1, l2 = np.where(nonconstant, l1, 0.0), np.where(nonconstant, l2, 0.0)
-        held = np.inf if penalty.smooth else 0.0
-        low, high = np.where(nonconstant, low, -held), np.where(nonconstant, high, held)
-        return WeightPenalty(sane(l1), sane(l2), low, high)
-
-    def to_user_units(self, weights: Array) -> Solution:
-        """The model in the units of X and y, from a row of `width` weights per output."""
-        return self._model(weights, weights[:, : len(self.center)] * self.inverse_scale)
-
-    def moments_to_user_units(self, coef: Array, intercept: float) -> Solution:
-        """The same for the weights of (x, 1), by division."""
-        weights = np.append(coef, [intercept])[None, :]
-        slopes = np.divide(coef, self.scale, out=np.zeros_like(coef), where=self.scale > 0)
-        return self._model(weights, slopes[None, :])
-
-    def _model(self, weights: Array, slopes: Array) -> Solution:
-        coef, intercept = slopes * self.target_scale, np.zeros(len(weights))
+        p = len(self.center)
+        coef = weights[:, :p] * self.inverse_scale
+        if by_division:
+            np.divide(weights[:, :p], self.scale, out=coef, where=self.scale > 0)
+        coef, intercept = coef * self.target_scale, np.zeros(len(weights))
         if self.intercept_value > 0:
-            moved = weights[:, len(self.center)] * self.intercept_value * self.target_scale
+            moved = weights[:, p] * self.intercept_value * self.target_scale
             intercept = moved + self.target_center - coef @ self.center
         return Solution(coef, intercept)
 
-    def prediction_noise(self, deviation: float) -> float:
-        """Standard deviation of predictions if every weight has `deviation`, evenly spread data."""
-        square = self.movable * self.spread + self.intercept_value**2
-        return deviation * math.sqrt(square) * self.target_scale
+    @property
+    def typical_length(self) -> float:
+        """Root mean square length of a row, for data as `assumes` says."""
+        return math.sqrt(self.movable * self.spread + self.intercept_value**2)
+
+    def forecast(self, deviation: float, length: float, kept: float, n: int, more: str) -> Forecast:
+        """Noise of a standard deviation on each weight, for rows of a typical length."""
+        return Forecast(
+            coefficient=deviation * self.inverse_scale * self.target_scale,
+            prediction=deviation * length * self.target_scale,
+            kept=min(max(kept, 0.0), 1.0),
+            n=n,
+            assumes=self.assumes + more,
+        )
 
 
 def candidates(

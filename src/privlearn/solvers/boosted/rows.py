@@ -57,8 +57,8 @@ class BoostedRows:
 
     def to_user_units(self, weights: Array) -> Solution:
         """The model in the units of X and y, with the limits that it was learned with."""
-        first = len(weights) - len(self.scaling.center)
-        found = self.scaling.moments_to_user_units(weights[first:], float(weights[0]))
+        own = np.roll(weights, len(self.scaling.center) - len(weights))[None, :]  # intercept last
+        found = self.scaling.to_user_units(own, by_division=True)
         return Solution(found.coef, found.intercept, clip_bounds=self._settings.limits)
 
 

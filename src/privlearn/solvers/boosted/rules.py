@@ -110,26 +110,6 @@ class Settings:
         """Of residuals, for forecasts: as given, or what the estimated one may be."""
         return TYPICAL_CLIP if self.estimates_residuals else self.first_clip
 
-    @property
-    def target_scale(self) -> float:
-        """Half the range of y, or 1."""
-        return self.scaling.target_scale
-
-    @property
-    def spread(self) -> float:
-        """Variance of a feature for data as `assumes` says."""
-        return self.scaling.spread
-
-    @property
-    def typical_scales(self) -> Array:
-        """Scales of the features where they are public, else 1."""
-        return np.where(self.scaling.scale > 0, self.scaling.scale, np.inf)
-
-    @property
-    def assumes(self) -> str:
-        """The data that forecasts speak of."""
-        return f"{self.scaling.assumes} and explain half of the target's variance"
-
 
 def _tightened(bounds: Bounds, clip: float, intercept: bool) -> Bounds:
     """The declared bounds with a norm of at most `clip` for the features of a row."""

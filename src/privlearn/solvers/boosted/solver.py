@@ -111,7 +111,7 @@ class BoostedStatistics(SolverDefaults):
         total = rows_in_all(problem, data, release) if problem.penalty.per_row else 1.0
         penalty = settings.scaling.moment_penalty(problem.penalty.total(total))
         ridge = np.zeros(settings.width)
-        ridge[-problem.n_features :] = penalty.curvatures
+        ridge[-problem.n_features :] = penalty.curvature
         ridge[-problem.n_features :] += rule.damping(settings, release.noise_scale(GRADIENT))
         step = _preconditioner(settings, rows, ridge, release)
         weights = _boost(settings, rows, ridge, step, release)
@@ -137,7 +137,8 @@ class BoostedStatistics(SolverDefaults):
     def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
         """First-order noise for evenly spread, independent features that explain half of y."""
         noise = {r.name: plan.noise_scale(r) for r in plan.releases}
-        spread = settings.spread
+        scaling = settings.scaling
+        spread = scaling.spread
         eigenvalue, p = n * spread, problem.n_features
         gain = inverse_eigenvalues(np.full(p, eigenvalue), np.zeros(p), noise[GRAM], "adassp")[0]
         deviation = gain * noise[GRADIENT] * settings.typical_clip
@@ -145,11 +146,11 @@ class BoostedStatistics(SolverDefaults):
         intercept = deviation / (gain * n) if problem.fit_intercept else 0.0
         prediction = math.sqrt(p * spread * deviation**2 + intercept**2)
         return Forecast(
-            coefficient=deviation * settings.target_scale / settings.typical_scales,
-            prediction=prediction * settings.target_scale,
+            coefficient=deviation * scaling.inverse_scale * scaling.target_scale,
+            prediction=prediction * scaling.target_scale,
             kept=1.0 - (1.0 - min(1.0, eigenvalue * gain)) ** settings.rounds,
             n=n,
-            assumes=settings.assumes,
+            assumes=f"{scaling.assumes} and explain half of the target's variance",
         )
 
 

@@ -38,7 +38,7 @@ def descend_all(
     model = _model(settings, objective, private_curvature(prepared, release))
     everyone = np.arange(len(prepared.rows.targets))
     noise, count = release.noise_scale(GRADIENT), prepared.count
-    weights, statistic = prepared.start(), np.empty(objective.size)
+    weights, statistic = objective.start(prepared.target), np.empty(objective.size)
     for loop, steps in enumerate(cd_rule.loops(settings)):
         noise_std = noise / math.sqrt(settings.passes)
         clip = private_clip(problem, settings, prepared, weights, release, noise_std)
@@ -65,7 +65,7 @@ def _move_intercept(
     It takes what is the intercept's before features whose sum is constant, as the columns of
     one-hot groups, could share in it; and errors are smaller afterwards, and so is the next clip.
     """
-    place, loss = prepared.scaling.width - 1, prepared.objective.loss
+    place, loss = prepared.objective.scaling.width - 1, prepared.objective.loss
     pull = float(gradient[place])
     trusted = max(0.0, 1.0 - noise_std**2 / pull**2) if pull != 0.0 else 0.0
     moved = weights[place] - trusted * settings.step_size * pull / loss.smoothness

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._objective.losses import Loss
-from privlearn._objective.prox import LARGEST, prox
+from privlearn._objective.prox import LARGEST
 from privlearn.solvers.coordinate_descent import loops
 from privlearn.solvers.coordinate_descent import rules as cd_rule
 from privlearn.solvers.coordinate_descent.loops import StoredColumns, Sweep
@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 def as_columns(prepared: Prepared) -> StoredColumns:
     """The same numbers column by column, with one more column for the intercept."""
-    rows, scaling = prepared.rows, prepared.scaling
+    rows, scaling = prepared.rows, prepared.objective.scaling
     present = prepared.present.astype(np.float64)
     targets = rows.targets
     if rows.columns.size == 0:
@@ -38,8 +38,8 @@ def as_columns(prepared: Prepared) -> StoredColumns:
 def _sparse_columns(prepared: Prepared, present: Array) -> StoredColumns:
     from scipy.sparse import csr_array
 
-    rows, features = prepared.rows, len(prepared.scaling.center)
-    n, width = len(rows.targets), prepared.scaling.width
+    rows, features = prepared.rows, len(prepared.objective.scaling.center)
+    n, width = len(rows.targets), prepared.objective.scaling.width
     entries = rows.starts[-1]
     matrix = csr_array(
         (rows.values[0, :entries], rows.columns[:entries], rows.starts), shape=(n, features)
@@ -60,7 +60,8 @@ def _sparse_columns(prepared: Prepared, present: Array) -> StoredColumns:
 
 def start_of(settings: Settings, prepared: Prepared) -> Sweep:
     """Weights at their start, with scores; limits are set once the clip is known."""
-    objective, weights = prepared.objective, prepared.start()
+    objective = prepared.objective
+    weights = objective.start(prepared.target)
     loss = objective.loss
     step_sizes = np.full(len(weights), settings.step_size / loss.smoothness)
     step_sizes[: len(prepared.squares)] /= prepared.squares
@@ -102,5 +103,5 @@ def set_limits(loss: Loss, sweep: Sweep, clip: float) -> None:
 
 def proximal(state: Sweep, moved: Array | float, step: Array, unit: Array | float = 1.0) -> Array:
     """Proximal map of every coordinate's penalty, for points in units of `unit`; always finite."""
-    found = prox(state.penalty, np.asarray(moved), step, unit)
+    found = state.penalty.prox(np.asarray(moved), step, unit)
     return np.nan_to_num(found, nan=0.0, posinf=LARGEST, neginf=-LARGEST)

@@ -58,7 +58,7 @@ def descend_greedily(
             moved = state.weights[j] - per_sum[j] * derivative
             change = float(proximal(state, moved, step)[j]) - state.weights[j]
             state.weights[j] += change
-            if j < prepared.scaling.width:
+            if j < prepared.objective.scaling.width:
                 loops.move_scores(columns, j, change, state.scores)
     return objective.solution(state.weights)
 

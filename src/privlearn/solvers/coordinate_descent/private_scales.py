@@ -13,7 +13,6 @@ from privlearn._core.numerics import BLOCK_ROWS, BlockSum
 from privlearn._core.problem import Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
-from privlearn._objective.prox import WeightPenalty
 from privlearn.solvers._common.histograms import (
     EVEN,
     LENGTH_BINS,
@@ -66,15 +65,6 @@ class Prepared:
     squares: Array  # their mean squares in these units, as far as known
     target: float  # scale of y, relative to its bounds
 
-    @property
-    def scaling(self) -> Scaling:
-        """Between these units and those of X and y."""
-        return self.objective.scaling
-
-    def start(self) -> Array:
-        """Weights at zero, or as near as the box lets them; the auxiliary one at y's scale."""
-        return self.objective.start(auxiliary=self.target)
-
 
 def prepare(problem: Problem, settings: Settings, data: BoundedData, release: Releaser) -> Prepared:
     """Store the rows, estimate their scales where they are not given, and apply them."""
@@ -86,15 +76,14 @@ def prepare(problem: Problem, settings: Settings, data: BoundedData, release: Re
     scales, squares, target = _scales(problem, settings, plain, rows, present, count, release)
     row_products.rescale_rows(rows, 1.0 / scales, plain.intercept_value)
     objective = Objective.of(problem, plain.divided(scales), count)
-    penalty = _with_unseen(problem, count, scales, objective, release.noise_scale(GRADIENT))
-    objective = objective.penalised(penalty)
+    _add_unseen(problem, count, scales, objective, release.noise_scale(GRADIENT))
     return Prepared(objective, rows, present, count, scales, squares, target)
 
 
-def _with_unseen(
+def _add_unseen(
     problem: Problem, count: float, scales: Array, objective: Objective, noise: float
-) -> WeightPenalty:
-    """The penalty, and what one row would add that lies far out in one feature alone.
+) -> None:
+    """Add to the penalty what one row would add that lies far out in one feature alone.
 
     Noise hides such a row from every release, yet its loss may outweigh all others'. Its other
     features and its target say nothing about it: a squared loss grows by half the square of its
@@ -102,9 +91,11 @@ def _with_unseen(
     """
     far = cd_rule.UNSEEN / scales  # in these units
     row = min(1.0, noise) / count  # without noise nothing is hidden
+    penalty, own = objective.penalty, slice(len(far))
     if math.isfinite(problem.loss.lipschitz):
-        return objective.penalty.plus(absolute=row * 0.5 * problem.loss.lipschitz * far)
-    return objective.penalty.plus(square=row * far**2)
+        penalty.absolute[own] += row * 0.5 * problem.loss.lipschitz * far
+    else:
+        penalty.curvature[own] += row * far**2
 
 
 def _scales(
@@ -139,8 +130,8 @@ def magnitudes_of(problem: Problem) -> int:
 
 def private_curvature(prepared: Prepared, release: Releaser) -> Array:
     """Mean of u u' over rows u, each shortened to the length that rows typically have."""
-    size = prepared.scaling.width
-    typical = float(prepared.squares.sum()) + prepared.scaling.intercept_value**2
+    size = prepared.objective.scaling.width
+    typical = float(prepared.squares.sum()) + prepared.objective.scaling.intercept_value**2
     limit = cd_rule.LONGEST_ROW * typical
     sums = BlockSum((size, size))
     for u in _dense_blocks(prepared):
@@ -181,7 +172,7 @@ def _structure(found: Array, noise: float) -> float:
 
 def _dense_blocks(prepared: Prepared) -> Iterator[Array]:
     """Blocks of rows in double precision with the intercept's entry; empty rows are zeros."""
-    rows, scaling = prepared.rows, prepared.scaling
+    rows, scaling = prepared.rows, prepared.objective.scaling
     features, n = len(scaling.center), len(rows.targets)
     for start in range(0, n, BLOCK_ROWS):
         own = slice(start, min(start + BLOCK_ROWS, n))
@@ -213,6 +204,8 @@ def private_clip(
     if settings.clip is not None:
         return settings.clip
     longest, counts = _longest(problem, prepared), np.zeros(LENGTH_BINS)
+    steepest = problem.loss.lipschitz
+    slope = 0.5 * steepest if math.isfinite(steepest) else prepared.target  # a typical one
     compiled = prepared.objective.compiled(clip=1.0)
     histograms.count_lengths(prepared.rows, prepared.present, compiled, weights, longest, counts)
     return clip_for(
@@ -222,20 +215,13 @@ def private_clip(
         rows=prepared.count,
         noise_std=noise_std / prepared.count * math.sqrt(len(weights)),
         hidden=cd_rule.HIDDEN if settings.mode == "all" else 0.0,
-        otherwise=2.0 * _typical_slope(problem, prepared) * math.sqrt(prepared.squares.sum() + 1.0),
+        otherwise=2.0 * slope * math.sqrt(prepared.squares.sum() + 1.0),
     )
-
-
-def _typical_slope(problem: Problem, prepared: Prepared) -> float:
-    """Derivative of the loss for errors of the size of y's; half the steepest one where bounded."""
-    if math.isfinite(problem.loss.lipschitz):
-        return 0.5 * problem.loss.lipschitz
-    return prepared.target
 
 
 def _longest(problem: Problem, prepared: Prepared) -> float:
     """A length that gradients hardly exceed; from public facts and the estimated scales."""
-    scaling = prepared.scaling
+    scaling = prepared.objective.scaling
     scales = prepared.scales[scaling.inverse_scale > 0]
     row = math.sqrt(float(np.sum(scales**-2.0)) + scaling.intercept_value**2)
     if problem.loss.has_unit and not math.isfinite(problem.loss.lipschitz):

@@ -37,7 +37,7 @@ class QuadraticModel:
 
     def __init__(self, curvature: Array, penalty: WeightPenalty) -> None:
         self._curvature = curvature
-        self._penalty = self._scaled = penalty
+        self._penalty = penalty
         self._penalty_scale = math.nan
         self.forget()
 
@@ -62,7 +62,7 @@ class QuadraticModel:
         if self._penalty.smooth:
             return np.asarray(self._vectors @ (gains * along))
         damped = (self._vectors / gains) @ self._vectors.T
-        rough = self._scaled.absolute_values
+        rough = self._penalty.absolute * penalty_scale, self._penalty.low, self._penalty.high
         found = quadratic.minimise_quadratic(
             damped, self._pull, *rough, start.copy(), SWEEPS, TOLERANCE
         )
@@ -70,8 +70,7 @@ class QuadraticModel:
 
     def _factorise(self, penalty_scale: float) -> None:
         self._penalty_scale = penalty_scale
-        self._scaled = self._penalty.times(penalty_scale)
-        whole = self._curvature + np.diag(self._scaled.curvatures)
+        whole = self._curvature + np.diag(self._penalty.curvature * penalty_scale)
         values, self._vectors = np.linalg.eigh(whole)
         floor = max(float(values[-1]) * NEARLY_SINGULAR, np.finfo(np.float64).tiny)
         self._values = np.maximum(values, floor)

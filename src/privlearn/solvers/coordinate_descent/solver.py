@@ -7,7 +7,6 @@ all coordinates at once, of one after the other, or of the one that matters most
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
@@ -19,12 +18,7 @@ from privlearn._core.plan import FACTS, L2, LINF, OUTER, Plan, Release
 from privlearn._core.problem import Budget, Problem, declared_numbers
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
-from privlearn._objective.penalties import PENALTIES
-from privlearn.solvers._common.histograms import (
-    LENGTH_BINS,
-    MAGNITUDE_BINS,
-    histogram_release,
-)
+from privlearn.solvers._common.histograms import LENGTH_BINS, MAGNITUDE_BINS, histogram_release
 from privlearn.solvers._common.memory import squares, stored_rows
 from privlearn.solvers._common.objective import n_weights
 from privlearn.solvers._common.row_count import count_release
@@ -84,10 +78,8 @@ class CoordinateDescent(SolverDefaults):
     selection: Literal["cyclic", "greedy"] | None = None
 
     name: ClassVar[str] = "cd"
-    support: ClassVar[Support] = Support.of(
-        losses=["squared", "huber", "logistic"],
-        penalties=[penalty.name for penalty in PENALTIES],
-    )
+    support: ClassVar[Support] = Support.of(losses=["squared", "huber", "logistic"])
+    forks: ClassVar[tuple[str, ...]] = ("mode", "intercept_first")
 
     def __post_init__(self) -> None:
         check_numbers(self, whole=("passes", "outer"), positive=("step_size", "clip"))
@@ -160,10 +152,6 @@ class CoordinateDescent(SolverDefaults):
             passes=min(settings.passes, 3),
             smoothness=None if given is None else given[: problem.n_features],
         )
-
-    def kind(self, settings: Settings) -> Hashable:
-        """The mode, and whether the first steps are the intercept's."""
-        return type(self), settings.mode, settings.intercept_first
 
     def memory(self, problem: Problem, settings: Settings, *, sparse: bool) -> float:
         """Rows, once more as columns; or the matrix of curvatures."""

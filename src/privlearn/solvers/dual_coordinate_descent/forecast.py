@@ -51,7 +51,7 @@ def responses(
 def outlook(problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
     """Noise for evenly spread, independent features."""
     scaling = Scaling.for_gradients(problem)
-    length = math.sqrt(scaling.movable * scaling.spread + scaling.intercept_value**2)
+    length = scaling.typical_length
     number = problem.loss.has_unit
     clip = TYPICAL_ERROR * length if slopes_are_unknown(problem) else None
     slack = scd_rule.slack_for(problem, settings.mu, n, length, clip)
@@ -64,10 +64,6 @@ def outlook(problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecas
     moved, shrinkage = responses(settings, movement, curvature, stiffness)
     noise = plan.noise_scale(plan.releases[-1]) * movement.clip
     deviation = noise * float(np.linalg.norm(moved))
-    return Forecast(
-        coefficient=deviation * scaling.inverse_scale * scaling.target_scale,
-        prediction=deviation * length * scaling.target_scale,
-        kept=min(max(shrinkage, 0.0), 1.0),
-        n=n,
-        assumes=scaling.assumes + ("" if number else "; scores are margins of about 1"),
+    return scaling.forecast(
+        deviation, length, shrinkage, n, "" if number else "; scores are margins of about 1"
     )

@@ -8,7 +8,7 @@ batch and releases what their movement adds to v = sum of a_i x_i; weights follo
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -20,7 +20,6 @@ from privlearn._core.problem import Budget, Problem
 from privlearn._core.releaser import Releaser
 from privlearn._core.sampling import FULL, Poisson
 from privlearn._data.bounded import BoundedData
-from privlearn._objective.penalties import PENALTIES
 from privlearn.exceptions import PlanViolationError
 from privlearn.solvers._common.loops.row_products import StoredRows
 from privlearn.solvers._common.objective import Objective, n_weights
@@ -72,9 +71,9 @@ class DualCoordinateDescent(SolverDefaults):
 
     name: ClassVar[str] = "scd"
     support: ClassVar[Support] = Support.of(
-        losses=["squared", "huber", "logistic", "hinge", "squared hinge"],
-        penalties=[penalty.name for penalty in PENALTIES],
+        losses=["squared", "huber", "logistic", "hinge", "squared hinge"]
     )
+    short_run: ClassVar[dict[str, int]] = {"steps": 2}
 
     def __post_init__(self) -> None:
         check_numbers(self, whole=("epochs", "batch_size"), positive=("clip",))
@@ -153,12 +152,6 @@ class DualCoordinateDescent(SolverDefaults):
                 raise PlanViolationError("a sum of dual steps does not fit its grid: a solver bug")
             done += steps.taken
         return objective.solution(state.average)
-
-    def rehearsal(
-        self, problem: Problem, settings: Settings, budget: Budget
-    ) -> tuple[DualCoordinateDescent, Settings]:
-        """Two steps."""
-        return self, replace(settings, steps=2)
 
     def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
         """Noise on the weights for evenly spread, independent features and a quadratic loss."""

@@ -19,7 +19,6 @@ from privlearn._core.plan import OUTER, Plan, Release
 from privlearn._core.problem import Budget, Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
-from privlearn._objective.penalties import PENALTIES
 from privlearn.solvers._common.memory import squares
 from privlearn.solvers._common.moment_equations import (
     Ridge,
@@ -59,9 +58,7 @@ class SufficientStatistics(SolverDefaults):
     ridge: Ridge = "noise"
 
     name: ClassVar[str] = "moments"
-    support: ClassVar[Support] = Support.of(
-        losses=["squared"], penalties=[penalty.name for penalty in PENALTIES]
-    )
+    support: ClassVar[Support] = Support.of(losses=["squared"])
 
     def __post_init__(self) -> None:
         if isinstance(self.ridge, str):
@@ -81,10 +78,7 @@ class SufficientStatistics(SolverDefaults):
         """One release of the upper triangle; the number of rows where a penalty depends on it."""
         size = settings.width + 1
         release = Release(
-            name=MOMENTS,
-            shape=(size * (size + 1) // 2,),
-            clip=settings.squared_norm,
-            norm=OUTER,
+            name=MOMENTS, shape=(size * (size + 1) // 2,), clip=settings.squared_norm, norm=OUTER
         )
         count = count_release(1.0 / math.sqrt(COUNT_SHARE))
         return Plan(
@@ -116,7 +110,7 @@ class SufficientStatistics(SolverDefaults):
             ridge=self.ridge,
             count=count,
         )
-        return settings.moments_to_user_units(coef, intercept)
+        return settings.to_user_units(np.append(coef, intercept)[None, :], by_division=True)
 
     def settled(self, problem: Problem, settings: Scaling) -> Scaling:
         """Units of the estimated box, in which rows are as short as planned."""
@@ -142,9 +136,8 @@ class SufficientStatistics(SolverDefaults):
         deviation = factor * noise * math.sqrt((1.0 + signal + signal / p) / 2.0)
         intercept = noise / (math.sqrt(2.0) * n) if problem.fit_intercept else 0.0
         prediction = math.sqrt(p * settings.spread * deviation**2 + intercept**2)
-        per_unit = settings.moments_to_user_units(np.full(p, deviation), 0.0).coef[0]
         return Forecast(
-            coefficient=per_unit,
+            coefficient=deviation * settings.inverse_scale * settings.target_scale,
             prediction=prediction * settings.target_scale,
             kept=eigenvalue * factor,
             n=n,

@@ -21,7 +21,6 @@ from privlearn._core.releaser import Releaser
 from privlearn._core.sampling import Disjoint
 from privlearn._data.bounded import BoundedData
 from privlearn._objective.losses import LOSSES
-from privlearn._objective.penalties import PENALTIES
 from privlearn.exceptions import InvalidBudgetError, UnsupportedCombinationError
 from privlearn.solvers._common.objective import n_weights
 from privlearn.solvers._common.row_count import COUNT, count_release, weight_of_count
@@ -82,11 +81,8 @@ class OnePassSGD(SolverDefaults):
     noise: str | None = None
 
     name: ClassVar[str] = "one-pass"
-    support: ClassVar[Support] = Support.of(
-        losses=[loss.name for loss in LOSSES],
-        penalties=[penalty.name for penalty in PENALTIES],
-        levels=True,
-    )
+    support: ClassVar[Support] = Support.of(losses=[loss.name for loss in LOSSES], levels=True)
+    short_run: ClassVar[dict[str, int]] = {"batches": 2}
 
     def __post_init__(self) -> None:
         check_numbers(self, whole=("batch_size",), positive=("step_size", "clip"))
@@ -173,12 +169,6 @@ class OnePassSGD(SolverDefaults):
                 gradient += weight * steps.release_step(t, found)
             state.take_step(gradient)
         return objective.solution(state.found())
-
-    def rehearsal(
-        self, problem: Problem, settings: Settings, budget: Budget
-    ) -> tuple[OnePassSGD, Settings]:
-        """Two batches."""
-        return self, replace(settings, batches=2)
 
     def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
         """Noise on the weights, as if steps were constant, with momentum and averaged."""

@@ -79,10 +79,7 @@ class OnePassState:
         The penalty stands beside the losses of `rows` rows from now on.
         """
         objective = Objective.of(
-            self.problem,
-            self.objective.scaling,
-            rows,
-            auxiliary_unit=self.objective.auxiliary_unit,
+            self.problem, self.objective.scaling, rows, auxiliary_unit=self.objective.auxiliary_unit
         )
         arrays: dict[str, Any] = {
             name: getattr(self.sgd, name).copy() for name in ("weights", "previous", "average")
@@ -118,7 +115,7 @@ class OnePassState:
 
     def _curvature(self) -> float:
         """The least weight of the L2 penalty on a feature that can move."""
-        curvatures = self.sgd.penalty.curvatures
+        curvatures = self.sgd.penalty.curvature
         penalised = curvatures[curvatures > 0.0]
         return float(penalised.min(initial=math.inf)) if penalised.size else 0.0
 
@@ -127,7 +124,7 @@ class OnePassState:
 
         Song et al. 2013, section IV.B: a ball of radius 1 / lambda, for slopes of at most 1.
         """
-        limit, curvatures = self.problem.loss.lipschitz, self.sgd.penalty.curvatures
+        limit, curvatures = self.problem.loss.lipschitz, self.sgd.penalty.curvature
         if not math.isfinite(limit):
             return
         pull = float(np.linalg.norm(curvatures * self.weights))

@@ -73,7 +73,7 @@ def growth(step: float, visits: float) -> float:
 
 
 def furthest(
-    problem: Problem, step: float, epochs: int, slope_clip: float, strong_convexity: float
+    problem: Problem, step: float, epochs: int, slope_clip: float, modulus: float
 ) -> float:
     """How far one row, coming once per epoch, can move the result.
 
@@ -83,13 +83,13 @@ def furthest(
         Public facts.
     step, epochs, slope_clip : float, int, float
         As in `Settings`.
-    strong_convexity : float
+    modulus : float
         The least weight of the L2 penalty on any number, per row of the losses' mean: between two
-        blocks everything is divided by 1 + strong_convexity x step x rows / `BLOCKS`.
+        blocks everything is divided by 1 + modulus x step x rows / `BLOCKS`.
     """
     steep = steepest(problem.loss, slope_clip)
     rows = public_n_or_default(problem)
-    shorter = 1.0 / (1.0 + strong_convexity * step * rows / BLOCKS)
+    shorter = 1.0 / (1.0 + modulus * step * rows / BLOCKS)
     total = 0.0
     for epoch in range(1, epochs + 1):
         slope = steep if math.isfinite(steep) else growth(step, epoch * rows)
@@ -104,13 +104,7 @@ def radius(problem: Problem, step: float, epochs: int) -> float:
 
 
 def moved(
-    problem: Problem,
-    step: float,
-    epochs: int,
-    slope_clip: float,
-    strong_convexity: float,
-    *,
-    visits: int,
+    problem: Problem, step: float, epochs: int, slope_clip: float, modulus: float, *, visits: int
 ) -> float:
     """`furthest` per epoch, with all that single and double precision can add.
 
@@ -125,7 +119,7 @@ def moved(
     kept = (80.0 + size / 64.0) * unit * ball  # rounding of the weights, and of their length
     off = step * ((size + 16) * unit * ball + 2.0**-40 * steep) + kept
     between_blocks = 8.0 * BLOCKS * unit * ball  # penalty and mean
-    exact = furthest(problem, step, epochs, slope_clip, strong_convexity) * (1.0 + 2.0**-18)
+    exact = furthest(problem, step, epochs, slope_clip, modulus) * (1.0 + 2.0**-18)
     return exact / epochs + 2.0 * epochs * (rows * off + between_blocks) / visits
 
 
@@ -134,7 +128,7 @@ def choose_steps(
     budget: Budget,
     law: Mechanism,
     slope_clip: float,
-    strong_convexity: float,
+    modulus: float,
     epochs: int | None,
 ) -> tuple[int, float]:
     """Epochs and step: as far as noise allows, in so many epochs that steps are short."""
@@ -144,7 +138,7 @@ def choose_steps(
     tries = [epochs] if epochs else [k for k in (1, 2, 4, 8, 16, 32, 64) if k <= most]
     for count in tries:
         step = _longest(
-            problem, max_travel / _noise(problem, budget, law), count, slope_clip, strong_convexity
+            problem, max_travel / _noise(problem, budget, law), count, slope_clip, modulus
         )
         if step <= short:
             break
@@ -159,14 +153,12 @@ def _noise(problem: Problem, budget: Budget, law: Mechanism) -> float:
     return replaced / equivalent_mu(budget.epsilon, budget.delta)
 
 
-def _longest(
-    problem: Problem, far: float, epochs: int, slope_clip: float, strong_convexity: float
-) -> float:
+def _longest(problem: Problem, far: float, epochs: int, slope_clip: float, modulus: float) -> float:
     """The step at which one row moves the result by `far`, by bisection; at most 1 / curvature."""
     low, high = 0.0, 1.0 / problem.loss.smoothness
     for _ in range(60):
         middle = (low + high) / 2
-        if furthest(problem, middle, epochs, slope_clip, strong_convexity) <= far:
+        if furthest(problem, middle, epochs, slope_clip, modulus) <= far:
             low = middle
         else:
             high = middle

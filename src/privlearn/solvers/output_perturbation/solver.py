@@ -8,8 +8,7 @@ than its own visits do.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -21,7 +20,6 @@ from privlearn._core.problem import Budget, Problem
 from privlearn._core.releaser import ReleaseBatch, Releaser
 from privlearn._core.sampling import Permuted, WithReplacement
 from privlearn._data.bounded import BoundedData
-from privlearn._objective.penalties import PENALTIES
 from privlearn._objective.prox import write_prox
 from privlearn.exceptions import UnsupportedCombinationError
 from privlearn.solvers._common.loops import sequential_sgd
@@ -74,9 +72,10 @@ class OutputPerturbation(SolverDefaults):
 
     name: ClassVar[str] = "output"
     support: ClassVar[Support] = Support.of(
-        losses=["squared", "logistic", "squared hinge", "softmax"],
-        penalties=[penalty.name for penalty in PENALTIES],
+        losses=["squared", "logistic", "squared hinge", "softmax"]
     )
+    short_run: ClassVar[dict[str, int]] = {"epochs": 1}
+    forks: ClassVar[tuple[str, ...]] = ("sampling",)
 
     def __post_init__(self) -> None:
         check_numbers(self, whole=("epochs",), positive=("step_size",))
@@ -96,11 +95,11 @@ class OutputPerturbation(SolverDefaults):
                 "delta, or use sampling='permuted'"
             )
         self._need_bounded_visits(problem, slope_clip)
-        law, strong_convexity = output_rule.mechanism(budget), _strong_convexity(problem)
+        law, modulus = output_rule.mechanism(budget), _modulus(problem)
         epochs, step = self.epochs or 1, self.step_size
         if step is None:
             epochs, step = output_rule.choose_steps(
-                problem, budget, law, slope_clip, strong_convexity, self.epochs
+                problem, budget, law, slope_clip, modulus, self.epochs
             )
         if step * problem.loss.smoothness >= 2.0 * SURELY_BELOW_ONE:
             raise ValueError(
@@ -112,7 +111,7 @@ class OutputPerturbation(SolverDefaults):
             step_size=step,
             slope_clip=slope_clip,
             radius=output_rule.radius(problem, step, epochs),
-            visit=self._visit(problem, step, epochs, slope_clip, strong_convexity),
+            visit=self._visit(problem, step, epochs, slope_clip, modulus),
             sampling=self.sampling,
             mechanism=law,
         )
@@ -128,13 +127,11 @@ class OutputPerturbation(SolverDefaults):
             )
 
     def _visit(
-        self, problem: Problem, step: float, epochs: int, slope_clip: float, strong_convexity: float
+        self, problem: Problem, step: float, epochs: int, slope_clip: float, modulus: float
     ) -> float:
         """How far one visit moves the result: on average over epochs, or at most."""
         if self.sampling == "permuted":
-            return output_rule.moved(
-                problem, step, epochs, slope_clip, strong_convexity, visits=epochs
-            )
+            return output_rule.moved(problem, step, epochs, slope_clip, modulus, visits=epochs)
         if not math.isfinite(output_rule.steepest(problem.loss, slope_clip)):
             slope_clip = output_rule.growth(step, epochs * float(problem.n or 1))
         return output_rule.moved(problem, step, epochs, slope_clip, 0.0, visits=1)
@@ -192,29 +189,14 @@ class OutputPerturbation(SolverDefaults):
         weights = _descended(objective, settings, make_row_source(scaling, data), total, steps)
         return objective.solution(steps.release_step(0, weights))
 
-    def rehearsal(
-        self, problem: Problem, settings: Settings, budget: Budget
-    ) -> tuple[OutputPerturbation, Settings]:
-        """One epoch."""
-        return self, replace(settings, epochs=1)
-
-    def kind(self, settings: Settings) -> Hashable:
-        """How rows are drawn."""
-        return type(self), settings.sampling
-
     def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
         """The noise of the release, which is all the noise there is."""
         scaling, size = Scaling.for_gradients(problem), n_weights(problem)
         spread = 1.0 if settings.mechanism.independent else math.sqrt(size + 1.0)
         noise = plan.noise_scale(plan.releases[-1]) * spread
         far = settings.step_size * settings.epochs * n * scaling.spread
-        return Forecast(
-            coefficient=noise * scaling.inverse_scale * scaling.target_scale,
-            prediction=scaling.prediction_noise(noise),
-            kept=1.0 - math.exp(-far * problem.loss.smoothness),
-            n=n,
-            assumes=scaling.assumes,
-        )
+        kept = 1.0 - math.exp(-far * problem.loss.smoothness)
+        return scaling.forecast(noise, scaling.typical_length, kept, n, "")
 
 
 def _descended(
@@ -238,7 +220,7 @@ def _descended(
     return average
 
 
-def _strong_convexity(problem: Problem) -> float:
+def _modulus(problem: Problem) -> float:
     """The least weight of the L2 penalty on any number, where public facts tell it; else 0.
 
     An intercept has none. In a box that is yet to be estimated it is not known.
@@ -246,4 +228,4 @@ def _strong_convexity(problem: Problem) -> float:
     if problem.n is None or problem.fit_intercept or problem.bounds.bought:
         return 0.0
     objective = Objective.of(problem, Scaling.for_gradients(problem), float(problem.n))
-    return float(objective.penalty.curvatures.min())
+    return float(objective.penalty.curvature.min())

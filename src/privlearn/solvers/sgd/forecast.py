@@ -70,10 +70,5 @@ def outlook_of_steps(
     curvature = scaling.spread * bend * (1.0 if number else 0.5)
     moved, shrinkage = responses(steps, momentum, averaged, step, curvature)
     deviation = noise * float(np.linalg.norm(moved))
-    return Forecast(
-        coefficient=deviation * scaling.inverse_scale * scaling.target_scale,
-        prediction=scaling.prediction_noise(deviation),
-        kept=min(shrinkage, 1.0),
-        n=n,
-        assumes=scaling.assumes + ("; scores are log-odds" if problem.loss.log_odds else ""),
-    )
+    more = "; scores are log-odds" if problem.loss.log_odds else ""
+    return scaling.forecast(deviation, scaling.typical_length, shrinkage, n, more)

@@ -8,21 +8,22 @@ releases the sum; the rest is post-processing.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from privlearn._core.forecast import Forecast
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget, Problem
-from privlearn._core.releaser import Releaser
+from privlearn._core.releaser import ReleaseBatch, Releaser
 from privlearn._core.sampling import FULL, Poisson
 from privlearn._data.bounded import BoundedData
-from privlearn._objective.penalties import PENALTIES
+from privlearn.exceptions import PlanViolationError
+from privlearn.solvers._common.loops import sgd
+from privlearn.solvers._common.loops.sgd import SGDState
 from privlearn.solvers._common.objective import Objective, n_weights
 from privlearn.solvers._common.prefetch import Prefetch
 from privlearn.solvers._common.row_count import count_release, rows_in_all
-from privlearn.solvers._common.row_source import make_row_source
+from privlearn.solvers._common.row_source import ScaledRows, make_row_source
 from privlearn.solvers._common.scaling import Scaling
 from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
 from privlearn.solvers.base import (
@@ -36,7 +37,6 @@ from privlearn.solvers.base import (
 from privlearn.solvers.sgd import rules as sgd_rule
 from privlearn.solvers.sgd.forecast import outlook
 from privlearn.solvers.sgd.rules import Settings, at_once, batch_rate, weight_beside
-from privlearn.solvers.sgd.steps import take_steps
 
 __all__ = ["SGD"]
 
@@ -82,9 +82,10 @@ class SGD(SolverDefaults):
 
     name: ClassVar[str] = "sgd"
     support: ClassVar[Support] = Support.of(
-        losses=["squared", "huber", "logistic", "hinge", "squared hinge", "softmax"],
-        penalties=[penalty.name for penalty in PENALTIES],
+        losses=["squared", "huber", "logistic", "hinge", "squared hinge", "softmax"]
     )
+    short_run: ClassVar[dict[str, int]] = {"steps": 2}
+    forks: ClassVar[tuple[str, ...]] = ("stored",)
 
     def __post_init__(self) -> None:
         check_numbers(self, whole=("steps", "batch_size"), positive=("step_size", "clip"))
@@ -157,20 +158,35 @@ class SGD(SolverDefaults):
         )
         done = 0
         for steps in drawn:
-            take_steps(rows, objective, settings.clip, state, steps, done)
+            _take_steps(rows, objective, settings.clip, state, steps, done)
             done += steps.taken
         return objective.solution(state.average if settings.averaged > 0 else state.weights)
-
-    def rehearsal(
-        self, problem: Problem, settings: Settings, budget: Budget
-    ) -> tuple[SGD, Settings]:
-        """Two steps."""
-        return self, replace(settings, steps=2)
-
-    def kind(self, settings: Settings) -> Hashable:
-        """Rows that are computed may be kept or not."""
-        return type(self), settings.stored
 
     def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
         """Noise on the weights for evenly spread, independent features and a quadratic loss."""
         return outlook(problem, settings, plan, n)
+
+
+def _take_steps(
+    rows: ScaledRows,
+    objective: Objective,
+    clip: float,
+    state: SGDState,
+    steps: ReleaseBatch,
+    done: int,
+) -> None:
+    """Take the steps that were handed out, `done` of them having been taken before.
+
+    In a compiled loop where rows are in memory; else one by one, the rows being computed.
+    """
+    if rows.stored is not None:
+        if not sgd.descend(rows.stored, objective.compiled(clip), state, steps, done):
+            raise PlanViolationError("a gradient sum does not fit its grid: a solver bug")
+        return
+    for k in range(steps.taken):
+        found = rows.gradient_sum(steps.rows(k), objective, state.weights, clip)
+        sgd.take_step(state, steps.release_step(k, found), objective.step_factor(state.weights))
+        averaged = done + k + 1 - state.first_averaged
+        if averaged > 0:
+            average = state.average
+            average += (state.weights - average) / averaged
