@@ -200,7 +200,10 @@ def layers(source: Path) -> list[str]:
     """Entries of the list that the test of imports reads."""
     for file in sorted((source.parents[1] / "tests").rglob("test_layers.py")):
         for node in ast.walk(parsed(file)):
-            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in ("LAYERS", "FLOORS"):
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in (
+                "LAYERS",
+                "FLOORS",
+            ):
                 return [ast.unparse(floor) for floor in node.value.elts]
     return []
 

@@ -21,7 +21,7 @@ EPSILONS = (np.log(3.0), 0.3)
 CONSTANTS = {
     "damping 0": {"DAMPING": 0.0},
     "damping 1": {"DAMPING": 1.0},
-    "no level first": {"LEVEL_STEPS": 0},
+    "no intercept first": {"INTERCEPT_STEPS": 0},
     "bias counts half": {"ALIGNED": boosted_rule.ALIGNED / 2},
     "bias counts twice": {"ALIGNED": boosted_rule.ALIGNED * 2},
     "0.5 for Gram matrix": {"SHARES": boosted_rule.SHARES | {"Gram matrix": 0.5}},

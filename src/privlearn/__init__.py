@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from privlearn._core.lazy import on_first_use
 from privlearn._core.version import __version__
 
 if TYPE_CHECKING:
@@ -45,38 +46,28 @@ __all__ = [
 
 # Imported on first use, so that `import privlearn` costs next to nothing.
 _HOMES = {
-    "ElasticNet": "privlearn.linear_model",
-    "HuberRegressor": "privlearn.linear_model",
+    "ElasticNet": "privlearn.linear_model.elastic_net",
+    "HuberRegressor": "privlearn.linear_model.huber",
     "KernelClassifier": "privlearn.kernel_model",
     "KernelRegressor": "privlearn.kernel_model",
-    "Lasso": "privlearn.linear_model",
+    "Lasso": "privlearn.linear_model.lasso",
     "Ledger": "privlearn.ledger",
-    "LinearRegression": "privlearn.linear_model",
-    "LinearSVC": "privlearn.linear_model",
-    "LogisticRegression": "privlearn.linear_model",
-    "Ridge": "privlearn.linear_model",
+    "LinearRegression": "privlearn.linear_model.linear_regression",
+    "LinearSVC": "privlearn.linear_model.linear_svc",
+    "LogisticRegression": "privlearn.linear_model.logistic_regression",
+    "Ridge": "privlearn.linear_model.ridge",
+    "audit": "privlearn.audit",
+    "datasets": "privlearn.datasets",
+    "exceptions": "privlearn.exceptions",
+    "feature_selection": "privlearn.feature_selection",
+    "kernel_approximation": "privlearn.kernel_approximation",
+    "linear_model": "privlearn.linear_model",
     "show_versions": "privlearn._core.show_versions",
-}
-_MODULES = {
-    "audit",
-    "datasets",
-    "exceptions",
-    "feature_selection",
-    "kernel_approximation",
-    "linear_model",
-    "solvers",
+    "solvers": "privlearn.solvers",
 }
 
 if not TYPE_CHECKING:  # a checker that saw this would take every name for Any
-
-    def __getattr__(name: str) -> object:
-        import importlib
-
-        if name in _HOMES:
-            return getattr(importlib.import_module(_HOMES[name]), name)
-        if name in _MODULES:
-            return importlib.import_module(f"privlearn.{name}")
-        raise AttributeError(f"module 'privlearn' has no attribute {name!r}")
+    __getattr__ = on_first_use("privlearn", _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -75,7 +75,7 @@ def ends_read_off_the_data(patch):
         return CoarseRange(low, high, low, high)
 
     patch.setattr(purchase, "even_counts", remembering)
-    patch.setattr(purchase, "zoomed", peeked)
+    patch.setattr(purchase, "refined_range", peeked)
 
 
 @BUGS.shown_in("bought-")

@@ -36,7 +36,7 @@ def blocks_of_as_many_rows_as_n_allows(patch):
         size = n // groups
         return Batches(np.arange(size * groups), size * np.arange(groups + 1))
 
-    patch.setattr(tukey, "deal", blocks)
+    patch.setattr(tukey, "partition", blocks)
 
 
 @BUGS.shown_in("add_remove")
@@ -67,7 +67,7 @@ def deepest_box_for_certain(patch):
 
 @BUGS.shown_in("zero_out")
 def rows_in_two_groups(patch):
-    deal = tukey.deal
+    deal = tukey.partition
 
     def twice(n, groups, release):
         rows, starts = deal(n, groups, release)
@@ -75,7 +75,7 @@ def rows_in_two_groups(patch):
         parts = [np.append(part, before) for part, before in zip(parts, parts[-1:] + parts[:-1])]  # noqa: B905
         return Batches(np.concatenate(parts), np.cumsum([0, *map(len, parts)]))
 
-    patch.setattr(tukey, "deal", twice)
+    patch.setattr(tukey, "partition", twice)
 
 
 @BUGS.shown_in("zero_out")
@@ -107,13 +107,13 @@ def models_scaled_by_the_spread_of_all(patch):
 
 @BUGS.shown_in("zero_out")
 def number_of_models_follows_the_rows_present(patch):
-    deal = tukey.deal
+    deal = tukey.partition
     solve = tukey.Tukey.solve
 
     def peeking(self, problem, settings, data, release):
         patch.setattr(
             tukey,
-            "deal",
+            "partition",
             lambda n, groups, release: deal(n, groups - 1 + int(data.present().all()), release),
         )
         return solve(self, problem, settings, data, release)

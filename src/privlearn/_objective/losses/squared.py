@@ -18,7 +18,7 @@ class Squared(Loss):
 
     Examples
     --------
-    >>> float(Squared().value(np.array(1.0), np.array(3.0)))
+    >>> float(Squared().value(1.0, 3.0))
     2.0
     """
 
