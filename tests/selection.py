@@ -20,7 +20,7 @@ DEMANDED = (
     ("mode", "classes"),
     ("mode", "delta"),
     ("loss", "penalty"),
-    ("solver", "relation", "bought"),
+    ("solver", "relation", "estimated"),
 )
 WISHED = (
     ("estimator", "facts"),
@@ -46,7 +46,10 @@ def facets(model):
         "mode": str(model.solver),
         "relation": model.adjacency,
         "facts": str((given["bounds_X"], given["data_norm"])),
-        "bought": (given["bounds_X"] is given["data_norm"] is None, target is None and not classes),
+        "estimated": (
+            given["bounds_X"] is given["data_norm"] is None,
+            target is None and not classes,
+        ),
         "intercept": model.fit_intercept,
         "loss": problem.loss.name,
         "penalty": problem.penalty.name,

@@ -384,7 +384,7 @@ def special_configurations(**parameters):
             bare = {"adjacency": relation.value, "solver": solver} | parameters
             yield f"{name}, nothing declared-{relation}", LinearRegression(**bare)
     yield from _tukey(**parameters)
-    yield from _bought(**parameters)
+    yield from _estimated(**parameters)
     yield from _off_zero(**parameters)
 
 
@@ -422,17 +422,17 @@ class Selecting(LinearRegression):
         return WithPrivateBounds(solver, ("features", "target"), keep=2)
 
 
-def _bought(**parameters):
+def _estimated(**parameters):
     """Nothing declared, or half of what there is; and features of which not all are estimated."""
     whole, moments = SHORT["cd"]["whole"], SOLVERS["moments"]()
     two = {"classes": [0, 1]}
     for k, relation in enumerate(Adjacency):
         own = {"adjacency": relation.value} | parameters
-        yield f"bought-{relation}", LinearRegression(solver=whole, **own)
-        yield f"bought target-{relation}", LinearRegression(solver=moments, data_norm=2.0, **own)
-        yield f"selected and bought-{relation}", Selecting(solver=whole, **own)
+        yield f"estimated-{relation}", LinearRegression(solver=whole, **own)
+        yield f"estimated target-{relation}", LinearRegression(solver=moments, data_norm=2.0, **own)
+        yield f"selected and estimated-{relation}", Selecting(solver=whole, **own)
         yield (
-            f"bought features-{relation}",
+            f"estimated features-{relation}",
             [
                 LogisticRegression(solver=FewDualSteps(), **two, **own),
                 HuberRegressor(solver=whole, bounds_y=(-1.0, 1.0), **own),

@@ -13,7 +13,7 @@ epsilon delta adjacency sensitivity clipping zcdp gdp mu composition filter cert
 release plan forecast empty\\srow personal\\sepsilon canary replay estimated\\sprivately
 private\\sbounds row\\ssource scaling objective schema solver
 """
-OURS = ("bought", "octave", "neighb" + "ors=", "levels per", "frame")
+OURS = ("bou" + "ght", "octave", "neighb" + "ors=", "levels per", "frame")
 
 
 @pytest.mark.parametrize("word", WORDS.split())

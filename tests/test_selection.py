@@ -17,7 +17,7 @@ ASKED = (
     ("estimator", "solver"),
     ("solver", "relation"),
     ("solver", "facts"),
-    ("solver", "bought"),
+    ("solver", "estimated"),
     ("loss", "penalty"),
 )
 
@@ -40,7 +40,7 @@ def test_the_choices_are_those_of_the_library():
     assert values("solver", FAST) == set(SOLVERS)
     assert values("relation", FAST) == {relation.value for relation in Adjacency}
     assert values("estimator", FAST) >= {cls.__name__ for cls in every_estimator()}
-    assert values("bought", FAST) >= {(False, False), (True, False), (False, True), (True, True)}
+    assert values("estimated", FAST) >= {(False, False), (True, False), (False, True), (True, True)}
     solvers_and_relations = {(name, r.value) for name in SOLVERS for r in Adjacency}
     found = {(facets(model)["solver"], model.adjacency) for _, model in FAST}
     assert solvers_and_relations <= found

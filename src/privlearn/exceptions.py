@@ -21,7 +21,7 @@ class PrivacyError(Exception):
 
 
 class MissingFactError(PrivacyError, ValueError):
-    """A public fact (bounds, a norm, delta) is needed and was neither declared nor bought."""
+    """A public fact (bounds, a norm, delta) is needed and was neither declared nor estimated."""
 
 
 class InvalidBudgetError(PrivacyError, ValueError):

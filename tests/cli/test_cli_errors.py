@@ -174,7 +174,7 @@ def test_text_in_a_column_of_numbers(complaint):
     assert "leave the column out with --columns" in text
 
 
-def test_text_cannot_be_bought(complaint):
+def test_text_cannot_be_estimated(complaint):
     """The columns of numbers need nothing, and the one of text a list."""
     text = complaint("fit", "people.csv", "--target", "wage", "--epsilon", "1")
     assert "sex: a cell is empty or no number (if it holds text: --categories sex=A,B,...)" in text

@@ -62,8 +62,8 @@ def test_some_configurations():
     """The first of every solver, with an estimator of its own where that changes the plan."""
     schema, met, seen = validator(), set(), set()
     for name, model in every_configuration():
-        bought = "bought" in name or "declared" in name
-        kind = (repr(model.solver), type(model).__module__ == "support", bought)
+        estimated = "estimated" in name or "declared" in name
+        kind = (repr(model.solver), type(model).__module__ == "support", estimated)
         if kind in seen:
             continue
         seen.add(kind)

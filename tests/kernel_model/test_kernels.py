@@ -28,7 +28,7 @@ from support import exact
 RELATIONS = [relation.value for relation in Adjacency]
 LOW, HIGH = np.array([-1.0, 0.0, 2.0]), np.array([3.0, 1.0, 9.0])
 FACTS = {"bounds_X": (LOW, HIGH), "bounds_y": (-2.0, 2.0)}
-BANDWIDTHS = {"given": [2.0, 0.5, 3.0], "bought": None}
+BANDWIDTHS = {"given": [2.0, 0.5, 3.0], "estimated": None}
 
 
 def curved(n=400, seed=0):
@@ -57,7 +57,7 @@ def counts_for(x, edges):
 
 
 def ranked(x, edges, noise=0.0, seed=0):
-    """Ranks of values, bought with this noise."""
+    """Ranks of values, estimated with this noise."""
     counts = counts_for(x, edges)
     counts = counts + noise * np.random.default_rng(seed).standard_normal(counts.shape)
     found = ranks.ranks_from(counts, noise, edges)
@@ -261,12 +261,12 @@ def mu2(pairs):
 def test_ranks_cost_a_twentieth(solver, relation):
     plan = model(solver=solver, adjacency=relation).plan(n=20_000, n_features=3)
     assert plan.releases[0].name == RANKS
-    bought, *rest = plan.pairs()
-    assert mu2([bought]) / mu2([bought, *rest]) == pytest.approx(0.05, rel=0.2)
+    estimated, *rest = plan.pairs()
+    assert mu2([estimated]) / mu2([estimated, *rest]) == pytest.approx(0.05, rel=0.2)
     assert plan.epsilon(1e-6) == pytest.approx(1.0, rel=1e-3)
 
 
-def test_plan_and_certificate_name_what_is_bought():
+def test_plan_and_certificate_name_what_is_estimated():
     X, y = curved()
     fitted = model(solver=SGD(steps=5)).fit(X, y)
     for text in (str(model().plan(n=400, n_features=3)), str(fitted.privacy_)):
@@ -588,7 +588,7 @@ def test_default_fits_find_the_curve():
 # Audits
 
 AUDITED = {"sgd": SGD(steps=12), "output": OutputPerturbation(epochs=1)}
-FAST = (("sgd", "add_remove", "bought"),)  # others are among what is audited for every estimator
+FAST = (("sgd", "add_remove", "estimated"),)  # others are among what is audited for every estimator
 CASES = [
     case if case in FAST else pytest.param(*case, marks=pytest.mark.slow)
     for case in product(AUDITED, RELATIONS, BANDWIDTHS)

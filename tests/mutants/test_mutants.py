@@ -383,8 +383,8 @@ def scales_read_off_the_data(patch):
 @mutant_of("cd")
 def curvature_of_rows_that_are_not_shortened(patch):
     right, wrong = "np.maximum(squares, limit)", "np.full_like(squares, limit)"
-    bought = rewritten(cd_facts.private_curvature, right, wrong)
-    patch.setattr(cd_whole, "private_curvature", bought)
+    estimated = rewritten(cd_facts.private_curvature, right, wrong)
+    patch.setattr(cd_whole, "private_curvature", estimated)
 
 
 @mutant_of("cd")
@@ -558,7 +558,7 @@ def moves_scored_with_weights_that_saw_no_noise(patch):
 
 @mutant_of("scd")
 def lengths_read_off_the_data(patch):
-    """Bought and paid for, and then not used."""
+    """Estimated and paid for, and then not used."""
     counted, seen = histograms.count_lengths, []
     patch.setattr(histograms, "count_lengths", lambda one: seen.append(one) or counted(one))
 

@@ -200,11 +200,11 @@ def test_cd_descends_as_often_as_asked_and_buys_nothing_that_is_given():
         fits.fit(problem, fits._descend_by_coordinates(problem, k, {}), seed=0) for k in (5, 9)
     )
     assert fits.passes(many) - fits.passes(few) == pytest.approx(4.0)
-    bought, given = (
+    estimated, given = (
         {release.name for release in fits.fit(problem, solver, seed=0).privacy_.plan.releases}
         for solver in ("cd", fits.solver_of("cd, constants given", problem))
     )
-    assert given < bought
+    assert given < estimated
     declared = fits.fit(problem, "cd", seed=0, scales=True).privacy_.plan.releases
     assert {release.name for release in declared} == given
 
@@ -260,8 +260,8 @@ def test_pages_tell_ratios_their_geometric_mean_and_the_largest():
     text = pages.tables(results)
     mean = (2.0**4 * 32.0) ** 0.2
     assert f"| the table above | {mean:.2f} | 32.00 | California, raw |" in text
-    bought = (2.0**2 * 9.0**2 * 32.0) ** 0.2
-    assert f"| scales bought, public bounds everywhere | {bought:.2f} | 32.00 |" in text
+    estimated = (2.0**2 * 9.0**2 * 32.0) ** 0.2
+    assert f"| scales estimated, public bounds everywhere | {estimated:.2f} | 32.00 |" in text
     assert "| Electricity, raw | 7.0 | 10.5 | 74.2 |" in text
     assert "| auto; took A method | public | 0.0040 (0.0020 to 0.0060) | 2.00 | nothing |" in text
     assert "| no privacy, features clipped | public | 0.0100 |" in text

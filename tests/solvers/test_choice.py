@@ -21,7 +21,7 @@ from privlearn.accounting.gaussian import equivalent_mu
 from privlearn.audit.tape import record
 from privlearn.exceptions import UnsupportedCombinationError
 from privlearn.private_bounds import selection
-from privlearn.private_bounds import solver as purchase
+from privlearn.private_bounds import solver as bounds_solver
 from privlearn.solvers import SGD, SOLVERS, resolve
 from privlearn.solvers import auto as choice
 from privlearn.solvers.tukey.rules import enough_models
@@ -207,8 +207,8 @@ def test_the_page_is_right_about_special_abilities():
     assert f"n mu below {choice.ENOUGH_IN_A_BALL:,g}" in PAGE
 
 
-def test_the_page_is_right_about_what_is_bought():
-    assert pytest.approx(0.25) == purchase.FEATURES + purchase.TARGET
+def test_the_page_is_right_about_what_is_estimated():
+    assert pytest.approx(0.25) == bounds_solver.FEATURES + bounds_solver.TARGET
     assert "estimated privately](nothing-declared.md) with a quarter of the budget" in PAGE
     assert f"{selection.TOO_MANY:g} sqrt(n mu)" in PAGE
 

@@ -246,19 +246,19 @@ class Plan:
         met = [other for other in self.releases if other.level in (None, level)]
         return self.cost(release) / sum(self.cost(other) for other in met)
 
-    def after(self, bought: Sequence[tuple[Release, float]]) -> Plan:
+    def after(self, estimated: Sequence[tuple[Release, float]]) -> Plan:
         """This plan after releases of bounds that take the given shares of the budget.
 
         Parameters
         ----------
-        bought : sequence of pairs (Release, float)
+        estimated : sequence of pairs (Release, float)
             Their weights do not count: they are set so that the shares come out.
         """
         at_one = replace(self, scale=1.0)
         own = sum(at_one.cost(release) for release in self.releases)
-        rest = 1.0 - sum(share for _, share in bought)
+        rest = 1.0 - sum(share for _, share in estimated)
         before = []
-        for release, share in bought:
+        for release, share in estimated:
             alone = at_one.cost(replace(release, weight=1.0))
             weight = math.sqrt(alone / (own * share / rest))
             before.append(replace(release, weight=weight, stage=BOUNDS))

@@ -84,7 +84,7 @@ class Bounds:
     target: tuple[float, float] | None
     row_norm: float | None
     scale: NDArray[np.float64] | None = None
-    bought: bool = False  # whether the box is estimated: a plan must hold wherever it will lie
+    estimated: bool = False  # whether the box is estimated: a plan must hold wherever it will lie
 
     @classmethod
     def declared(

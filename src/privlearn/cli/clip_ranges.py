@@ -1,4 +1,4 @@
-"""What a saved model clips when it predicts: the ranges that its fit bought."""
+"""What a saved model clips when it predicts: the ranges that its fit estimated."""
 
 from __future__ import annotations
 

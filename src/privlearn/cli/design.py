@@ -76,7 +76,7 @@ class Design:
 
 
 def design(
-    names: Sequence[str], facts: Facts, *, where: str, classifies: bool, buys: bool = True
+    names: Sequence[str], facts: Facts, *, where: str, classifies: bool, estimates: bool = True
 ) -> Design:
     """Choose columns and encodings, or say everything that is missing at once.
 
@@ -90,7 +90,7 @@ def design(
         The file, for messages.
     classifies : bool
         Whether the target is a label and needs no range.
-    buys : bool, default=True
+    estimates : bool, default=True
         Whether ranges that nobody declared can be estimated: the budget has a delta.
     """
     target = _target(names, facts, where)
@@ -105,7 +105,7 @@ def design(
         classes=facts.classes,
         row_norm=_row_norm(columns, facts.data_norm),
     )
-    if not buys:
+    if not estimates:
         _refuse_to_buy(found)
     _refuse_some_bounds(found)
     return found

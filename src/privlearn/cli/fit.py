@@ -119,7 +119,7 @@ def run(args: argparse.Namespace) -> int:
     kind = MODELS[args.model]
     facts = gather_facts(args)
     chosen = design(
-        source.names, facts, where=args.data, classifies=kind.classifies, buys=args.delta > 0
+        source.names, facts, where=args.data, classifies=kind.classifies, estimates=args.delta > 0
     )
     estimator = build_from(args, chosen, on_invalid=args.on_invalid)
     rows = _rows(args, source, chosen)

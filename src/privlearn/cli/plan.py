@@ -140,7 +140,7 @@ def _design(args: argparse.Namespace, facts: Facts, classifies: bool) -> Design:
         replace(facts, target=target),
         where="the schema",
         classifies=classifies,
-        buys=args.delta > 0,
+        estimates=args.delta > 0,
     )
 
 
@@ -148,13 +148,13 @@ def _explain(args: argparse.Namespace, chosen: Design, plan: Plan) -> None:
     """Say what the numbers mean, with the noise per column where ranges are known."""
     from privlearn.cli.private_bounds_summary import what_is_estimated
 
-    bought = what_is_estimated(plan)
-    if bought is not None:
-        print(f"\n{bought}")
+    estimated = what_is_estimated(plan)
+    if estimated is not None:
+        print(f"\n{estimated}")
         print("To keep that for the model, declare what is public: --bounds, --bounds-y, --schema.")
     if args.rows is None:
         print("\nAdd --rows N to see how large the noise would be.")
-    elif bought is not None and plan.outlook is not None:
+    elif estimated is not None and plan.outlook is not None:
         print("Where a range is estimated privately, the forecast is in units of half that range.")
     if args.rows is not None and not chosen.unlimited and plan.outlook is not None:
         _tell_noise(chosen, plan.outlook.coefficient)

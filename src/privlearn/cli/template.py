@@ -62,10 +62,10 @@ def template(names: Sequence[str], target: str | None, file: str, *, classifies:
 
 
 def _head(file: str, classifies: bool) -> str:
-    from privlearn.private_bounds import solver as purchase
+    from privlearn.private_bounds import solver as bounds_solver
 
     text = HEAD if classifies else HEAD + TARGET
-    return text.format(file=file, features=purchase.FEATURES, target=purchase.TARGET)
+    return text.format(file=file, features=bounds_solver.FEATURES, target=bounds_solver.TARGET)
 
 
 def _key(name: str) -> str:

@@ -74,7 +74,7 @@ class SubLassoSelector(PrivateSelector):
         "models": [None, Interval(Integral, 1, MOST_MODELS, closed="both")],
     }
 
-    def _buys_count(self) -> bool:
+    def _estimates_count(self) -> bool:
         return self.models is None and not Adjacency(self.adjacency).n_is_public
 
     def _kind(self) -> object:
@@ -82,7 +82,7 @@ class SubLassoSelector(PrivateSelector):
 
     def _releases(self, n_features: int) -> tuple[Release, ...]:
         votes = votes_release(self.k, n_features)
-        if not self._buys_count():
+        if not self._estimates_count():
             return (votes,)
         # k rounds cost 2 / scale each, a count 1 / (weight scale): shares of a pure epsilon.
         weight = (1.0 - COUNT_SHARE) / COUNT_SHARE / (2.0 * self.k)
@@ -98,7 +98,7 @@ class SubLassoSelector(PrivateSelector):
     def _groups(self, data: BoundedData, present: NDArray[np.bool_], release: Releaser) -> int:
         if self.models is not None:
             return int(self.models)
-        public = None if self._buys_count() else data.table.n
+        public = None if self._estimates_count() else data.table.n
         rows = fewest_rows(public, int(present.sum()), release)
         return max(1, rows // (ROWS_PER_FEATURE * self.k))
 

@@ -1,4 +1,4 @@
-"""A linear solver on the features of a map: its releases, and before them what the map buys."""
+"""A linear solver on the features of a map: its releases, and before them the map's."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class KernelSolution(Solution):
     features: FeatureMap
 
 
-def inner_problem(problem: Problem, spec: KernelSpec, bought: bool) -> Problem:
+def inner_problem(problem: Problem, spec: KernelSpec, estimated: bool) -> Problem:
     """The linear problem on features: rows no longer than 1 beside the intercept's 1."""
-    size = spec.n_components + (problem.n_features if bought else 0)
+    size = spec.n_components + (problem.n_features if estimated else 0)
     norm = math.sqrt(1.0 + float(problem.fit_intercept))
     bounds = Bounds(None, None, problem.bounds.target, norm)
     return replace(problem, n_features=size, bounds=bounds)
@@ -56,7 +56,7 @@ class OnFeatures(SolverDefaults):
     spec : KernelSpec
         The kernel and its features.
     bandwidth : float, array or None
-        Length of the kernel in units of X. None buys ranks, for which a length is known.
+        Length of the kernel in units of X. None estimates ranks, for which a length is known.
     """
 
     inner: Solver
@@ -115,7 +115,7 @@ class OnFeatures(SolverDefaults):
         data: BoundedData,
         release: Releaser,
     ) -> KernelSolution:
-        """Buy ranks, compute features, fit."""
+        """Estimate ranks, compute features, fit."""
         features = self._features(problem, data, release)
         inner = self._inner(problem)
         mapped = MappedData.of(data, features, inner.bounds)

@@ -233,7 +233,7 @@ class PrivateEstimator(BaseEstimator):
         return problem, budget, resolve(self.solver, problem, budget)
 
     def _with_private_bounds(self, solver: Solver, problem: Problem, budget: Budget) -> Solver:
-        """The solver, or one that buys what nobody declared before."""
+        """The solver, or one that estimates what nobody declared before."""
         automatic = isinstance(self.solver, str) and self.solver == "auto"
         return with_private_bounds(solver, problem, budget, select=automatic)
 

@@ -1,4 +1,4 @@
-"""Facts that nobody declared, bought with a documented share of the budget."""
+"""Bounds that nobody declared, estimated privately with a documented share of the budget."""
 
 from privlearn.private_bounds.solver import WithPrivateBounds, with_private_bounds
 

@@ -53,7 +53,7 @@ ZOOMS = 2
 def with_private_bounds(
     solver: Solver, problem: Problem, budget: Budget, *, select: bool
 ) -> Solver:
-    """The solver itself where all that it needs was declared, else one that buys the rest.
+    """The solver itself where all that it needs was declared, else one that estimates the rest.
 
     Ranges are estimated with Gaussian noise and at one level for all. Where a budget does not allow
     that the solver gets what there is, and says what it lacks.
@@ -63,10 +63,10 @@ def with_private_bounds(
     solver, problem, budget
         What to solve, how, and for how much.
     select : bool
-        Whether features may be left out where there are too many to buy their ranges.
+        Whether features may be left out where there are too many to estimate their ranges.
     """
-    can_buy = budget.delta > 0.0 and not problem.levels
-    wanted = _missing(problem) if solver.support.bounds and can_buy else ()
+    can_estimate = budget.delta > 0.0 and not problem.levels
+    wanted = _missing(problem) if solver.support.bounds and can_estimate else ()
     if not wanted:
         return solver
     keep = number_to_keep(problem, budget) if select and "features" in wanted else None
@@ -96,7 +96,7 @@ def _shares(problem: Problem, budget: Budget) -> dict[str, float]:
 
 @dataclass(frozen=True, eq=False)
 class WithPrivateBounds(SolverDefaults):
-    """Buys the ranges of the features, the target or both, and runs `inner` within them.
+    """Estimates the ranges of the features, the target or both, and runs `inner` within them.
 
     Attributes
     ----------
@@ -128,12 +128,12 @@ class WithPrivateBounds(SolverDefaults):
         return Settings(inner, budget, _shares(problem, budget))
 
     def _within(self, problem: Problem, ranges: dict[str, Range]) -> Problem:
-        """The inner problem with bought bounds, or with [-1, 1] where they are to be estimated."""
+        """The inner problem with estimated bounds, or with [-1, 1] until they are."""
         size = self.keep or problem.n_features
         bounds = problem.bounds
         if "features" in self.wanted:
             box = ranges.get("features") or _unit_box(size)
-            bounds = replace(bounds, low=box.low, high=box.high, bought=True)
+            bounds = replace(bounds, low=box.low, high=box.high, estimated=True)
         if "target" in self.wanted:
             ends = ranges.get("target") or _unit_box(1)
             bounds = replace(bounds, target=(float(ends.low[0]), float(ends.high[0])))
@@ -143,25 +143,25 @@ class WithPrivateBounds(SolverDefaults):
         """A selection, histograms of what is wanted, then what `inner` releases."""
         plan = self.inner.plan(self._within(problem, {}), settings.inner, scale)
         plan = replace(plan, assumptions=problem.assumptions(), paper=f"{plan.paper}; {METHOD}")
-        return plan.after(self._bought(problem, settings))
+        return plan.after(self._estimated(problem, settings))
 
-    def _bought(self, problem: Problem, settings: Settings) -> list[tuple[Release, float]]:
+    def _estimated(self, problem: Problem, settings: Settings) -> list[tuple[Release, float]]:
         """What is estimated, with its shares of the budget."""
         size = self.keep or problem.n_features
-        bought = [
+        estimated = [
             (release, settings.shares[what] * release.count / (1.0 + ZOOMS))
             for what in self.wanted
             for release in _histograms(what, size)
         ]
         if self.keep is not None:
             chosen = relevance_release(self.keep, problem.n_features, problem.adjacency)
-            bought.insert(0, (chosen, SELECTION))
-        return bought
+            estimated.insert(0, (chosen, SELECTION))
+        return estimated
 
     def solve(
         self, problem: Problem, settings: Settings, data: BoundedData, release: Releaser
     ) -> Solution:
-        """Buy, then fit within what was estimated; predictions will stay within it, too."""
+        """Estimate, then fit within what was estimated; predictions will stay within it, too."""
         chosen = np.arange(problem.n_features)
         if self.keep is not None:
             chosen = most_relevant(data, self.keep, release)
@@ -183,17 +183,17 @@ class WithPrivateBounds(SolverDefaults):
             )
 
     def _own(self, plan: Plan) -> Plan:
-        bought = 2 * len(self.wanted) + (self.keep is not None)
-        return replace(plan, releases=plan.releases[bought:])
+        estimated = 2 * len(self.wanted) + (self.keep is not None)
+        return replace(plan, releases=plan.releases[estimated:])
 
     def settled(self, problem: Problem, settings: Settings) -> Settings:
-        """Nothing is estimated before a purchase."""
+        """Nothing is estimated before the bounds."""
         return settings
 
     def rehearsal(
         self, problem: Problem, settings: Settings, budget: Budget
     ) -> tuple[WithPrivateBounds, Settings]:
-        """The same purchase before a rehearsal of the inner solver; one feature is selected."""
+        """The same bounds before a rehearsal of the inner solver; one feature is selected."""
         few = replace(self, keep=None if self.keep is None else 1)
         inner, own = self.inner.rehearsal(few._within(problem, {}), settings.inner, budget)
         return replace(few, inner=inner), settings._replace(inner=own)

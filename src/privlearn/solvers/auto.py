@@ -2,9 +2,9 @@
 
 `python -m benchmarks choice/solvers` and `choice/situations` draw where each wins, and
 docs/how-to-choose.md has the rule as a table, which a test compares with this file. In short:
-coordinate descent buys scales, curvature and clip, and wins where features differ in scale. Where
-the budget is too small to buy that much, where declared facts already say as much, and for hinges,
-which it does not know, its dual is better, which buys lengths alone. SGD is left with several
+coordinate descent estimates scales, curvature and clip, and wins where features differ in scale.
+Where the budget is too small for that, where declared facts already say as much, and for hinges,
+which it does not know, its dual is better, which estimates lengths alone. SGD is left with several
 classes. Moments, boosted moments, deep models and noise on the output are for those who ask for
 them: they are hardly ever the most accurate. Without a delta, or with a level per person, one pass
 over disjoint batches is what there is.
@@ -55,7 +55,7 @@ def choose(solvers: Mapping[str, type[Solver]], problem: Problem, budget: Budget
 
 
 def _little_to_buy(problem: Problem, budget: Budget) -> bool:
-    """Whether bought facts would cost more than they bring."""
+    """Whether estimated facts would cost more than they bring."""
     seen = gdp_mu(problem, budget) * public_n_or_default(problem)
     if seen < ENOUGH or (_only_a_norm(problem.bounds) and _dual_suits_a_ball(problem, seen)):
         return True

@@ -53,7 +53,7 @@ class Support:
     penalties: frozenset[str]
     adjacency: frozenset[Adjacency]
     levels: bool = False  # whether people may have different promises
-    bounds: bool = True  # whether rows must have declared or bought limits
+    bounds: bool = True  # whether rows must have declared or estimated limits
 
     @classmethod
     def of(
@@ -104,7 +104,7 @@ class Solver(Protocol):
         """What the plan's noise does to a model of `n` rows."""
 
     def settled(self, problem: Problem, settings: Any) -> Any:  # noqa: ANN401
-        """The same settings where bounds that stood in are replaced by bought ones."""
+        """The same settings where bounds that stood in are replaced by estimated ones."""
 
     def rehearsal(
         self,

@@ -1,4 +1,4 @@
-"""Boosting on a noisy Gram matrix: least squares without noise; what it buys, and who survives."""
+"""Boosting on a noisy Gram matrix: least squares without noise; its estimates; who survives."""
 
 import math
 from dataclasses import replace
@@ -138,7 +138,7 @@ def test_shares_of_the_budget_are_as_documented(relation):
     assert found == pytest.approx({k: v / 80 for k, v in expected.items()}, rel=1e-3)
 
 
-def test_what_is_given_is_not_bought():
+def test_what_is_given_is_not_estimated():
     def names(solver="boosted", **known):
         plan = LinearRegression(solver=solver, **known).plan(n=1_000, n_features=3)
         return {release.name for release in plan.releases}

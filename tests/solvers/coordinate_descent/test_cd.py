@@ -366,13 +366,13 @@ def test_one_far_row_does_not_wreck_squared_errors():
     assert error < 1.6  # 1.25 without the feature; 4.1 with the coefficient of the other rows
 
 
-def test_declared_scales_are_not_bought():
+def test_declared_scales_are_not_estimated():
     X, y = np.eye(3)[np.arange(300) % 3], np.arange(300.0) % 3
     facts = {"bounds_X": (0, 1), "bounds_y": (0, 2), "solver": "cd"}
     declared = LinearRegression(scale_X=0.6, **facts).fit(X, y).privacy_
-    bought = LinearRegression(**facts).fit(X, y).privacy_
+    estimated = LinearRegression(**facts).fit(X, y).privacy_
     assert "feature magnitudes" not in str(declared)
-    assert "feature magnitudes" in str(bought)
+    assert "feature magnitudes" in str(estimated)
     assert "scale_X" in " ".join(declared.assumptions)
     with pytest.raises(ValueError, match="scale_X has shape"):
         LinearRegression(scale_X=[1, 2], **facts).fit(X, y)

@@ -44,15 +44,15 @@ def planned(solver, n=10_000, n_features=4, **parameters):
 
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("mode", MODES)
-def test_what_is_bought(mode, relation):
+def test_what_is_estimated(mode, relation):
     counted = ["number of rows"] if relation == "add_remove" else []
     assert names(planned(MODES[mode], adjacency=relation)) == counted + BOUGHT[mode]
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_what_is_given_is_not_bought(mode):
+def test_what_is_given_is_not_estimated(mode):
     """And the budget that it would have cost goes to the gradients."""
-    solver, bought = MODES[mode], planned(MODES[mode], epsilon=1.0)
+    solver, estimated = MODES[mode], planned(MODES[mode], epsilon=1.0)
     block, selection = solver.block, solver.selection
     for field, value, name in (
         ("clip", 2.0, "gradient norms"),
@@ -61,7 +61,7 @@ def test_what_is_given_is_not_bought(mode):
         given = CoordinateDescent(block=block, selection=selection, **{field: value})
         plan = planned(given, epsilon=1.0)
         assert names(plan) == [one for one in BOUGHT[mode] if one != name]
-        less, more = (one.noise_multiplier(one.releases[-1]) for one in (plan, bought))
+        less, more = (one.noise_multiplier(one.releases[-1]) for one in (plan, estimated))
         assert less < 0.995 * more
 
 

@@ -296,7 +296,7 @@ def excess(model, X, y, seeds=5):
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_crude_bounds_cost_far_less_than_they_cost_gradients(loss):
-    """Ten times too wide, of X and of y: bought lengths find that out, SGD's clip does not."""
+    """Ten times too wide, of X and of y: estimated lengths find that out, SGD's clip does not."""
     X, y = tilted()
     known = {"bounds_X": (-40, 40), "epsilon": 1.0}
     known |= {"bounds_y": (-50, 50)} if loss in NUMBERS else {"classes": [0, 1]}
@@ -313,10 +313,10 @@ def test_a_clip_of_the_wrong_size_loses_what_bought_lengths_win():
     """So that the lengths that were estimated are used, and not only paid for."""
     X, y = tilted()
     known = {"bounds_X": (-40, 40), "bounds_y": (-50, 50), "alpha": 0.0}
-    bought = excess(Ridge(solver="scd", **known), X, y)
+    estimated = excess(Ridge(solver="scd", **known), X, y)
     for clip in (1.0, 1e-7):
         given = Ridge(solver=DualCoordinateDescent(clip=clip), **known)
-        assert excess(given, X, y) > 3.0 * bought
+        assert excess(given, X, y) > 3.0 * estimated
 
 
 def test_the_second_fit_of_a_solver_is_as_the_first():

@@ -46,7 +46,7 @@ def named(plan):
 
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("estimator", FACTS)
-def test_what_is_bought(estimator, relation):
+def test_what_is_estimated(estimator, relation):
     counted = [COUNT] if relation == "add_remove" else []
     plan = planned(estimator, adjacency=relation)
     assert [release.name for release in plan.releases] == [*counted, LENGTHS, STEP]

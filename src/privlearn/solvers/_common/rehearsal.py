@@ -108,9 +108,9 @@ def rehearse(
 
 
 def _places(problem: Problem, table: Table) -> tuple[float, ...]:
-    """Where made-up rows lie: sparse ones are stored in another way if a bought box lacks zero."""
-    bought = problem.bounds.low is None and not isinstance(table.X, np.ndarray)
-    return (0.0, FAR) if bought else (0.0,)
+    """Where made-up rows lie: sparse ones are stored otherwise if an estimated box lacks zero."""
+    estimated = problem.bounds.low is None and not isinstance(table.X, np.ndarray)
+    return (0.0, FAR) if estimated else (0.0,)
 
 
 def small_case(problem: Problem, table: Table, shift: float = 0.0) -> tuple[Problem, BoundedData]:

@@ -53,12 +53,12 @@ class CoordinateDescent(SolverDefaults):
     step_size : float or None
         Relative to the inverse curvature.
     clip : float or None
-        Largest length of one row's gradient; None buys a histogram of lengths and chooses.
+        Largest length of one row's gradient; None estimates a histogram of lengths and chooses.
     block : {1, "all"} or None
-        Coordinates that are updated together: one, or all with a bought matrix of curvatures.
+        Coordinates that are updated together: one, or all with an estimated matrix of curvatures.
     smoothness : array-like of shape (n_features,) or None
         Mean square of each feature, from public knowledge; None takes the estimator's `scale_X`,
-        squared, or buys their magnitudes where that is None, too.
+        squared, or estimates their magnitudes where that is None, too.
     selection : {"cyclic", "greedy"} or None
         With ``block=1``: every coordinate in turn, or the one whose step is largest, which is
         selected privately.

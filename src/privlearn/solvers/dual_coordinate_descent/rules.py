@@ -2,7 +2,7 @@
 
 The numbers were chosen with benchmarks/derive/descent.py on generated data (see "The rule" in
 proof.md). Rows have length at most 1 and y lies in [-1, 1]; typical lengths are
-bought.
+estimated.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Settings:
 
     steps: int
     rate: float
-    clip: float | None  # None: bought
+    clip: float | None  # None: estimated
     mu: float  # the whole budget as one Gaussian release
 
     @property

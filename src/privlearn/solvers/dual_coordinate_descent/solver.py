@@ -57,7 +57,7 @@ class DualCoordinateDescent(SolverDefaults):
         Expected number of rows in a batch; needs a public number of rows.
     clip : float or None
         Largest length of what one row adds to v in a step; longer ones are shortened, and the rest
-        follows when the row is drawn again. None buys typical lengths and chooses.
+        follows when the row is drawn again. None estimates typical lengths and chooses.
 
     Examples
     --------

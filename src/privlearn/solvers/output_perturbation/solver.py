@@ -225,7 +225,7 @@ def _modulus(problem: Problem) -> float:
 
     An intercept has none. In a box that is yet to be estimated it is not known.
     """
-    if problem.n is None or problem.fit_intercept or problem.bounds.bought:
+    if problem.n is None or problem.fit_intercept or problem.bounds.estimated:
         return 0.0
     objective = Objective.of(problem, Scaling.for_gradients(problem), float(problem.n))
     return float(objective.penalty.curvature.min())

@@ -43,7 +43,7 @@ def models_for(rows: int, width: int, enough: int, private: bool) -> int:
     Parameters
     ----------
     rows : int
-        Number of rows, public or bought.
+        Number of rows, public or estimated.
     width : int
         Number of coefficients.
     enough : int

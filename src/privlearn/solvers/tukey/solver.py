@@ -52,7 +52,7 @@ class Settings:
     Attributes
     ----------
     models : int or None
-        How many models; None where that follows from a bought number of rows.
+        How many models; None where that follows from an estimated number of rows.
     enough : int
         How many models let the test pass, by rule.
     delta : float

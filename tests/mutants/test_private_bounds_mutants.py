@@ -1,4 +1,4 @@
-"""Planted privacy bugs of bought ranges. Each must be caught by the generic audits."""
+"""Planted privacy bugs of estimated ranges. Each must be caught by the generic audits."""
 
 import numpy as np
 import pytest
@@ -6,14 +6,14 @@ import pytest
 import privlearn.solvers._common.loops.histograms as range_loops
 from planting import Bugs, demand_caught, models_in
 from privlearn.private_bounds import selection
-from privlearn.private_bounds import solver as purchase
+from privlearn.private_bounds import solver as bounds_solver
 from privlearn.private_bounds.ranges import CoarseRange
 from support import N_FEATURES
 
 BUGS = Bugs()
 
 
-@BUGS.shown_in("bought-")
+@BUGS.shown_in("estimated-")
 def one_row_touches_two_bins(patch):
     """Values that lie beyond a bin's middle count in the next one, too."""
     count = range_loops.count_signed
@@ -25,7 +25,7 @@ def one_row_touches_two_bins(patch):
     patch.setattr(range_loops, "count_signed", twice)
 
 
-@BUGS.shown_in("bought-")
+@BUGS.shown_in("estimated-")
 def rows_beyond_the_ends_count_twice(patch):
     count = range_loops.count_evenly
 
@@ -36,35 +36,35 @@ def rows_beyond_the_ends_count_twice(patch):
     patch.setattr(range_loops, "count_evenly", with_ends)
 
 
-@BUGS.shown_in("bought-")
+@BUGS.shown_in("estimated-")
 def one_column_is_all_that_a_row_moves(patch):
-    patch.setattr(purchase, "_width", lambda what, n_features: 1)
-    planned, counted = purchase._histograms, purchase.signed_counts
+    patch.setattr(bounds_solver, "_width", lambda what, n_features: 1)
+    planned, counted = bounds_solver._histograms, bounds_solver.signed_counts
     patch.setattr(
-        purchase,
+        bounds_solver,
         "_histograms",
         lambda what, n_features: tuple(
-            purchase.replace(
+            bounds_solver.replace(
                 release, shape=(n_features if what == "features" else 1, release.shape[1])
             )
             for release in planned(what, n_features)
         ),
     )
     patch.setattr(
-        purchase,
+        bounds_solver,
         "signed_counts",
         lambda data, columns, _: counted(data, columns, width_of(columns)),
     )
 
 
 def width_of(columns):
-    return N_FEATURES if columns is purchase._features else 1
+    return N_FEATURES if columns is bounds_solver._features else 1
 
 
-@BUGS.shown_in("bought-")
+@BUGS.shown_in("estimated-")
 def ends_read_off_the_data(patch):
     """The histogram is noised, and then what it was made from is used all the same."""
-    count, seen = purchase.even_counts, []
+    count, seen = bounds_solver.even_counts, []
 
     def remembering(data, columns, hull):
         seen[:] = [np.vstack([columns(rows).copy() for rows in data.blocks()])]
@@ -74,19 +74,19 @@ def ends_read_off_the_data(patch):
         low, high = seen[0].min(axis=0), seen[0].max(axis=0) + 1e-9
         return CoarseRange(low, high, low, high)
 
-    patch.setattr(purchase, "even_counts", remembering)
-    patch.setattr(purchase, "refined_range", peeked)
+    patch.setattr(bounds_solver, "even_counts", remembering)
+    patch.setattr(bounds_solver, "refined_range", peeked)
 
 
-@BUGS.shown_in("bought-")
+@BUGS.shown_in("estimated-")
 def rows_outside_the_range_are_left_alone(patch):
     """The bounds that were estimated do not reach the data."""
-    replaced = purchase.replace
+    replaced = bounds_solver.replace
 
     def without_bounds(thing, **changes):
         return thing if hasattr(thing, "table") else replaced(thing, **changes)
 
-    patch.setattr(purchase, "replace", without_bounds)
+    patch.setattr(bounds_solver, "replace", without_bounds)
 
 
 @BUGS.shown_in("selected")
@@ -105,7 +105,7 @@ def selection_by_products_instead_of_ranks(patch):
             )
         return np.sort(np.asarray(chosen))
 
-    patch.setattr(purchase, "most_relevant", products)
+    patch.setattr(bounds_solver, "most_relevant", products)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

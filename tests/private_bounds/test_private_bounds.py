@@ -1,4 +1,4 @@
-"""Bought ranges: what noisy counts tell, and models that need nothing but epsilon and delta."""
+"""Estimated ranges: what noisy counts tell, and models that need nothing but epsilon and delta."""
 
 import numpy as np
 import pytest
@@ -177,21 +177,21 @@ def test_what_is_released_does_not_depend_on_where_the_box_lies(name, estimator)
     problems = [estimator(bounds_X=X, bounds_y=y)._problem(5_000, 2, 0) for X, y in boxes]
     solver, budget = SOLVERS[name](), Budget(1.0, 1e-6)
     if solver.support.missing(problems[0]) or not solver.support.bounds:
-        pytest.skip("nothing to buy")
+        pytest.skip("nothing to estimate")
     plans = [solver.plan(p, solver.configure(p, budget), 3.0) for p in problems]
     assert plans[0].releases == plans[1].releases
 
 
-def test_only_what_is_missing_is_bought():
+def test_only_what_is_missing_is_estimated():
     X, y = mixed(2_000)
-    for known, bought in (
+    for known, estimated in (
         ({"bounds_X": (0, 1e5)}, {"target"}),
         ({"data_norm": 1e5}, {"target"}),
         ({"bounds_y": (0, 1e5)}, {"features"}),
         ({}, {"features", "target"}),
     ):
         names = [r.name for r in Ridge(**known).plan(2_000, n_features=4).releases]
-        assert {name.split()[-1] for name in names if " of the " in name} == bought
+        assert {name.split()[-1] for name in names if " of the " in name} == estimated
     model = Ridge(bounds_X=(0, 1e5)).fit(X, y)
     assert not hasattr(model, "bounds_X_")
     assert model.bounds_y_[0] < np.median(y) < model.bounds_y_[1]

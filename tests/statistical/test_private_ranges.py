@@ -1,4 +1,4 @@
-"""Bought ranges as an attacker sees them: only what `fit` publishes."""
+"""Estimated ranges as an attacker sees them: only what `fit` publishes."""
 
 import math
 from dataclasses import replace

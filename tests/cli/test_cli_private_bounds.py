@@ -1,4 +1,4 @@
-"""Nothing known about the columns: the command buys ranges, says so, and clips to them later."""
+"""Nothing known about the columns: the command estimates ranges, says so, and clips later."""
 
 import json
 import re
