@@ -26,10 +26,8 @@ class Limits:
     Examples
     --------
     >>> limits = Limits(np.array([0.0, -np.inf]), np.array([9.0, np.inf]), target=(0.0, 100.0))
-    >>> limits.features(np.array([[12.0, 1e9]])).tolist()
-    [[9.0, 1000000000.0]]
-    >>> limits.prediction(np.array([101.0])).tolist()
-    [100.0]
+    >>> limits.range_of(0)
+    [0.0, 9.0]
     """
 
     low: Array | None = None
@@ -37,20 +35,12 @@ class Limits:
     target: Range | None = None
 
     @classmethod
-    def of(cls, reach: Bounds | None) -> Limits:
+    def of(cls, clip: Bounds | None) -> Limits:
         """What an estimator clips."""
-        return cls() if reach is None else cls(reach.low, reach.high, reach.target)
+        return cls() if clip is None else cls(clip.low, clip.high, clip.target)
 
     def __bool__(self) -> bool:
         return self.low is not None or self.target is not None
-
-    def features(self, rows: Array) -> Array:
-        """Rows within the ranges."""
-        return rows if self.low is None else np.clip(rows, self.low, self.high)
-
-    def prediction(self, scores: Array) -> Array:
-        """Scores within the range of the target."""
-        return scores if self.target is None else np.clip(scores, *self.target)
 
     def range_of(self, feature: int) -> list[float] | None:
         """Lowest and highest value of a feature; None where it is not clipped."""

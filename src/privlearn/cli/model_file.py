@@ -16,6 +16,7 @@ from privlearn.cli.clip_ranges import Limits
 from privlearn.cli.design import Design
 from privlearn.cli.encoding import AsIs, Categories, Column, Scaled
 from privlearn.cli.errors import CommandError
+from privlearn.cli.models import MODELS
 from privlearn.cli.outputs import Output
 
 __all__ = ["CLIPPING", "FORMAT", "SavedModel", "read_model"]
@@ -77,10 +78,19 @@ class SavedModel:
             limits=Limits.of(getattr(estimator, "_clip_bounds", None)),
         )
 
-    def score(self, features: Array) -> Array:
-        """Intercept plus weighted features, within the limits: one column, or one per class."""
-        score: Array = self.limits.features(features) @ self.coef.T + self.intercept
-        return self.limits.prediction(score)
+    def estimator(self) -> Any:  # noqa: ANN401
+        """The fitted estimator, for features in the units of the file."""
+        import privlearn
+
+        return getattr(privlearn, MODELS[self.kind].estimator).from_dict(
+            {
+                "coef": self.coef,
+                "intercept": self.intercept,
+                "classes": self.classes,
+                "clip_X": None if self.limits.low is None else (self.limits.low, self.limits.high),
+                "clip_y": self.limits.target,
+            }
+        )
 
     def effects(self) -> list[tuple[str, Array]]:
         """Every feature in words, with its coefficients."""
@@ -196,6 +206,8 @@ def _saved(content: dict[str, Any]) -> SavedModel:
     intercept = np.atleast_1d(np.array(content["intercept"], dtype=float))
     classes = content["classes"]
     _check_shape(coef, intercept, classes)
+    if content["model"] not in MODELS or MODELS[content["model"]].classifies == (classes is None):
+        raise ValueError("a model is of a kind that is known, and has labels where it classifies")
     return SavedModel(
         kind=str(content["model"]),
         target=str(content["target"]),

@@ -6,7 +6,7 @@ import csv
 import io
 import sys
 from collections.abc import Sequence
-from typing import TextIO
+from typing import Any, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from privlearn.cli.encoding import Column, encode, invalid_columns
 from privlearn.cli.errors import CommandError, closest, shortened, similar
 from privlearn.cli.model_file import SavedModel
-from privlearn.cli.models import MODELS
 from privlearn.cli.outputs import Output
 from privlearn.cli.tables import Source
 
@@ -68,37 +67,31 @@ def write_predictions(model: SavedModel, features: Array, output: Output | None)
 
 
 def _write(model: SavedModel, features: Array, file: TextIO) -> None:
+    """Every number comes from the estimator; rows with unusable cells have none."""
     writer = csv.writer(file, lineterminator="\n")
-    score = model.score(features)
-    if model.classes is None:
-        writer.writerow([f"predicted_{model.target}"])
-        writer.writerows([_number(value)] for value in score[:, 0])
-        return
-    header, shown = _beside_labels(model, score)
-    writer.writerow([f"predicted_{model.target}", *header])
-    for best, numbers in zip(_by_class(score), shown, strict=True):
-        label = "" if np.isnan(best[-1]) else model.classes[int(np.argmax(best))]
-        writer.writerow([label, *map(_number, numbers)])
+    usable = np.asarray(np.isfinite(features).all(axis=1))
+    estimator = model.estimator()
+    header, labels, numbers = _predicted(estimator, features[usable])
+    writer.writerow([f"predicted_{model.target}" if name is None else name for name in header])
+    found = iter(zip(labels, numbers, strict=True))
+    for there in usable:
+        label, values = next(found) if there else ("", [np.nan] * (len(header) - 1))
+        writer.writerow([label, *map(_number, values)])
 
 
-def _beside_labels(model: SavedModel, score: Array) -> tuple[list[str], Array]:
-    """A probability per class, or the scores where a model has no probabilities."""
-    classes = model.classes or ()
-    if model.kind in MODELS and not MODELS[model.kind].probabilities:
-        return [f"score_{label}" for label in classes[-score.shape[1] :]], score
-    return [f"probability_{label}" for label in classes], _probabilities(score)
-
-
-def _by_class(score: Array) -> Array:
-    """One column per class; two classes share one score, which speaks for the second."""
-    return np.hstack([np.zeros_like(score), score]) if score.shape[1] == 1 else score
-
-
-def _probabilities(score: Array) -> Array:
-    both = _by_class(score)
-    weights = np.exp(both - both.max(axis=1, keepdims=True))
-    shares: Array = weights / weights.sum(axis=1, keepdims=True)
-    return shares
+def _predicted(estimator: Any, features: Array) -> tuple[list[str | None], list[str], Array]:  # noqa: ANN401
+    """Names of the columns (None: the prediction), predictions as text, and what stands beside."""
+    classes = getattr(estimator, "classes_", None)
+    if classes is None:
+        values = estimator.predict(features) if len(features) else []
+        return [None], [_number(value) for value in values], np.empty((len(values), 0))
+    likely = hasattr(estimator, "predict_proba")
+    beside = classes if likely or len(classes) > 2 else classes[1:]
+    header = [None, *(f"{'probability' if likely else 'score'}_{label}" for label in beside)]
+    if not len(features):
+        return header, [], np.empty((0, len(beside)))
+    numbers = estimator.predict_proba(features) if likely else estimator.decision_function(features)
+    return header, list(estimator.predict(features)), numbers.reshape(len(features), -1)
 
 
 def _number(value: float) -> str:

@@ -74,6 +74,13 @@ class KernelMixin(PrivateEstimator):
         "feature_seed": [Interval(Integral, 0, None, closed="left")],
     }
 
+    def to_dict(self) -> dict[str, Any]:
+        """Kernel models are not written as plain values yet; pickle them."""
+        raise UnsupportedCombinationError(
+            f"{type(self).__name__} cannot be written as plain values yet: its feature map would be "
+            "lost; use pickle"
+        )
+
     def _set_up(
         self, n: int | None, n_features: int, n_classes: int, levels: Levels | None = None
     ) -> tuple[Problem, Budget, Solver]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -29,6 +30,7 @@ from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import DeltaWarning, UnsupportedCombinationError
 from privlearn.linear_model.atomic import blank, demand_finite, publish
 from privlearn.linear_model.job import Job
+from privlearn.linear_model.saved import fill, plain_values
 from privlearn.private_bounds import with_private_bounds
 from privlearn.solvers import Solution, Solver, resolve
 
@@ -166,6 +168,39 @@ class PrivateEstimator(BaseEstimator):
         self._keep_clip_bounds(solution.clip_bounds)
         self._publish(solution)
         self.privacy_ = release.certificate()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fitted model as plain values, for JSON: coefficients, limits and certificate.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from privlearn import Ridge
+        >>> X = np.linspace(0, 1, 2_000).reshape(-1, 2)
+        >>> model = Ridge(bounds_X=(0, 1), bounds_y=(0, 1)).fit(X, X[:, 0])
+        >>> bool((Ridge.from_dict(model.to_dict()).predict(X) == model.predict(X)).all())
+        True
+        """
+        check_is_fitted(self)
+        return plain_values(self)
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Self:
+        """The model that `to_dict` wrote; it predicts, and its certificate is there.
+
+        Parameters
+        ----------
+        content : dict
+            What `to_dict` gave, or JSON gave back.
+
+        Returns
+        -------
+        estimator
+            Fitted. Parameters of the fit are not kept, the certificate says what they led to.
+        """
+        model = cls()
+        fill(model, content)
+        return model
 
     def _scores(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
         """Rows times coefficients plus intercept; X is clipped where the model learned so."""

@@ -1,0 +1,66 @@
+"""Fitted models as plain values, and back: what predictions need, and the certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from privlearn._core.certificate import Certificate
+from privlearn._core.problem import Bounds
+from privlearn.solvers import Solution
+
+if TYPE_CHECKING:
+    from privlearn.linear_model.base import PrivateEstimator
+
+__all__ = ["fill", "plain_values"]
+
+
+def plain_values(model: PrivateEstimator) -> dict[str, Any]:
+    """All that a fit published, as numbers, texts, lists and dictionaries."""
+    clip = getattr(model, "_clip_bounds", None)
+    classes = getattr(model, "classes_", None)
+    names = getattr(model, "feature_names_in_", None)
+    return {
+        "model": type(model).__name__,
+        "fit_intercept": bool(model.fit_intercept),
+        "coef": np.atleast_2d(model.coef_).tolist(),
+        "intercept": np.atleast_1d(model.intercept_).tolist(),
+        "classes": None if classes is None else np.asarray(classes).tolist(),
+        "feature_names": None if names is None else [str(name) for name in names],
+        "clip_X": None
+        if clip is None or clip.low is None
+        else [clip.low.tolist(), clip.high.tolist()],
+        "clip_y": None if clip is None or clip.target is None else list(clip.target),
+        "clip_norm": None if clip is None else clip.row_norm,
+        "certificate": model.privacy_.to_dict(),
+    }
+
+
+def fill(model: PrivateEstimator, content: Mapping[str, Any]) -> None:
+    """Set what `plain_values` told, as a fit would have."""
+    coef = np.array(content["coef"], dtype=np.float64)
+    intercept = np.array(content["intercept"], dtype=np.float64)
+    if coef.ndim != 2 or intercept.shape != coef.shape[:1]:
+        raise ValueError("a model has a row of coefficients and an intercept for each output")
+    if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
+        raise ValueError("coefficients of a model are finite numbers")
+    model.fit_intercept = bool(content.get("fit_intercept", True))
+    if content.get("classes") is not None:
+        model.classes_ = np.array(content["classes"])
+    if content.get("feature_names") is not None:
+        model.feature_names_in_ = np.array(content["feature_names"], dtype=object)
+    model.n_features_in_ = coef.shape[1]
+    model._publish(Solution(coef, intercept))
+    model._keep_clip_bounds(_clip(content))
+    if content.get("certificate"):
+        model.privacy_ = Certificate.from_dict(content["certificate"])
+
+
+def _clip(content: Mapping[str, Any]) -> Bounds | None:
+    box, target, norm = (content.get(key) for key in ("clip_X", "clip_y", "clip_norm"))
+    if box is None and target is None and norm is None:
+        return None
+    low, high = (None, None) if box is None else (np.array(side, dtype=float) for side in box)
+    return Bounds(low, high, None if target is None else (target[0], target[1]), norm)
