@@ -77,8 +77,8 @@ class KernelMixin(PrivateEstimator):
     def to_dict(self) -> dict[str, Any]:
         """Kernel models are not written as plain values yet; pickle them."""
         raise UnsupportedCombinationError(
-            f"{type(self).__name__} cannot be written as plain values yet: its feature map would be "
-            "lost; use pickle"
+            f"{type(self).__name__} cannot be written as plain values yet: its feature map would "
+            "be lost; use pickle"
         )
 
     def _set_up(
