@@ -142,7 +142,7 @@ def test_methods_say_what_they_take_and_return(cls):
         assert found["Returns"].strip(), method
         _, *parameters = inspect.signature(method).parameters.values()
         names = [str(one).split(":")[0].split("=")[0] for one in parameters]
-        listed = entries(found["Parameters"])
+        listed = entries(found.get("Parameters", ""))
         assert [name for name, _, _ in listed] == names, method
         for name, kind, text in listed:
             assert kind
@@ -240,7 +240,7 @@ def test_every_shared_text_is_used():
         for name in ("Parameters", "Attributes"):
             used[name] |= {text for _, _, text in entries(sections(cls.__doc__)[name])}
         for method in own_methods(cls):
-            listed = entries(sections(method.__doc__)["Parameters"])
+            listed = entries(sections(method.__doc__).get("Parameters", ""))
             used["arguments"] |= {text for _, _, text in listed}
     shared = {"Parameters": PARAMETERS, "Attributes": ATTRIBUTES, "arguments": ARGUMENTS}
     for name, texts in shared.items():

@@ -106,7 +106,7 @@ def test_a_loaded_model_predicts_what_the_estimator_does(folder, fitted, options
     assert main([*FIT, *options]) == 0
     (model,) = fitted
     expected = getattr(model, method)(rows(sex=sex))
-    found = read_model("model.json").score(rows(sex=sex))
+    found = getattr(read_model("model.json").estimator(), method)(rows(sex=sex))
     assert np.array_equal(found.reshape(expected.shape), expected)
     if method == "predict":
         assert [float(line[0]) for line in predicted(folder)] == pytest.approx(expected, rel=1e-9)
@@ -118,8 +118,8 @@ def test_a_loaded_model_predicts_what_the_estimator_does(folder, fitted, options
 @pytest.mark.parametrize("solver", sorted(SOLVERS))
 def test_what_any_solver_clips_is_kept(fitted, solver):
     assert main([*FIT, *NUMBERS, "--solver", solver, "--epsilon", "5"]) == 0
-    found = read_model("model.json").score(rows(sex=False))
-    np.testing.assert_allclose(found[:, 0], fitted[0].predict(rows(sex=False)), rtol=1e-12)
+    found = read_model("model.json").estimator().predict(rows(sex=False))
+    np.testing.assert_allclose(found, fitted[0].predict(rows(sex=False)), rtol=1e-12)
 
 
 def test_features_that_were_not_chosen_are_not_clipped(folder, fitted, capsys):

@@ -75,7 +75,13 @@ class KernelMixin(PrivateEstimator):
     }
 
     def to_dict(self) -> dict[str, Any]:
-        """Kernel models are not written as plain values yet; pickle them."""
+        """Kernel models are not written as plain values yet; pickle them.
+
+        Returns
+        -------
+        dict
+            Never: it is refused.
+        """
         raise UnsupportedCombinationError(
             f"{type(self).__name__} cannot be written as plain values yet: its feature map would "
             "be lost; use pickle"

@@ -172,6 +172,11 @@ class PrivateEstimator(BaseEstimator):
     def to_dict(self) -> dict[str, Any]:
         """The fitted model as plain values, for JSON: coefficients, limits and certificate.
 
+        Returns
+        -------
+        dict
+            Numbers, texts, lists and dictionaries; `from_dict` reads them.
+
         Examples
         --------
         >>> import numpy as np
