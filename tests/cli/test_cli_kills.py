@@ -42,6 +42,7 @@ def touches_a_file(call):
 def stopped_at(count, number, line):
     """Run, and send oneself a signal at the count-th time a file is touched, before or after."""
     seen = 0
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
 
     def watch(_frame, event, call):
         nonlocal seen

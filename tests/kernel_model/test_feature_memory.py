@@ -28,7 +28,8 @@ from pathlib import Path
 from unittest.mock import patch
 import numpy as np
 import privlearn
-from privlearn.solvers import SGD, OutputPerturbation, sgd
+from privlearn.solvers import SGD, OutputPerturbation
+from privlearn.solvers.sgd import solver as sgd
 
 n, size = int(sys.argv[1]), int(sys.argv[2])
 X = np.random.default_rng(0).uniform(-1.0, 1.0, (n, 20))
