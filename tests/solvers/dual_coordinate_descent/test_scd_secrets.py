@@ -50,7 +50,7 @@ def betrayed(start, tape):
     found = []
     for one in within(start):
         if isinstance(one, np.ndarray):
-            alike = one.dtype != object and one.tobytes() in known
+            alike = one.dtype != object and np.ndarray.tobytes(one) in known  # a masked one fails
             found += [one] if alike or _per_row(one.size) else []
         elif isinstance(one, bytes | bytearray):
             found += [one] if _per_row(len(one) / 8) else []
