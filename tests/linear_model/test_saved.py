@@ -57,6 +57,8 @@ def test_names_of_columns_are_kept():
         ({"coef": [[1.0, 2.0, np.inf]]}, "finite"),
         ({"coef": [1.0, 2.0, 3.0]}, "a row of coefficients"),
         ({"intercept": [0.0, 1.0]}, "a row of coefficients"),
+        ({"model": "Ridge"}, "another model"),
+        ({"classes": [0, 1]}, "regressors have none"),
     ],
 )
 def test_wrong_values_are_refused(change, words):
@@ -65,7 +67,16 @@ def test_wrong_values_are_refused(change, words):
         LinearRegression.from_dict(content)
 
 
+def test_missing_parts_are_named():
+    with pytest.raises(ValueError, match="'intercept' is missing"):
+        LinearRegression.from_dict({"coef": [[1.0]]})
+    with pytest.raises(ValueError, match="classifiers have 'classes'"):
+        LogisticRegression.from_dict({"coef": [[1.0]], "intercept": [0.0]})
+
+
 def test_kernels_say_that_they_cannot():
     fitted = KernelRegressor(n_components=8, **SEEDED).fit(X, Y)
     with pytest.raises(UnsupportedCombinationError, match="pickle"):
         fitted.to_dict()
+    with pytest.raises(UnsupportedCombinationError, match="pickle"):
+        KernelRegressor.from_dict({})

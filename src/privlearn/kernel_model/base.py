@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Integral
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,6 +86,24 @@ class KernelMixin(PrivateEstimator):
         raise UnsupportedCombinationError(
             f"{type(self).__name__} cannot be written as plain values yet: its feature map would "
             "be lost; use pickle"
+        )
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Self:
+        """Kernel models are not read from plain values yet; pickle them.
+
+        Parameters
+        ----------
+        content : dict
+            Whatever it is, it is refused.
+
+        Returns
+        -------
+        estimator
+            Never: it is refused.
+        """
+        raise UnsupportedCombinationError(
+            f"{cls.__name__} cannot be read from plain values yet; use pickle"
         )
 
     def _set_up(

@@ -40,6 +40,7 @@ def plain_values(model: PrivateEstimator) -> dict[str, Any]:
 
 def fill(model: PrivateEstimator, content: Mapping[str, Any]) -> None:
     """Set what `plain_values` told, as a fit would have."""
+    _check(model, content)
     coef = np.array(content["coef"], dtype=np.float64)
     intercept = np.array(content["intercept"], dtype=np.float64)
     if coef.ndim != 2 or intercept.shape != coef.shape[:1]:
@@ -56,6 +57,18 @@ def fill(model: PrivateEstimator, content: Mapping[str, Any]) -> None:
     model._keep_clip_bounds(_clip(content))
     if content.get("certificate"):
         model.privacy_ = Certificate.from_dict(content["certificate"])
+
+
+def _check(model: PrivateEstimator, content: Mapping[str, Any]) -> None:
+    """Refuse values of another model, and those of which a part is missing."""
+    own = type(model).__name__
+    if content.get("model", own) != own:
+        raise ValueError(f"these are the values of another model; read them with that, not {own}")
+    for name in ("coef", "intercept"):
+        if name not in content:
+            raise ValueError(f"{name!r} is missing; give what to_dict of a fitted {own} returned")
+    if (content.get("classes") is None) == hasattr(model, "classes"):
+        raise ValueError("classifiers have 'classes', and regressors have none")
 
 
 def _clip(content: Mapping[str, Any]) -> Bounds | None:
