@@ -5,8 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -74,8 +73,8 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
     }
 
     @abstractmethod
-    def _releases(self, n_features: int) -> tuple[Release, ...]:
-        """Everything that a fit will release."""
+    def _releases(self, n_features: int) -> list[tuple[Release, float | None]]:
+        """Everything that a fit will release, with shares of the budget as in `Plan.split`."""
 
     @abstractmethod
     def _select(self, data: BoundedData, release: Releaser) -> list[int]:
@@ -95,17 +94,12 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
         rows = n if adjacency.n_is_public else None
         rows, n_features = check_size(rows, n_features)
         refuse_k(self.k, n_features)
-        plan_at = partial(
-            Plan,
-            self._releases(n_features),
-            adjacency,
-            rows=rows,
-            assumptions=() if rows is None else ("the number of rows is public",),
-            paper=self._paper,
-        )
+        assumed = () if rows is None else ("the number of rows is public",)
+        plan = Plan((), adjacency, 1.0, rows, assumed, self._paper)
+        plan = plan.split(self._releases(n_features))
         budget = budget_of(self.epsilon, self.delta)
         warn_of_delta(budget, rows)
-        return calibrate(lambda scale: plan_at(scale=scale), budget)
+        return calibrate(lambda scale: replace(plan, scale=scale), budget)
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401
         """Select features and publish which, with the certificate.
@@ -146,7 +140,8 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
         few = blank(self)
         few.k = 1 if self.k == 1 else min(int(self.k), table.X.shape[1], 3)
         columns = max(few.k, min(table.X.shape[1], 3))
-        small = Plan(few._releases(columns), plan.adjacency, 1.0, None if plan.rows is None else 8)
+        small = Plan((), plan.adjacency, 1.0, None if plan.rows is None else 8)
+        small = small.split(few._releases(columns))
         rows = made_up_table(table, columns, np.arange(8.0))
         container = (isinstance(table.X, np.ndarray), table.X.dtype.str, table.finite)
         key = (type(self), few.k > 1, plan.adjacency, container, self._kind())

@@ -93,13 +93,14 @@ class BoostedStatistics(SolverDefaults):
                 Release(INTERCEPT, (2,), math.sqrt(2.0), count=settings.intercept_steps)
             )
         if settings.counts:
-            releases.append(count_release(1.0))
-        return Plan(
-            releases=rule.weighted(releases, rule.SHARES, problem.adjacency.replaces),
-            adjacency=problem.adjacency,
-            scale=scale,
-            rows=problem.n,
-            assumptions=problem.assumptions(),
+            releases.append(count_release())
+        total = sum(rule.SHARES[one.name] for one in releases)
+        shares = [rule.SHARES[one.name] / total for one in releases]
+        shared = zip(releases, shares, strict=True)
+        return Plan.of(
+            problem,
+            scale,
+            [(one, None if one.name == GRADIENT else share) for one, share in shared],
             paper="Boosted AdaSSP (Tang et al. 2023; Wang 2018), exact Gaussian composition",
         )
 

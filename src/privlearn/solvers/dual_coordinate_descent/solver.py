@@ -88,10 +88,6 @@ class DualCoordinateDescent(SolverDefaults):
 
     def plan(self, problem: Problem, settings: Settings, scale: float) -> Plan:
         """Lengths and, where it is private, the number of rows; then every step."""
-
-        def weight(share: float) -> float:
-            return sgd_rule.weight_beside(share, settings.rate, settings.steps)
-
         step = Release(
             name=STEP,
             shape=(n_weights(problem),),
@@ -99,17 +95,15 @@ class DualCoordinateDescent(SolverDefaults):
             sampling=FULL if settings.rate == 1.0 else Poisson(settings.rate),
             count=settings.steps,
         )
-        releases = [step]
+        parts: list[tuple[Release, float | None]] = [(step, None)]
         if settings.clip is None:
-            releases.insert(0, lengths_release(problem, weight(scd_rule.LENGTHS_SHARE)))
+            parts.insert(0, (lengths_release(problem), scd_rule.LENGTHS_SHARE))
         if problem.n is None:
-            releases.insert(0, count_release(weight(scd_rule.COUNT_SHARE)))
-        return Plan(
-            releases=tuple(releases),
-            adjacency=problem.adjacency,
-            scale=max(scale, sgd_rule.LEAST_MULTIPLIER),
-            rows=problem.n,
-            assumptions=problem.assumptions(),
+            parts.insert(0, (count_release(), scd_rule.COUNT_SHARE))
+        return Plan.of(
+            problem,
+            max(scale, sgd_rule.LEAST_MULTIPLIER),
+            parts,
             paper="DP-SCD (Damaskinos et al. 2021), dual variables not released, exact accounting",
         )
 

@@ -34,7 +34,7 @@ MAX_TRAVEL, MAX_TRAVEL_OF_NUMBERS = 2.0, 0.4  # how far noise may move a score; 
 CLEAR = 300.0  # signal per root of the weights at which nothing needs to be clipped
 LEAST_CLIP = 0.25
 LEAST_BATCHES, MOST_BATCHES = 10, 1000
-COUNT_SHARE = 0.05  # of epsilon (Gaussian: of mu), for the number of rows where it is private
+COUNT_SHARE = 0.05  # of epsilon (Gaussian: of mu^2), for the number of rows where it is private
 
 
 @dataclass(frozen=True)

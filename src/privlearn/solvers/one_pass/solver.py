@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import ClassVar
 
 import numpy as np
@@ -23,7 +24,7 @@ from privlearn._data.bounded import BoundedData
 from privlearn._objective.losses import LOSSES
 from privlearn.exceptions import InvalidBudgetError, UnsupportedCombinationError
 from privlearn.solvers._common.objective import n_weights
-from privlearn.solvers._common.row_count import COUNT, count_release, weight_of_count
+from privlearn.solvers._common.row_count import COUNT, count_release
 from privlearn.solvers._common.row_source import make_row_source
 from privlearn.solvers._common.scaling import Scaling
 from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers, need_bounds
@@ -129,19 +130,15 @@ class OnePassSGD(SolverDefaults):
             sampling=Disjoint(settings.batches, dealt=problem.n is None),
             count=settings.batches,
         )
-        weight = weight_of_count(settings.mechanism, one_pass_rule.COUNT_SHARE)
-        count = count_release(weight, settings.mechanism)
-        releases = (gradient,) if problem.n is not None else (count, gradient)
-        return Plan(
-            releases=tuple(
-                one for release in releases for one in _by_level(release, problem, settings)
-            ),
-            adjacency=problem.adjacency,
-            scale=scale,
-            rows=problem.n,
-            assumptions=problem.assumptions(),
+        count = (count_release(settings.mechanism), one_pass_rule.COUNT_SHARE)
+        plan = Plan.of(
+            problem,
+            scale,
+            [(gradient, None)] if problem.n is not None else [count, (gradient, None)],
             paper="One-pass SGD (Song, Chaudhuri, Sarwate 2013), disjoint batches, a release each",
         )
+        by_level = (_by_level(release, problem, settings) for release in plan.releases)
+        return replace(plan, releases=tuple(chain.from_iterable(by_level)))
 
     def solve(
         self, problem: Problem, settings: Settings, data: BoundedData, release: Releaser

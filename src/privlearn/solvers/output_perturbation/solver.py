@@ -24,7 +24,7 @@ from privlearn._objective.prox import write_prox
 from privlearn.exceptions import UnsupportedCombinationError
 from privlearn.solvers._common.loops import sequential_sgd
 from privlearn.solvers._common.objective import Objective, n_weights
-from privlearn.solvers._common.row_count import count_release, rows_in_all, weight_of_count
+from privlearn.solvers._common.row_count import count_release, rows_in_all
 from privlearn.solvers._common.row_source import ScaledRows, make_row_source
 from privlearn.solvers._common.scaling import Scaling
 from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers, need_bounds
@@ -167,14 +167,11 @@ class OutputPerturbation(SolverDefaults):
             mechanism=settings.mechanism,
             sampling=rows,
         )
-        weight = weight_of_count(settings.mechanism, output_rule.COUNT_SHARE) / settings.epochs
-        count = count_release(weight, settings.mechanism)
-        return Plan(
-            releases=(weights,) if problem.n is not None else (count, weights),
-            adjacency=problem.adjacency,
-            scale=scale,
-            rows=problem.n,
-            assumptions=problem.assumptions(),
+        count = (count_release(settings.mechanism), output_rule.COUNT_SHARE)
+        return Plan.of(
+            problem,
+            scale,
+            [(weights, None)] if problem.n is not None else [count, (weights, None)],
             paper="SGD with output perturbation (Wu et al. 2017; Wang, Guo 2024), exact accounting",
         )
 

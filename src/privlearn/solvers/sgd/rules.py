@@ -28,7 +28,6 @@ __all__ = [
     "slope",
     "step_size",
     "steps",
-    "weight_beside",
 ]
 
 MOMENTUM = 0.9
@@ -118,14 +117,6 @@ def largest_step(problem: Problem) -> float:
     """With rows of length at most 1 the mean loss is at most as curved as the loss itself."""
     smoothness = problem.loss.smoothness
     return problem.loss.longest_step / (smoothness if math.isfinite(smoothness) else 1.0)
-
-
-def weight_beside(share: float, rate: float, steps: int) -> float:
-    """Noise multiplier, relative to the steps', of one release over all rows beside them.
-
-    It costs `share` of what `steps` sampled steps cost in mu^2, by their central limit.
-    """
-    return 1.0 / (rate * float(np.sqrt(steps * share)))
 
 
 def batch_rate(problem: Problem, batch_size: int) -> float:

@@ -36,7 +36,7 @@ from privlearn.solvers.base import (
 )
 from privlearn.solvers.sgd import rules as sgd_rule
 from privlearn.solvers.sgd.forecast import outlook
-from privlearn.solvers.sgd.rules import Settings, at_once, batch_rate, weight_beside
+from privlearn.solvers.sgd.rules import Settings, at_once, batch_rate
 
 __all__ = ["SGD"]
 
@@ -122,14 +122,11 @@ class SGD(SolverDefaults):
             sampling=FULL if settings.rate == 1.0 else Poisson(settings.rate),
             count=settings.steps,
         )
-        weight = weight_beside(sgd_rule.COUNT_SHARE, settings.rate, settings.steps)
-        releases = (gradient,) if problem.n is not None else (count_release(weight), gradient)
-        return Plan(
-            releases=releases,
-            adjacency=problem.adjacency,
-            scale=max(scale, sgd_rule.LEAST_MULTIPLIER),
-            rows=problem.n,
-            assumptions=problem.assumptions(),
+        count = [(count_release(), sgd_rule.COUNT_SHARE)] if problem.n is None else []
+        return Plan.of(
+            problem,
+            max(scale, sgd_rule.LEAST_MULTIPLIER),
+            [*count, (gradient, None)],
             paper="DP-SGD (Song et al. 2013; Abadi et al. 2016), Poisson batches, exact accounting",
         )
 
