@@ -260,7 +260,7 @@ class Plan:
         return costs[met.index(release)] / sum(costs)
 
     def split(self, parts: Sequence[tuple[Release, float | None]]) -> Plan:
-        """This plan with the given releases, each with the noise that its share of the budget buys.
+        """This plan with the given releases, each with noise for its share of the budget.
 
         Parameters
         ----------

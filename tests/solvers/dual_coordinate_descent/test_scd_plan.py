@@ -290,7 +290,7 @@ def test_forecast_tells_the_noise_of_a_quadratic_problem(given, relation):
     assert found == pytest.approx(1.0, abs=0.25)
 
 
-def test_forecast_with_bought_lengths_is_of_the_right_size():
+def test_forecast_with_estimated_lengths_is_of_the_right_size():
     """It cannot know the errors' size, which decides where their gradients are clipped."""
     assert 0.4 < spread(DualCoordinateDescent(), *linear_data()) < 2.5
 
