@@ -7,18 +7,17 @@ follow from the two here, once.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from privlearn._core.forecast import Forecast
 from privlearn._core.mechanisms import GAUSSIAN, Kind, Mechanism, Shift
 from privlearn._core.numerics import MAX_COLUMNS, MAX_ROWS, power_of_two_below, summation_error
-from privlearn._core.problem import Adjacency, Budget, Problem
+from privlearn._core.problem import Adjacency, Problem
 from privlearn._core.sampling import FULL, ONE_VISIT, Sampling
-from privlearn.exceptions import InvalidBudgetError
 
 if TYPE_CHECKING:
     from privlearn.accounting import Composition, Pair
@@ -39,7 +38,6 @@ __all__ = [
     "Norm",
     "Plan",
     "Release",
-    "calibrate",
     "check_size",
 ]
 
@@ -378,43 +376,3 @@ def _whole(name: str, value: Any, most: int) -> int:  # noqa: ANN401
         return int(value)
     given = str(value)[:20] if isinstance(value, Integral | float) else type(value).__name__
     raise ValueError(f"{name} is {given}, but a whole number from 1 to {most} is needed")
-
-
-def calibrate(plan_at: Callable[[float], Plan], budget: Budget) -> Plan:
-    """The plan with the least noise whose guarantee fits the budget.
-
-    Parameters
-    ----------
-    plan_at : callable
-        Maps a noise scale to a plan; more scale is more noise.
-    budget : Budget
-        What may be spent in all.
-
-    Returns
-    -------
-    Plan
-        With `plan.delta(budget.epsilon) <= budget.delta`, checked by evaluation.
-    """
-    plan = plan_at(1.0)
-    if budget.delta == 0:
-        _refuse_gaussian_without_delta(plan)
-    return plan_at(_smallest_scale(plan, budget))
-
-
-@lru_cache(maxsize=256)
-def _smallest_scale(plan: Plan, budget: Budget) -> float:
-    """The search, remembered: plans hold public facts only, and grids of fits repeat them."""
-    from privlearn.accounting import smallest_scale
-
-    return smallest_scale(
-        lambda scale: replace(plan, scale=scale).pairs(), budget.epsilon, budget.delta
-    )
-
-
-def _refuse_gaussian_without_delta(plan: Plan) -> None:
-    for release in plan.releases:
-        if release.mechanism == GAUSSIAN:
-            raise InvalidBudgetError(
-                "delta=0, but Gaussian noise needs delta > 0; set delta, for example delta=1e-6, "
-                "or use solver='one-pass', which needs none"
-            )

@@ -17,10 +17,11 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from privlearn._core.calibration import calibrate
 from privlearn._core.certificate import Certificate
 from privlearn._core.docstrings import documented
 from privlearn._core.numerics import MAX_COLUMNS
-from privlearn._core.plan import Plan, Release, calibrate, check_size
+from privlearn._core.plan import Plan, Release, check_size
 from privlearn._core.problem import Adjacency, Bounds, Budget
 from privlearn._core.releaser import Releaser, charge_and_open
 from privlearn._data.bounded import BoundedData, Table, validate

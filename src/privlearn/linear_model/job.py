@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from privlearn._core.plan import Plan, calibrate
+from privlearn._core.calibration import calibrate
+from privlearn._core.plan import Plan
 from privlearn._core.problem import Budget, Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import Table, bound

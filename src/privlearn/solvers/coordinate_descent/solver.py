@@ -23,8 +23,7 @@ from privlearn.solvers._common.memory import squares, stored_rows
 from privlearn.solvers._common.objective import n_weights
 from privlearn.solvers._common.row_count import count_release
 from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers, need_bounds
-from privlearn.solvers.coordinate_descent import private_scales
-from privlearn.solvers.coordinate_descent import rules as cd_rule
+from privlearn.solvers.coordinate_descent import private_scales, rules
 from privlearn.solvers.coordinate_descent.all_coordinates import descend_all
 from privlearn.solvers.coordinate_descent.cyclic import descend_by_coordinates
 from privlearn.solvers.coordinate_descent.forecast import outlook
@@ -106,11 +105,11 @@ class CoordinateDescent(SolverDefaults):
                 "features; give one mean square per feature"
             )
         mode = self._mode(problem, budget)
-        passes = int(self.passes or cd_rule.passes_for(mode, problem, budget))
+        passes = int(self.passes or rules.passes_for(mode, problem, budget))
         return Settings(
             mode=mode,
             passes=passes,
-            outer=int(self.outer or cd_rule.OUTER),
+            outer=int(self.outer or rules.OUTER),
             step_size=float(self.step_size or 1.0),
             clip=self.clip,
             smoothness=given,
@@ -122,7 +121,7 @@ class CoordinateDescent(SolverDefaults):
             return "greedy" if self.selection == "greedy" else "cyclic"
         if self.block is not None:
             return "all" if self.block == "all" else "cyclic"
-        return cd_rule.mode_for(problem, budget)
+        return rules.mode_for(problem, budget)
 
     def plan(self, problem: Problem, settings: Settings, scale: float) -> Plan:
         """Facts first, then every gradient, all with Gaussian noise but for a selection."""
@@ -172,7 +171,7 @@ def _mean_squares(given: ArrayLike) -> tuple[float, ...]:
 
 def _private_releases(problem: Problem, settings: Settings) -> list[tuple[Release, float]]:
     """What is estimated privately before and between the gradients, with shares of the budget."""
-    width, loops = problem.n_features + int(problem.fit_intercept), cd_rule.loops(settings)
+    width, loops = problem.n_features + int(problem.fit_intercept), rules.loops(settings)
     p = private_scales.magnitudes_of(problem)
     planned = {
         "magnitudes": histogram_release(private_scales.MAGNITUDES, MAGNITUDE_BINS, p),
@@ -182,7 +181,7 @@ def _private_releases(problem: Problem, settings: Settings) -> list[tuple[Releas
         "lengths": histogram_release(private_scales.LENGTHS, LENGTH_BINS, count=len(loops)),
     }
     found = [(planned[what], share) for what, share in settings.private_shares.items()]
-    return found if problem.n is not None else [(count_release(), cd_rule.COUNT), *found]
+    return found if problem.n is not None else [(count_release(), rules.COUNT), *found]
 
 
 def _gradients(problem: Problem, settings: Settings) -> list[Release]:
