@@ -277,8 +277,10 @@ class Plan:
         from privlearn.accounting.shares import beside
 
         shares = [share for _, share in parts if share is not None]
+        if not shares:
+            return replace(self, releases=tuple(release for release, _ in parts))
         rest = 1.0 - sum(shares)
-        if min(shares, default=1.0) <= 0.0 or rest <= 0.0 or len(shares) == len(parts):
+        if min(shares) <= 0.0 or rest <= 0.0 or len(shares) == len(parts):
             raise ValueError("shares must be above 0 and leave a rest to a release without one")
         at_one = replace(self, scale=1.0)
         ones = [one if share is None else replace(one, weight=1.0) for one, share in parts]
