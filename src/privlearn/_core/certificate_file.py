@@ -40,6 +40,7 @@ from privlearn._core.sampling import (
 )
 
 __all__ = [
+    "FIRST_FORMAT",
     "FORMAT",
     "KEYS",
     "NORMS",
@@ -54,7 +55,7 @@ __all__ = [
 ]
 
 FORMAT = "privlearn certificate 2"
-FIRST_FORMAT = "privlearn certificate 1"  # "neighbors" for "adjacency", and no stages
+FIRST_FORMAT = "privlearn certificate 1"  # "neighbors", no stages, shares always in mu^2
 SEEDED = "random_state was set: whoever knows the seed can subtract the noise"
 
 Values = Mapping[str, Any]
@@ -200,7 +201,7 @@ def _upgraded(content: Values) -> Values:
     releases = content.get("releases")
     if isinstance(releases, list) and all(isinstance(each, Mapping) for each in releases):
         found["releases"] = [{"stage": STAGES[-1], **each} for each in releases]
-    return found | {"format": FORMAT}
+    return found
 
 
 def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -243,7 +244,7 @@ def _check_type(value: object, kinds: type | tuple[type, ...], key: str, where: 
 
 def _check_format(content: Values) -> None:
     found = content.get("format")
-    if found == FORMAT:
+    if found in (FORMAT, FIRST_FORMAT):
         return
     if isinstance(found, str) and found.startswith("privlearn certificate"):
         raise ValueError(
