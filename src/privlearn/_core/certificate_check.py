@@ -114,7 +114,10 @@ def _price_tolerance(plan: Plan) -> float:
 def _releases(plan: Plan, content: Values) -> Iterator[str]:
     for release, stated in zip(plan.releases, content["releases"], strict=True):
         where = f"release {release.name!r}"
-        yield from _texts(release, stated, where)
+        names = {"mechanism": release.mechanism.name, "sampling": release.sampling.name}
+        for key, name in names.items():
+            if stated[key] != name:
+                yield f"{key} of {where} is {stated[key]!r} in the file, but {name!r} is declared"
         derived = {
             "noise_multiplier": (plan.noise_multiplier(release), EXACT),
             "noise_scale": (plan.noise_scale(release), EXACT),
@@ -129,15 +132,6 @@ def _releases(plan: Plan, content: Values) -> Iterator[str]:
                     "what the file declares"
                 )
         yield from _counts(release, stated, where)
-
-
-def _texts(release: Release, stated: Values, where: str) -> Iterator[str]:
-    for key, found in (
-        ("mechanism", release.mechanism.name),
-        ("sampling", release.sampling.name),
-    ):
-        if stated[key] != found:
-            yield f"{key} of {where} is {stated[key]!r} in the file, but {found!r} is declared"
 
 
 def _counts(release: Release, stated: Values, where: str) -> Iterator[str]:
@@ -162,14 +156,13 @@ def _levels(certificate: Certificate, content: Values) -> Iterator[str]:
     if list(stated) != list(found) or len(stated) != len(content["levels"]):
         yield "the epsilons that were promised to people are not those of the releases"
         return
-    tolerance = GRID
     for level, spent in found.items():
-        if not _near(stated[level], spent, tolerance):
+        if not _near(stated[level], spent, GRID):
             yield (
                 f"the file says that people promised {level:g} spent {stated[level]:g}, but what "
                 f"they enter costs {spent:.6g}"
             )
-        if spent > level * (1 + tolerance):
+        if spent > level * (1 + GRID):
             yield f"people were promised {level:g}, but what they enter costs {spent:.6g}"
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from privlearn._core.forecast import Forecast
 from privlearn._core.mechanisms import GAUSSIAN, Kind, Mechanism, Shift
@@ -67,10 +67,6 @@ class Norm:
     name: str
     diameter: float
     exponent: float
-
-    def of_ones(self, dimension: int) -> float:
-        """Norm of the vector of ones: how far rounding every coordinate by one step moves it."""
-        return 1.0 if math.isinf(self.exponent) else dimension ** (1.0 / self.exponent)
 
 
 L2 = Norm("l2", 2.0, 2.0)
@@ -192,7 +188,7 @@ class Plan:
 
     def noise_scale(self, release: Release) -> float:
         """Standard deviation (Gaussian) or scale (others) of the noise, in the sum's units."""
-        return self.noise_multiplier(release) * release.clip
+        return self.scale * release.weight * release.clip
 
     def _finest_grid(self, release: Release) -> float:
         rows = MAX_ROWS if self.rows is None else self.rows
@@ -208,7 +204,8 @@ class Plan:
         """What floating point adds to the distance between neighbours."""
         rows = MAX_ROWS if self.rows is None else self.rows
         selects = release.mechanism.kind is Kind.SELECTION
-        steps = 2.0 if selects else release.norm.of_ones(release.size)
+        # Every coordinate is rounded by one step: by the norm of the vector of ones in all.
+        steps = 2.0 if selects else release.size ** (1.0 / release.norm.exponent)
         return steps * self._finest_grid(release) + 2.0 * summation_error(rows) * release.clip
 
     def sensitivity(self, release: Release, visits: int = 1) -> float:
@@ -315,16 +312,14 @@ class Plan:
 
     def describe(self) -> list[str]:
         """One line per release, the same in plans and certificates."""
-        return [self._line(release) for release in self.releases]
-
-    def _line(self, release: Release) -> str:
-        return (
+        return [
             f"{release.name}: {release.count} x {release.mechanism.name}, "
             f"{release.size} number{'s' if release.size > 1 else ''}, "
             f"clip {release.clip:.6g} ({release.norm.name}), "
             f"noise multiplier {self.noise_multiplier(release):.6g}, {release.sampling.name}, "
             f"{self.share(release):.1%} of the budget"
-        )
+            for release in self.releases
+        ]
 
     def __str__(self) -> str:
         lines = ["Privacy plan: nothing has been released", f"  adjacency   {self.adjacency.value}"]
@@ -337,13 +332,13 @@ class Plan:
         return "\n".join(lines)
 
 
-def check_size(n: Any, n_features: Any) -> tuple[int | None, int]:  # noqa: ANN401
+def check_size(n: object, n_features: object) -> tuple[int | None, int]:
     """Numbers of rows and columns as plain integers; those that no table has are refused."""
     rows = None if n is None else _whole("n", n, MAX_ROWS)
     return rows, _whole("n_features", n_features, MAX_COLUMNS)
 
 
-def _whole(name: str, value: Any, most: int) -> int:  # noqa: ANN401
+def _whole(name: str, value: object, most: int) -> int:
     if isinstance(value, Integral) and not isinstance(value, bool) and 1 <= int(value) <= most:
         return int(value)
     given = str(value)[:20] if isinstance(value, Integral | float) else type(value).__name__
@@ -366,8 +361,11 @@ def calibrate(plan_at: Callable[[float], Plan], budget: Budget) -> Plan:
         With `plan.delta(budget.epsilon) <= budget.delta`, checked by evaluation.
     """
     plan = plan_at(1.0)
-    if budget.delta == 0:
-        _refuse_gaussian_without_delta(plan)
+    if budget.delta == 0 and any(release.mechanism == GAUSSIAN for release in plan.releases):
+        raise InvalidBudgetError(
+            "delta=0, but Gaussian noise needs delta > 0; set delta, for example delta=1e-6, "
+            "or use solver='one-pass', which needs none"
+        )
     return plan_at(_smallest_scale(plan, budget))
 
 
@@ -379,12 +377,3 @@ def _smallest_scale(plan: Plan, budget: Budget) -> float:
     return smallest_scale(
         lambda scale: replace(plan, scale=scale).pairs(), budget.epsilon, budget.delta
     )
-
-
-def _refuse_gaussian_without_delta(plan: Plan) -> None:
-    for release in plan.releases:
-        if release.mechanism == GAUSSIAN:
-            raise InvalidBudgetError(
-                "delta=0, but Gaussian noise needs delta > 0; set delta, for example delta=1e-6, "
-                "or use solver='one-pass', which needs none"
-            )

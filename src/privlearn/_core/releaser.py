@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -202,7 +202,9 @@ class Releaser:
                 f"release {name!r} was planned {release.count} times, not once more"
             )
         self._made[name] += count
-        self._report()
+        watcher = _watcher.get()
+        if watcher is not None:  # how many of the planned releases were made is public
+            watcher(self._made.total(), sum(each.count for each in self.plan.releases))
         return release
 
     def _noise(self) -> NoiseSource:
@@ -243,12 +245,6 @@ class Releaser:
     def _deal(self, sampling: Disjoint, n: int) -> Batches:
         return sampling.draw_many(self._noise(), n, sampling.batches)
 
-    def _report(self) -> None:
-        """Tell whoever watches how many of the planned releases were made; both are public."""
-        watcher = _watcher.get()
-        if watcher is not None:
-            watcher(self._made.total(), sum(release.count for release in self.plan.releases))
-
     def __reduce__(self) -> str | tuple[object, ...]:
         raise TypeError("a Releaser cannot be copied or pickled: a copy would repeat its noise")
 
@@ -268,11 +264,21 @@ def round_to_grid(statistic: Array, grid: float) -> NDArray[np.int64]:
 
 
 Watcher = Callable[[int, int], None]
+Opener = Callable[[Plan, Budget, int | None], Releaser]
 _watcher: ContextVar[Watcher | None] = ContextVar("privlearn_watcher", default=None)
+_opener: ContextVar[Opener] = ContextVar("privlearn_releaser", default=Releaser)
 
 
 @contextmanager
-def progress(watcher: Watcher) -> Iterator[None]:
+def _set_to(variable: ContextVar[Any], value: object) -> Iterator[None]:
+    token = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(token)
+
+
+def progress(watcher: Watcher) -> AbstractContextManager[None]:
     """Call `watcher(done, total)` as planned releases are made: for progress bars.
 
     Examples
@@ -280,25 +286,12 @@ def progress(watcher: Watcher) -> Iterator[None]:
     >>> with progress(lambda done, total: print(f"{done} of {total}")):
     ...     pass
     """
-    token = _watcher.set(watcher)
-    try:
-        yield
-    finally:
-        _watcher.reset(token)
+    return _set_to(_watcher, watcher)
 
 
-Opener = Callable[[Plan, Budget, int | None], Releaser]
-_opener: ContextVar[Opener] = ContextVar("privlearn_releaser", default=Releaser)
-
-
-@contextmanager
-def use_releaser(opener: Opener) -> Iterator[None]:
+def use_releaser(opener: Opener) -> AbstractContextManager[None]:
     """Let audits and tests put their own Releaser in the place of the real one."""
-    token = _opener.set(opener)
-    try:
-        yield
-    finally:
-        _opener.reset(token)
+    return _set_to(_opener, opener)
 
 
 @contextmanager

@@ -102,6 +102,7 @@ class _AddsNoise:
 
     kind: ClassVar[Kind] = Kind.NOISE
     grid: ClassVar[float | None] = None
+    independent: ClassVar[bool] = True
 
     def draw_point(self, source: NoiseSource, ordered: Array, noise_scale: float) -> Array:
         """Nothing is drawn among models."""
@@ -112,19 +113,18 @@ class _AddsNoise:
         return 0.0
 
 
-def _certain_visits(sampling: Sampling, name: str) -> int:
-    """How often a row meets one charge, where that is certain."""
+def _loss(shift: Shift, noise_scale: float, sampling: Sampling, name: str) -> float:
+    """Largest distance in units of the noise, where it is certain how often a row comes."""
     if sampling.visits is None or len(sampling.visits) > 1:
         raise NotImplementedError(f"{name} noise has no proof here for {sampling.name}; use FULL")
-    return sampling.visits[0][0]
+    return sampling.visits[0][0] * shift.sensitivity / noise_scale
 
 
 @dataclass(frozen=True)
 class GaussianNoise(_AddsNoise):
     """Independent Gaussian noise; `noise_scale` is its standard deviation."""
 
-    name: str = "Gaussian"
-    independent: bool = True
+    name: ClassVar[str] = "Gaussian"
 
     def draw(self, source: NoiseSource, scale: float, shape: tuple[int, ...]) -> Units:
         """Integer noise whose scale is `scale` grid units."""
@@ -146,8 +146,7 @@ class GaussianNoise(_AddsNoise):
 class LaplaceNoise(_AddsNoise):
     """Independent Laplace noise on a statistic with bounded L1 sensitivity."""
 
-    name: str = "Laplace"
-    independent: bool = True
+    name: ClassVar[str] = "Laplace"
 
     def draw(self, source: NoiseSource, scale: float, shape: tuple[int, ...]) -> Units:
         """Integer noise whose scale is `scale` grid units."""
@@ -157,7 +156,7 @@ class LaplaceNoise(_AddsNoise):
         """The Laplace pair for one number; for several only the pure guarantee is claimed."""
         from privlearn.accounting import Laplace, PureLoss
 
-        epsilon = _certain_visits(sampling, self.name) * shift.sensitivity / noise_scale
+        epsilon = _loss(shift, noise_scale, sampling, self.name)
         return Laplace(epsilon) if shift.dimension == 1 else PureLoss(epsilon)
 
 
@@ -165,8 +164,8 @@ class LaplaceNoise(_AddsNoise):
 class SphericalNoise(_AddsNoise):
     """A vector with density proportional to exp(-|x|_2 / noise_scale)."""
 
-    name: str = "spherical"
-    independent: bool = False
+    name: ClassVar[str] = "spherical"
+    independent: ClassVar[bool] = False
 
     def draw(self, source: NoiseSource, scale: float, shape: tuple[int, ...]) -> Units:
         """Integer noise whose scale is `scale` grid units."""
@@ -176,16 +175,14 @@ class SphericalNoise(_AddsNoise):
         """The worst pair of a pure guarantee."""
         from privlearn.accounting import PureLoss
 
-        visits = _certain_visits(sampling, self.name)
-        return PureLoss(visits * shift.sensitivity / noise_scale)
+        return PureLoss(_loss(shift, noise_scale, sampling, self.name))
 
 
 @dataclass(frozen=True)
 class GumbelNoise(_AddsNoise):
     """Gumbel noise on scores of which only the index of the largest leaves."""
 
-    name: str = "Gumbel"
-    independent: bool = True
+    name: ClassVar[str] = "Gumbel"
     kind: ClassVar[Kind] = Kind.SELECTION
 
     def draw(self, source: NoiseSource, scale: float, shape: tuple[int, ...]) -> Units:
@@ -196,8 +193,7 @@ class GumbelNoise(_AddsNoise):
         """Bounded range: each score moves by at most the sensitivity, up or down."""
         from privlearn.accounting import BoundedRange
 
-        visits = _certain_visits(sampling, self.name)
-        return BoundedRange(2.0 * visits * shift.sensitivity / noise_scale)
+        return BoundedRange(2.0 * _loss(shift, noise_scale, sampling, self.name))
 
 
 @dataclass(frozen=True)
@@ -214,8 +210,8 @@ class DepthDraw:
     """
 
     delta: float
-    name: str = "draw by Tukey depth"
-    independent: bool = True
+    name: ClassVar[str] = "draw by Tukey depth"
+    independent: ClassVar[bool] = True
     kind: ClassVar[Kind] = Kind.DRAW
 
     @property
@@ -246,8 +242,8 @@ class DepthDraw:
         from privlearn._core.mechanisms.tukey_boxes import SLACK
         from privlearn.accounting import ApproximateLoss
 
-        visits = _certain_visits(sampling, self.name)
-        return ApproximateLoss(visits * shift.sensitivity / noise_scale + SLACK, self.delta)
+        loss = _loss(shift, noise_scale, sampling, self.name)
+        return ApproximateLoss(loss + SLACK, self.delta)
 
 
 GAUSSIAN = GaussianNoise()
