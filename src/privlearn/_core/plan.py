@@ -11,17 +11,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from numbers import Integral
-from typing import TYPE_CHECKING
 
 from privlearn._core.forecast import Forecast
 from privlearn._core.mechanisms import GAUSSIAN, Kind, Mechanism, Shift
-from privlearn._core.numerics import MAX_COLUMNS, MAX_ROWS, power_of_two_below, summation_error
+from privlearn._core.numerics import MAX_COLUMNS, MAX_ROWS, summation_error
 from privlearn._core.problem import Adjacency, Budget
 from privlearn._core.sampling import FULL, ONE_VISIT, Sampling
+from privlearn.accounting import Composition, Pair, compose, smallest_scale
 from privlearn.exceptions import InvalidBudgetError
-
-if TYPE_CHECKING:
-    from privlearn.accounting import Composition, Pair
 
 __all__ = [
     "BOUNDS",
@@ -166,7 +163,8 @@ class Plan:
             raise ValueError("two releases of a plan have one name; use count, or other names")
         if self.rows is not None and not 0 < self.rows <= MAX_ROWS:
             raise ValueError(f"rows={self.rows}, but between 1 and {MAX_ROWS} are supported")
-        self._check_levels()
+        if any(release.level is not None for release in self.releases):
+            self._check_levels()
 
     def _check_levels(self) -> None:
         """Levels may differ in noise alone, and more epsilon must mean less of it everywhere."""
@@ -197,8 +195,10 @@ class Plan:
 
     def grid(self, release: Release) -> float:
         """Step of the grid, a power of two, on which the release is rounded and noised."""
-        own = release.mechanism.grid
-        return power_of_two_below(self._finest_grid(release)) if own is None else own
+        if release.mechanism.grid is not None:
+            return release.mechanism.grid
+        _, exponent = math.frexp(self._finest_grid(release))
+        return math.ldexp(1.0, exponent - 1)  # the largest power of two that is not larger
 
     def _rounding(self, release: Release) -> float:
         """What floating point adds to the distance between neighbours."""
@@ -284,14 +284,10 @@ class Plan:
 
     @cached_property
     def _composition(self) -> Composition:
-        from privlearn.accounting import compose
-
         return compose(self.pairs())
 
     def epsilon_at_level(self, level: float, delta: float) -> float:
         """Smallest epsilon that holds at `delta` for people of one of the `levels`."""
-        from privlearn.accounting import compose
-
         return compose(self.pairs(level)).epsilon(delta)
 
     def epsilon(self, delta: float) -> float:
@@ -372,8 +368,6 @@ def calibrate(plan_at: Callable[[float], Plan], budget: Budget) -> Plan:
 @lru_cache(maxsize=256)
 def _smallest_scale(plan: Plan, budget: Budget) -> float:
     """The search, remembered: plans hold public facts only, and grids of fits repeat them."""
-    from privlearn.accounting import smallest_scale
-
     return smallest_scale(
         lambda scale: replace(plan, scale=scale).pairs(), budget.epsilon, budget.delta
     )

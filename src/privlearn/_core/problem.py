@@ -97,7 +97,8 @@ class Bounds:
         norm = None if data_norm is None else _norm(data_norm, fit_intercept)
         scale = None if scale_X is None else _scale(scale_X, n_features)
         bounds = cls(low, high, target, norm, scale)
-        refuse_disjoint(bounds, fit_intercept, f"data_norm={data_norm}")
+        if norm is not None:
+            refuse_disjoint(bounds, fit_intercept, f"data_norm={data_norm}")
         return bounds
 
     def same_as(self, other: Bounds) -> bool:
@@ -233,17 +234,24 @@ def _check_width(
         )
 
 
+def _per_feature(
+    value: ArrayLike, name: str, n_features: int, found: str, needed: str
+) -> NDArray[np.float64]:
+    """One declared number for every feature."""
+    array = declared_numbers(value, name)
+    if array.ndim > 1 or (array.ndim == 1 and array.shape != (n_features,)):
+        raise ValueError(
+            f"{name} {found} {array.shape}, but X has {n_features} features; give {needed} of "
+            f"shape ({n_features},)"
+        )
+    return np.array(np.broadcast_to(array, (n_features,)))
+
+
 def _box(value: object, n_features: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    sides = []
-    for side in _pair(value, "bounds_X"):
-        array = declared_numbers(side, "bounds_X")
-        if array.ndim > 1 or (array.ndim == 1 and array.shape != (n_features,)):
-            raise ValueError(
-                f"bounds_X holds a side of shape {array.shape}, but X has {n_features} features; "
-                f"give scalars or arrays of shape ({n_features},)"
-            )
-        sides.append(np.array(np.broadcast_to(array, (n_features,))))
-    low, high = sides
+    words = ("holds a side of shape", "scalars or arrays")
+    low, high = (
+        _per_feature(side, "bounds_X", n_features, *words) for side in _pair(value, "bounds_X")
+    )
     if not (low <= high).all():
         raise ValueError(
             "bounds_X must be finite with low <= high for every feature; check the order of the two"
@@ -260,18 +268,13 @@ def _box(value: object, n_features: int) -> tuple[NDArray[np.float64], NDArray[n
 
 
 def _scale(value: ArrayLike, n_features: int) -> NDArray[np.float64]:
-    array = declared_numbers(value, "scale_X")
-    if array.ndim > 1 or (array.ndim == 1 and array.shape != (n_features,)):
-        raise ValueError(
-            f"scale_X has shape {array.shape}, but X has {n_features} features; give a number or "
-            f"an array of shape ({n_features},)"
-        )
+    array = _per_feature(value, "scale_X", n_features, "has shape", "a number or an array")
     if not (array > 0).all():
         raise ValueError(
             "scale_X must be finite and above 0: it is the root mean square of each feature; leave "
             "it out where it is not public knowledge"
         )
-    return np.array(np.broadcast_to(array, (n_features,)))
+    return array
 
 
 def _interval(value: object) -> tuple[float, float]:

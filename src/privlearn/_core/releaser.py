@@ -82,12 +82,13 @@ class Releaser:
     """
 
     def __init__(self, plan: Plan, budget: Budget, seed: int | None = None) -> None:
+        from privlearn.noise import NoiseSource
+
         self.plan = plan
         self._budget = budget
-        self._seed = seed
         self._planned = {release.name: release for release in plan.releases}
         self._made: Counter[str] = Counter()
-        self._source: NoiseSource | None = None
+        self._source = NoiseSource(seed)
         self.ledger_head: str | None = None  # `spend` knows it, where a ledger was charged
 
     def __call__(self, name: str, statistic: ArrayLike, *, clip: float) -> Array:
@@ -174,7 +175,7 @@ class Releaser:
         return Certificate(
             plan=self.plan,
             budget=self._budget,
-            private=self._seed is None,
+            private=self._source.private,
             made=dict(self._made),
             ledger_head=self.ledger_head,
         )
@@ -208,10 +209,7 @@ class Releaser:
         return release
 
     def _noise(self) -> NoiseSource:
-        if self._source is None:
-            from privlearn.noise import NoiseSource
-
-            self._source = NoiseSource(self._seed)
+        """The source of randomness; audits watch who asks for it."""
         return self._source
 
     def _draw_noise(self, release: Release, count: int) -> NDArray[np.int64]:
