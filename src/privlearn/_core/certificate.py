@@ -100,9 +100,9 @@ class Certificate:
     def spent(self, delta: float | None = None) -> float:
         """What the plan really costs at `delta` (default: the promised one)."""
         delta = self.delta if delta is None else delta
-        found = self.epsilon_at(delta)
+        found = self.plan.epsilon(delta)
         # Searched for, and rounded up; that the promise itself holds was evaluated.
-        kept = found > self.epsilon and self.delta_at(self.epsilon) <= delta
+        kept = found > self.epsilon and self.plan.delta(self.epsilon) <= delta
         return self.epsilon if kept else found
 
     def epsilon_at(self, delta: float) -> float:
@@ -135,16 +135,16 @@ class Certificate:
             "epsilon": self.epsilon,
             "delta": self.delta,
             "spent_epsilon": self.spent(),
-            "spent_delta": self.delta_at(self.epsilon),
+            "spent_delta": self.plan.delta(self.epsilon),
             "levels": [{"promised": a, "spent_epsilon": b} for a, b in self.levels.items()],
-            "adjacency": self.adjacency,
+            "adjacency": self.plan.adjacency.value,
             "unit": self.unit,
             "private": self.private,
             "rows": self.plan.rows,
             "scale": self.plan.scale,
             "releases": list(self.releases),
             "assumptions": list(self.assumptions),
-            "paper": self.paper,
+            "paper": self.plan.paper,
             **charged,
         }
 
@@ -210,12 +210,12 @@ class Certificate:
                 ("level", f"people promised {a:g}: epsilon = {b:.6g} at delta = {self.delta:g}")
                 for a, b in self.levels.items()
             ),
-            ("adjacency", f"{self.adjacency}: {self.plan.adjacency.sentence}"),
+            ("adjacency", f"{self.plan.adjacency}: {self.plan.adjacency.sentence}"),
             ("unit", f"one {self.unit} is one person"),
             *(("release", line) for line in self.plan.describe()),
             *(("assumes", line) for line in self.assumptions),
             ("private", private if self.private else "NO: random_state makes the run reproducible"),
-            ("method", self.paper),
+            ("method", self.plan.paper),
         ]
 
     def __str__(self) -> str:

@@ -25,6 +25,8 @@ __all__ = ["Checked", "check_certificate"]
 EXACT = 1e-12  # of sensitivities and noise: the same few operations on doubles
 CLOSED = 1e-6  # of prices and shares in closed form
 GRID = 1e-3  # of prices that come from a grid of losses, always rounded up
+DERIVED = dict.fromkeys(("noise_multiplier", "noise_scale", "sensitivity", "grid"), EXACT)
+DERIVED["share"] = CLOSED
 STEEP = 30.0  # a delta may be off by so many times more than an epsilon
 
 Values = Mapping[str, Any]
@@ -88,10 +90,10 @@ def check_certificate(content: Values, *, second_opinion: bool = True) -> Checke
     """
     content = certificate_of(content)
     certificate = Certificate.from_dict(content)
-    plan, spent = certificate.plan, certificate.spent()
+    spent = certificate.spent()
     second, reason = _second_opinion(certificate) if second_opinion else (None, "not asked")
     problems = [
-        *_releases(plan, content),
+        *_releases(certificate, content),
         *_levels(certificate, content),
         *_price(certificate, content, spent),
         *_opinion(second),
@@ -111,25 +113,20 @@ def _price_tolerance(plan: Plan) -> float:
     return CLOSED if is_closed_form(compose(plan.pairs()).terms) else GRID
 
 
-def _releases(plan: Plan, content: Values) -> Iterator[str]:
-    for release, stated in zip(plan.releases, content["releases"], strict=True):
+def _releases(certificate: Certificate, content: Values) -> Iterator[str]:
+    both = zip(certificate.releases, content["releases"], strict=True)
+    for release, (found, stated) in zip(certificate.plan.releases, both, strict=True):
         where = f"release {release.name!r}"
-        names = {"mechanism": release.mechanism.name, "sampling": release.sampling.name}
-        for key, name in names.items():
-            if stated[key] != name:
-                yield f"{key} of {where} is {stated[key]!r} in the file, but {name!r} is declared"
-        derived = {
-            "noise_multiplier": (plan.noise_multiplier(release), EXACT),
-            "noise_scale": (plan.noise_scale(release), EXACT),
-            "sensitivity": (plan.sensitivity(release), EXACT),
-            "grid": (plan.grid(release), EXACT),
-            "share": (plan.share(release), CLOSED),
-        }
-        for key, (found, tolerance) in derived.items():
-            if not _near(stated[key], found, tolerance):
+        for key in ("mechanism", "sampling"):
+            said, true = stated[key], found[key]
+            if said != true:
+                yield f"{key} of {where} is {said!r} in the file, but {true!r} is declared"
+        for key, tolerance in DERIVED.items():
+            said, true = stated[key], found[key]
+            if not _near(said, true, tolerance):
                 yield (
-                    f"{key} of {where} is {stated[key]!r} in the file, but {found!r} follows from "
-                    "what the file declares"
+                    f"{key} of {where} is {said!r} in the file, but {true!r} follows from what the "
+                    "file declares"
                 )
         yield from _counts(release, stated, where)
 

@@ -88,6 +88,7 @@ class Releaser:
         self._budget = budget
         self._planned = {release.name: release for release in plan.releases}
         self._made: Counter[str] = Counter()
+        self._seed = seed
         self._source = NoiseSource(seed)
         self.ledger_head: str | None = None  # `spend` knows it, where a ledger was charged
 
@@ -175,7 +176,7 @@ class Releaser:
         return Certificate(
             plan=self.plan,
             budget=self._budget,
-            private=self._source.private,
+            private=self._seed is None,
             made=dict(self._made),
             ledger_head=self.ledger_head,
         )

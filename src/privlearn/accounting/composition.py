@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from privlearn.accounting import failing
@@ -98,7 +98,7 @@ class Composition:
             left = failing.room(failure, delta)
             whole = compose(failing.unfailing(self.terms))
             return whole.epsilon(left) if left >= 0 else math.inf
-        top = self.largest_loss
+        top = _largest_loss(self.terms)
         if _surely_above(self.terms, top * (1 - _NEAR_TOP)) > delta:
             return top
         if delta == 0 or self.delta(0.0) <= delta:
@@ -339,6 +339,6 @@ def _smallest_epsilon(terms: Terms, delta: float) -> float:
     start = mu * mu / 2 + mu * math.sqrt(2 * -math.log(min(delta, 0.5)))
     slope = -start * max(1.0, start / max(mu * mu, 1e-300) - 0.5)  # -epsilon times the tilt
     if not exact:
-        start, slope = decreasing_root(lambda x: excess(1e-2, x), start, slope, relative=3e-3)
+        start, slope = decreasing_root(partial(excess, 1e-2), start, slope, relative=3e-3)
     relative = 1e-12 if exact else 1e-6
-    return decreasing_root(lambda x: excess(None, x), start, slope, relative)[0]
+    return decreasing_root(partial(excess, None), start, slope, relative)[0]
