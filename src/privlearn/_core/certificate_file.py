@@ -14,19 +14,7 @@ from dataclasses import fields
 from typing import Any
 
 from privlearn._core.mechanisms import GAUSSIAN, GUMBEL, LAPLACE, SPHERICAL, DepthDraw
-from privlearn._core.plan import (
-    L1,
-    L2,
-    LINF,
-    ONE_BIN,
-    ONE_MODEL,
-    OUTER,
-    STAGES,
-    UNIT_BOX,
-    Norm,
-    Plan,
-    Release,
-)
+from privlearn._core.plan import NORMS, STAGES, Norm, Plan, Release
 from privlearn._core.problem import Adjacency
 from privlearn._core.sampling import (
     Arriving,
@@ -40,7 +28,6 @@ from privlearn._core.sampling import (
 __all__ = [
     "FORMAT",
     "KEYS",
-    "NORMS",
     "RELEASE_KEYS",
     "SEEDED",
     "certificate_of",
@@ -101,10 +88,6 @@ _DECLARED_KEYS: Types = {
 }
 _NORM_KEYS: Types = {"diameter": float, "exponent": (float, str)}
 _MOST = 1_000_000  # epochs: more would only keep whoever checks a file busy
-
-# The set of one model's ballot is used by one solver alone, which names it.
-_BALLOT = Norm("linf of one model's ballot", 1.0, math.inf)
-NORMS = {norm.name: norm for norm in (L1, L2, LINF, OUTER, UNIT_BOX, ONE_BIN, ONE_MODEL, _BALLOT)}
 
 _MECHANISMS: Kinds = {
     "gaussian": type(GAUSSIAN),

@@ -21,6 +21,7 @@ from privlearn.accounting import Composition, Pair, compose, smallest_scale
 from privlearn.exceptions import InvalidBudgetError
 
 __all__ = [
+    "BALLOT",
     "BOUNDS",
     "FACTS",
     "FIT",
@@ -28,6 +29,7 @@ __all__ = [
     "L1",
     "L2",
     "LINF",
+    "NORMS",
     "ONE_BIN",
     "ONE_MODEL",
     "OUTER",
@@ -77,6 +79,8 @@ UNIT_BOX = Norm("l2 of a vector in the unit box", 1.0, 2.0)
 ONE_BIN = Norm("l2 of one bin per histogram", math.sqrt(2.0), 2.0)
 # Rows dealt to models: whatever happens to one row exchanges one model, under every relation.
 ONE_MODEL = Norm("one of many models", 1.0, math.inf)
+BALLOT = Norm("linf of one model's ballot", 1.0, math.inf)  # its zeros and ones, exchanged likewise
+NORMS = {norm.name: norm for norm in (L1, L2, LINF, OUTER, UNIT_BOX, ONE_BIN, ONE_MODEL, BALLOT)}
 
 
 @dataclass(frozen=True)

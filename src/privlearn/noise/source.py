@@ -154,9 +154,8 @@ class NoiseSource:
         bound = _checked_count("bound", bound)
         if not 1 <= bound <= 2**63:
             raise ValueError(f"bound={bound}, but the bound must lie in 1, ..., 2**63")
-        return selection.uniform_below(self._words(), bound, math.prod(_shape(size))).reshape(
-            _shape(size)
-        )
+        shape = _shape(size)
+        return selection.uniform_below(self._words(), bound, math.prod(shape)).reshape(shape)
 
     uniform_below = integers
 
@@ -168,10 +167,8 @@ class NoiseSource:
         >>> NoiseSource(seed=0).bernoulli(1.0, size=3)
         array([ True,  True,  True])
         """
-        rate = _checked_rate(rate)
-        return selection.bernoulli(self._words(), rate, math.prod(_shape(size))).reshape(
-            _shape(size)
-        )
+        rate, shape = _checked_rate(rate), _shape(size)
+        return selection.bernoulli(self._words(), rate, math.prod(shape)).reshape(shape)
 
     def poisson_batch(self, rate: float, n: int) -> Integers:
         """Select each of n rows independently with probability ``rate``; sorted row numbers.
