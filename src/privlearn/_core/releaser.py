@@ -204,9 +204,7 @@ class Releaser:
                 f"release {name!r} was planned {release.count} times, not once more"
             )
         self._made[name] += count
-        watcher = _watcher.get()
-        if watcher is not None:  # how many of the planned releases were made is public
-            watcher(self._made.total(), sum(each.count for each in self.plan.releases))
+        self._report()
         return release
 
     def _noise(self) -> NoiseSource:
@@ -243,6 +241,12 @@ class Releaser:
 
     def _deal(self, sampling: Disjoint, n: int) -> Batches:
         return sampling.draw_many(self._noise(), n, sampling.batches)
+
+    def _report(self) -> None:
+        """Tell whoever watches how many of the planned releases were made; both are public."""
+        watcher = _watcher.get()
+        if watcher is not None:
+            watcher(self._made.total(), sum(release.count for release in self.plan.releases))
 
     def __reduce__(self) -> str | tuple[object, ...]:
         raise TypeError("a Releaser cannot be copied or pickled: a copy would repeat its noise")
