@@ -15,9 +15,11 @@ from typing import Any
 
 from privlearn._core.certificate import Certificate
 from privlearn._core.certificate_file import certificate_of
-from privlearn._core.plan import Plan, Release
+from privlearn._core.plan import Release
 from privlearn._core.sampling import Disjoint
 from privlearn._core.verification import TOLERANCE, Verification
+from privlearn.accounting import compose
+from privlearn.accounting.composition import is_closed_form
 from privlearn.exceptions import UnsupportedCombinationError
 
 __all__ = ["Checked", "check_certificate"]
@@ -79,7 +81,7 @@ def check_certificate(content: Values, *, second_opinion: bool = True) -> Checke
 
     Examples
     --------
-    >>> from privlearn._core.plan import Release
+    >>> from privlearn._core.plan import Plan, Release
     >>> from privlearn._core.problem import Budget, Adjacency
     >>> plan = Plan((Release("sum", (3,), clip=1.0),), Adjacency.ZERO_OUT, scale=4.3)
     >>> written = Certificate(plan, Budget(1.0, 1e-6), private=True, made={"sum": 1}).to_dict()
@@ -103,14 +105,6 @@ def check_certificate(content: Values, *, second_opinion: bool = True) -> Checke
 
 def _near(stated: float, found: float, tolerance: float) -> bool:
     return math.isclose(stated, found, rel_tol=tolerance, abs_tol=0.0)
-
-
-def _price_tolerance(plan: Plan) -> float:
-    """Closed forms are exact; a grid rounds up, by other amounts on other machines."""
-    from privlearn.accounting import compose
-    from privlearn.accounting.composition import is_closed_form
-
-    return CLOSED if is_closed_form(compose(plan.pairs()).terms) else GRID
 
 
 def _releases(certificate: Certificate, content: Values) -> Iterator[str]:
@@ -164,7 +158,9 @@ def _levels(certificate: Certificate, content: Values) -> Iterator[str]:
 
 
 def _price(certificate: Certificate, content: Values, spent: float) -> Iterator[str]:
-    tolerance, stated = _price_tolerance(certificate.plan), content["spent_epsilon"]
+    # Closed forms are exact; a grid rounds up, by other amounts on other machines.
+    exact = is_closed_form(compose(certificate.plan.pairs()).terms)
+    tolerance, stated = CLOSED if exact else GRID, content["spent_epsilon"]
     at = f"at delta = {certificate.delta:g}"
     if not _near(stated, spent, tolerance):
         yield (
