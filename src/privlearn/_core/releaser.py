@@ -21,7 +21,6 @@ from privlearn._core.certificate import Certificate
 from privlearn._core.mechanisms import Kind
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget
-from privlearn._core.release_step import release_step
 from privlearn._core.sampling import FULL, Batches, Disjoint
 from privlearn.exceptions import PlanViolationError
 
@@ -59,6 +58,8 @@ class ReleaseBatch(NamedTuple):
 
     def release_step(self, k: int, statistic: Array) -> Array:
         """Release number `k`, for loops that are not compiled."""
+        from privlearn._core.release_step import release_step  # late: once compiled, no wrapper
+
         out = np.empty(statistic.size)
         record = (self.statistics, self.released, self.answers)
         if not release_step(statistic, k, self.noise, self.grid, *record, out):
