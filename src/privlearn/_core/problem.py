@@ -336,9 +336,12 @@ class Problem:
         own = self.bounds
         facts: dict[str, object] = {"bounds_X": own.low, "data_norm": own.row_norm}
         facts |= {"bounds_y": own.target, "scale_X": own.scale}
-        *some, last = [name for name, fact in facts.items() if fact is not None] or [""]
-        subject = f"{', '.join(some)} and {last} were" if some else f"{last} was"
-        found = [f"{subject} chosen without looking at the data"] if last else []
+        given = [name for name, fact in facts.items() if fact is not None]
+        found = []
+        if given:
+            *some, last = given
+            subject = f"{', '.join(some)} and {last} were" if some else f"{last} was"
+            found.append(f"{subject} chosen without looking at the data")
         if self.n is not None:
             found.append("the number of rows is public")
         if self.levels:
