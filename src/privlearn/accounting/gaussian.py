@@ -18,10 +18,10 @@ def _mills(x: float) -> float:
 
 def _narrow(left: float, mu: float) -> float:
     """M(left) - M(left + mu) for a small mu, by the same quadrature as `profiles.mills_drop`."""
-    from privlearn.accounting.profiles import gauss_legendre
+    from privlearn.accounting.profiles import GAUSS_LEGENDRE
 
     total = 0.0
-    for node, weight in gauss_legendre():
+    for node, weight in GAUSS_LEGENDRE:
         point = left + mu * node
         total += weight * max(0.0, 1.0 - point * _mills(point))
     return mu * total
