@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from importlib import import_module
 
 from privlearn._core.version import __version__
 from privlearn.cli.guard import OK, guarded, traced
@@ -30,6 +31,17 @@ exit status: 0 fine, 1 something in files or schema, 2 wrong usage, 3 over the l
 """
 
 
+COMMANDS = {
+    "demo": "see what it does, on data that ships with it",
+    "plan": "show what a fit would release and how noisy it would be; needs no data",
+    "fit": "learn a private model from a CSV or Parquet file",
+    "predict": "predict new rows with a saved model",
+    "ledger": "show, create or check a ledger of spent privacy",
+    "verify": "check a certificate, or the one in a model, from its file alone",
+    "audit": "attack a configuration on generated data: promised and measured",
+}
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status.
 
@@ -45,12 +57,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if argv is None:
         _print_any_name()
-    parser = _parser()
-    args = parser.parse_args(join_negative_values(list(sys.argv[1:] if argv is None else argv)))
+    words = join_negative_values(list(sys.argv[1:] if argv is None else argv))
+    parser = _parser(words)
+    args = parser.parse_args(words)
     if args.command is None:
         parser.print_help()
         return OK
-    return (traced if args.traceback else guarded)(lambda: int(args.run(args)))
+    return (traced if args.traceback else guarded)(args.run, args)
 
 
 def _print_any_name() -> None:
@@ -60,9 +73,8 @@ def _print_any_name() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _parser() -> argparse.ArgumentParser:
-    from privlearn.cli import audit, demo, fit, ledger, plan, predict, verify
-
+def _parser(words: Container[str] = COMMANDS) -> argparse.ArgumentParser:
+    """All commands; options, and the module behind them, of those that are among the words."""
     parser = argparse.ArgumentParser(
         prog="privlearn",
         description="Linear models on data about people, with a differential-privacy guarantee.",
@@ -73,10 +85,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"privlearn {__version__}")
     parser.add_argument("--traceback", action="store_true", help="show where an error comes from")
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND")
-    for command in (demo, plan, fit, predict, ledger, verify, audit):
-        command.add_parser(commands)
-    for name in commands.choices:  # so that it may stand at the end as well
-        commands.choices[name].add_argument(
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(name, help=summary, formatter_class=Help, allow_abbrev=False)
+        if name in words:
+            module = import_module(f"privlearn.cli.{name}")
+            module.add_options(command)
+            command.set_defaults(run=module.run)
+        command.add_argument(  # so that it may stand at the end as well
             "--traceback", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS
         )
     return parser

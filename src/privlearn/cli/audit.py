@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from privlearn.cli.help import Help
 from privlearn.cli.options import add_budget, add_model
 from privlearn.cli.plan import count
 
-__all__ = ["add_parser", "run"]
+__all__ = ["add_options", "run"]
 
 EXAMPLE = """\
 examples:
@@ -23,17 +22,13 @@ What this means: nothing above the promise was found. That is evidence, and no p
 only refute. The proofs are beside the solvers; docs/audits.md says what each number shows."""
 
 
-def add_parser(commands: Any) -> None:  # noqa: ANN401
-    """Declare the command and its options."""
-    parser = commands.add_parser(
-        "audit",
-        help="attack a configuration on generated data: promised and measured",
-        description="Try to prove the promise of a configuration wrong. All data are made here; "
-        "yours are neither needed nor read, and nothing is charged.",
-        epilog=EXAMPLE,
-        formatter_class=Help,
-        allow_abbrev=False,
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.description = (
+        "Try to prove the promise of a configuration wrong. All data are made here; "
+        "yours are neither needed nor read, and nothing is charged."
     )
+    parser.epilog = EXAMPLE
     parser.add_argument(
         "--features", type=count, default=3, metavar="P", help="number of columns (default: 3)"
     )
@@ -52,7 +47,6 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401
         help="leave out the checks of plan, ledger, sampling and noise, which take longest",
     )
     group.add_argument("--seed", type=int, default=0, help="of the generated data (default: 0)")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -110,7 +104,7 @@ def _tell_black(found: Any) -> None:  # noqa: ANN401
 def _model(args: argparse.Namespace) -> Any:  # noqa: ANN401
     """The estimator that `fit` would build, for columns in [0, 1]."""
     from privlearn.cli.design import design
-    from privlearn.cli.models import MODELS, build_from
+    from privlearn.cli.models import MODELS, build
     from privlearn.cli.schema import Facts
 
     names = [f"column {place}" for place in range(1, args.features + 1)]
@@ -122,5 +116,5 @@ def _model(args: argparse.Namespace) -> Any:  # noqa: ANN401
         where="the audit",
         classifies=classifies,
     )
-    model = build_from(args, chosen)
+    model = build(args, chosen)
     return model.set_params(classes=[0, 1]) if classifies else model

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privlearn.cli.errors import CommandError
-from privlearn.cli.help import Help
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-__all__ = ["add_parser", "run"]
+__all__ = ["add_options", "run"]
 
 EPSILON, DELTA = 1.0, 1e-6
 TOTAL = 3.0
@@ -33,15 +32,11 @@ the model about a person is hardly more likely than if that person's row had bee
 All are charged to one ledger, which allows epsilon = 3 in all."""
 
 
-def add_parser(commands: Any) -> None:  # noqa: ANN401
-    """Declare the command and its options."""
-    parser = commands.add_parser(
-        "demo",
-        help="see what it does, on data that ships with it",
-        description="Learn the wages of 28,155 people three times with privacy, compare the models "
-        "with scikit-learn's and show what they cost together.",
-        formatter_class=Help,
-        allow_abbrev=False,
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.description = (
+        "Learn the wages of 28,155 people three times with privacy, compare the models "
+        "with scikit-learn's and show what they cost together."
     )
     parser.add_argument("--ledger", metavar="FILE", help="keep the ledger in this file")
     parser.add_argument(
@@ -49,7 +44,6 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401
         metavar="FILE",
         help="write the data to this file to try the other commands, and stop",
     )
-    parser.set_defaults(run=run)
 
 
 @dataclass(frozen=True, eq=False)

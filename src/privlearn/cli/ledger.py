@@ -6,13 +6,12 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from privlearn.cli.errors import CommandError, closest
-from privlearn.cli.help import Help
 from privlearn.cli.options import number, positive
 
 if TYPE_CHECKING:
     from privlearn.ledger import Ledger
 
-__all__ = ["add_parser", "run", "show"]
+__all__ = ["add_options", "run", "show"]
 
 _KINDS = {
     "gaussian": "as Gaussian noise does (gaussian)",
@@ -39,17 +38,13 @@ last one.
 """
 
 
-def add_parser(commands: Any) -> None:  # noqa: ANN401
-    """Declare the command and its options."""
-    parser = commands.add_parser(
-        "ledger",
-        help="show, create or check a ledger of spent privacy",
-        description="A ledger is a file with a privacy budget. Fits are charged to it before they "
-        "release anything, and are refused when the budget is used up.",
-        epilog=EXAMPLE,
-        formatter_class=Help,
-        allow_abbrev=False,
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.description = (
+        "A ledger is a file with a privacy budget. Fits are charged to it before they "
+        "release anything, and are refused when the budget is used up."
     )
+    parser.epilog = EXAMPLE
     parser.add_argument("file", help="the ledger")
     parser.add_argument("--dataset", metavar="NAME", help="show these people only")
     group = parser.add_argument_group("creating one")
@@ -67,7 +62,6 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401
         "--parent", metavar="NAME", action="append", default=[], help="is charged as well"
     )
     group.add_argument("--kind", choices=["gaussian", "pure"], help="how its charges add up")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

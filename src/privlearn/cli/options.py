@@ -28,14 +28,12 @@ __all__ = [
     "join_negative_values",
     "names",
     "number",
-    "own_options",
     "positive",
     "separator",
 ]
 
 Value = TypeVar("Value")
 LEAST_EPSILON, MOST_EPSILON, LEAST_DELTA = 1e-6, 1e6, 1e-100
-NEIGHBORS = ("zero_out", "add_remove", "replace_one")
 
 
 def positive(text: str) -> float:
@@ -124,7 +122,7 @@ def add_budget(parser: argparse.ArgumentParser, *, required: bool = True) -> Non
     )
     group.add_argument(
         "--adjacency",
-        choices=NEIGHBORS,
+        choices=("zero_out", "add_remove", "replace_one"),
         default="zero_out",
         help="what is hidden: one row's content (zero_out, the default), also the number of rows "
         "(add_remove), or its exchange for any other row (replace_one)",
@@ -204,11 +202,6 @@ def add_facts(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="all of these in a file; see privlearn plan --template",
     )
-
-
-def own_options(args: argparse.Namespace) -> dict[str, float | str | None]:
-    """What was given of the options that belong to some models only."""
-    return {"alpha": args.alpha, "l1_ratio": args.l1_ratio, "C": args.C, "loss": args.loss}
 
 
 def gather_facts(args: argparse.Namespace, default_target: str | None = None) -> Facts:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from privlearn.cli.errors import CommandError
 from privlearn.cli.header import checked_names
-from privlearn.cli.tables import as_label, as_number
+from privlearn.cli.tables import Table, as_label, as_number
 
 __all__ = ["ParquetSource", "ParquetTable"]
 
@@ -22,11 +22,10 @@ TEXT = ("String", "Categorical", "Enum", "Boolean", "Unknown", "Object")
 
 
 @dataclass(frozen=True, eq=False)
-class ParquetTable:
+class ParquetTable(Table):
     """The columns that were asked for, as a data frame's series."""
 
     columns: dict[str, Any]
-    rows: int
 
     def numbers(self, name: str) -> NDArray[np.float64]:
         """A column as numbers; whatever is no finite number becomes NaN."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from privlearn.cli.errors import CommandError
-from privlearn.cli.help import Help
 from privlearn.cli.options import (
     add_budget,
     add_facts,
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from privlearn.cli.design import Design
     from privlearn.cli.schema import Facts
 
-__all__ = ["add_parser", "run"]
+__all__ = ["add_options", "run"]
 
 MOST = 1e12  # rows; a plan needs no more
 MOST_FEATURES = 1_000_000
@@ -41,18 +40,16 @@ examples:
 """
 
 
-def add_parser(commands: Any) -> None:  # noqa: ANN401
-    """Declare the command and its options."""
-    parser = commands.add_parser(
-        "plan",
-        help="show what a fit would release and how noisy it would be; needs no data",
-        description="Show what a fit would release, what it would cost and how large the noise "
-        "would be. Nothing is released and no privacy is spent.",
-        epilog=EXAMPLE,
-        usage="privlearn plan --epsilon E --rows N (--features P | public metadata) [options]\n"
-        "       privlearn plan --template DATA --target COLUMN",
-        formatter_class=Help,
-        allow_abbrev=False,
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.description = (
+        "Show what a fit would release, what it would cost and how large the noise "
+        "would be. Nothing is released and no privacy is spent."
+    )
+    parser.epilog = EXAMPLE
+    parser.usage = (
+        "privlearn plan --epsilon E --rows N (--features P | public metadata) [options]\n"
+        "       privlearn plan --template DATA --target COLUMN"
     )
     parser.add_argument("--rows", type=count, metavar="N", help="number of people")
     parser.add_argument(
@@ -69,7 +66,6 @@ def add_parser(commands: Any) -> None:  # noqa: ANN401
     add_model(parser)
     add_budget(parser, required=False)
     add_facts(parser)
-    parser.set_defaults(run=run)
 
 
 def count(text: str) -> int:
@@ -89,13 +85,13 @@ def run(args: argparse.Namespace) -> int:
     """Print the plan, or a template of a schema file."""
     if args.template is not None:
         return _template(args)
-    from privlearn.cli.models import MODELS, build_from
+    from privlearn.cli.models import MODELS, build
 
     if args.epsilon is None:
         raise CommandError("how private shall it be? Add --epsilon 1 (smaller is more private)")
     facts = gather_facts(args, default_target="target")
     chosen = _design(args, facts, MODELS[args.model].classifies)
-    estimator = build_from(args, chosen)
+    estimator = build(args, chosen)
     plan = estimator.plan(n=args.rows, n_features=chosen.n_features)
     print(plan)
     print(f"  cost        epsilon = {plan.epsilon(args.delta):.6g} at delta = {args.delta:g}")
@@ -162,10 +158,10 @@ def _explain(args: argparse.Namespace, chosen: Design, plan: Plan) -> None:
 
 def _tell_noise(chosen: Design, coefficient: NDArray[np.float64]) -> None:
     """The noise on every coefficient."""
+    from privlearn.cli.encoding import in_own_units, parts
+
     print("\nThe plan sees columns with bounds scaled to 0..1, and one column per category.")
     print("\nNoise to expect on each coefficient, in the column's own units:")
-    start = 0
-    for column in chosen.columns:
-        noise, _ = column.unscale(coefficient[start : start + column.width])
-        print(f"  {column.name:<20} {float(noise.max()):.3g}")
-        start += column.width
+    noise, _ = in_own_units(chosen.columns, coefficient)
+    for column, part in parts(chosen.columns):
+        print(f"  {column.name:<20} {float(noise[part].max()):.3g}")

@@ -6,6 +6,7 @@ import csv
 import io
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TextIO
 
 import numpy as np
@@ -17,7 +18,7 @@ from privlearn.cli.model_file import SavedModel
 from privlearn.cli.outputs import Output
 from privlearn.cli.tables import Source
 
-__all__ = ["predictions_room", "read_new_rows", "write_predictions"]
+__all__ = ["predictions_output", "read_new_rows", "write_predictions"]
 
 Array = NDArray[np.float64]
 
@@ -51,9 +52,14 @@ def _listed(names: list[str]) -> str:
     return f"column{'s' if len(names) > 1 else ''} {shortened(map(repr, names))}"
 
 
-def predictions_room(n_rows: int, n_classes: int) -> int:
-    """Bytes that predictions will take, roughly."""
-    return 2**12 + n_rows * (32 + 20 * n_classes)
+def predictions_output(
+    path: str | None, features: Array | None, classes: Sequence[str] | None, overwrite: bool
+) -> AbstractContextManager[Output | None]:
+    """The file that they go to, with about as many bytes as they will take; None without a path."""
+    if path is None or features is None:
+        return nullcontext()
+    size = 2**12 + len(features) * (32 + 20 * len(classes or ()))
+    return Output(path, overwrite=overwrite, size=size)
 
 
 def write_predictions(model: SavedModel, features: Array, output: Output | None) -> None:

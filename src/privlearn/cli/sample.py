@@ -26,5 +26,5 @@ def write_sample(path: str) -> None:
         numbers = [f"{row[place[name]]:g}" for name in HEADER[:4]]
         inside = [name for name in REGIONS if row[place[f"region_{name}"]]]
         writer.writerow([*numbers, *(inside or ["northeast"]), f"{wage:.2f}"])
-    with Output(path, room=text.tell()) as output:
+    with Output(path, size=text.tell()) as output:
         output.write(text.getvalue())

@@ -15,33 +15,26 @@ from privlearn.cli.errors import CommandError
 from privlearn.cli.header import checked_header
 from privlearn.cli.lines import Fault, cells_of, physical_lines
 
-__all__ = ["CsvSource", "Source", "Table", "TextTable", "as_label", "as_number", "open_source"]
+__all__ = ["CsvSource", "Source", "Table", "as_label", "as_number", "open_source"]
 
 Array = NDArray[np.float64]
 KINDS = (str, float, int, Decimal)  # of cells; booleans are whole numbers
 
 
-class Table(Protocol):
-    """Columns of a file. What is made of a cell depends on nothing but that cell."""
-
-    @property
-    def rows(self) -> int:
-        """How many rows there are, unusable ones included."""
-
-    def numbers(self, name: str) -> Array:
-        """A column as numbers; whatever is no finite number becomes NaN."""
-
-    def labels(self, name: str) -> list[str | None]:
-        """A column as text without surrounding blanks; None where there is nothing."""
-
-
 @dataclass(frozen=True, eq=False)
-class TextTable:
-    """Columns as lists of cells.
+class Table:
+    """Columns of a file as lists of cells. What is made of a cell depends on nothing but that cell.
+
+    Attributes
+    ----------
+    columns : dict
+        By name.
+    rows : int
+        How many there are, unusable ones included.
 
     Examples
     --------
-    >>> table = TextTable({"age": ["30", " 41", "unknown"]}, 3)
+    >>> table = Table({"age": ["30", " 41", "unknown"]}, 3)
     >>> table.numbers("age").tolist()
     [30.0, 41.0, nan]
     """
@@ -132,7 +125,7 @@ class CsvSource:
                 )
         return header
 
-    def read(self, names: Sequence[str], *, remedy: str | None) -> TextTable:
+    def read(self, names: Sequence[str], *, remedy: str | None) -> Table:
         """The named columns."""
         position = {name: place for place, name in enumerate(self.names)}
         places = [position[name] for name in names]
@@ -142,7 +135,7 @@ class CsvSource:
             rows += 1
             for column, place in zip(columns, places, strict=True):
                 column.append(cells[place])
-        return TextTable(dict(zip(names, columns, strict=True)), rows)
+        return Table(dict(zip(names, columns, strict=True)), rows)
 
     def _rows(self, remedy: str | None) -> Iterator[list[str]]:
         """The cells of every line after the header; empty ones where a line is broken."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from privlearn.cli.design import Design
 from privlearn.cli.encoding import Categories, Column, encode, invalid_columns
-from privlearn.cli.errors import CommandError, option
+from privlearn.cli.errors import CommandError, option, shortened
 from privlearn.cli.tables import Source, Table
 
 __all__ = ["read_training"]
@@ -35,6 +36,13 @@ def read_training(
     n_is_public : bool
         Whether it may be said that there are no rows.
     """
+    if remedy is None and design.unlimited:
+        print(
+            "privlearn: warning: columns that are not described are taken for numbers: "
+            f"{shortened(design.unlimited)}. Rows that hold text in them count as empty; a column "
+            "of text needs --categories",
+            file=sys.stderr,
+        )
     table = source.read([*design.names, design.target], remedy=remedy)
     if table.rows == 0 and n_is_public:
         raise CommandError(f"{source.path} names its columns but has no rows to learn from")

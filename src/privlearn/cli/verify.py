@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from privlearn.cli.errors import CommandError
-from privlearn.cli.help import Help
 
 if TYPE_CHECKING:
     from privlearn._core.certificate_check import Checked
 
-__all__ = ["add_parser", "run"]
+__all__ = ["add_options", "run"]
 
 EXAMPLE = """\
 examples:
@@ -29,18 +28,11 @@ NOT_CHECKED = (
 )
 
 
-def add_parser(commands: Any) -> None:  # noqa: ANN401
-    """Declare the command and its options."""
-    parser = commands.add_parser(
-        "verify",
-        help="check a certificate, or the one in a model, from its file alone",
-        description="Computes everything that a certificate says again, from the file alone.",
-        epilog=EXAMPLE,
-        formatter_class=Help,
-        allow_abbrev=False,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.description = "Computes everything that a certificate says again, from the file alone."
+    parser.epilog = EXAMPLE
     parser.add_argument("file", help="a certificate, or a model that holds one (JSON)")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
