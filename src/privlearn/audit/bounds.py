@@ -203,11 +203,7 @@ def _mu_of(error: float) -> Value:
 
 
 def bound_from_outputs(
-    with_canary: ArrayLike,
-    without: ArrayLike,
-    *,
-    delta: float,
-    confidence: float = CONFIDENCE,
+    with_canary: ArrayLike, without: ArrayLike, *, delta: float, confidence: float = CONFIDENCE
 ) -> Bound:
     """Bounds on epsilon and mu from what was published in two worlds.
 

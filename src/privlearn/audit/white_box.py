@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +21,9 @@ from privlearn.accounting.shares import squared_mu
 from privlearn.audit.adversary import Data, audited
 from privlearn.audit.bounds import Attack, lower_bound
 from privlearn.audit.canaries import SIZES, Design, loudest, worlds
-from privlearn.audit.failure import AuditFailure
 from privlearn.audit.likelihood import COVERED, Story, by_chance, charged, tell
 from privlearn.audit.noise_scales import SURE, largest_scale
+from privlearn.audit.protocols import AuditFailure, Model
 from privlearn.audit.tape import Tape, record
 
 __all__ = ["WhiteBox", "all_gaussian", "promised_mu", "white_box"]
@@ -63,15 +62,15 @@ class WhiteBox:
     delta: float
     adjacency: str
     planned: float
-    measured: float
     unit: str
-    loss_mean: float
-    loss_deviation: float
-    noise: dict[str, float]
-    proven: Attack | None
-    uncovered: tuple[str, ...]
-    design: str
-    runs: int
+    uncovered: tuple[str, ...] = ()
+    measured: float = math.nan
+    loss_mean: float = math.nan
+    loss_deviation: float = math.nan
+    noise: dict[str, float] = field(default_factory=dict)
+    proven: Attack | None = None
+    design: str = "nothing was run"
+    runs: int = 0
 
     @property
     def ratio(self) -> float:
@@ -129,7 +128,7 @@ def _mu(pairs: list[tuple[Pair, int]], delta: float) -> float:
 
 
 def white_box(
-    estimator: Any,  # noqa: ANN401
+    estimator: Model,
     *,
     n_features: int,
     tries: int = 60,
@@ -168,9 +167,9 @@ def white_box(
     """
     model = audited(estimator, on_invalid="drop", random_state=seed)
     plan = model.plan(n=SIZES[0], n_features=n_features)
-    uncovered = tuple(r.name for r in plan.releases if r.mechanism.name not in COVERED)
-    if uncovered:
-        return _nothing(model, plan, uncovered)
+    promised = _promised(model, plan)
+    if promised.uncovered:
+        return promised  # releases without a known density: nothing is measured, and it says so
     search = _Search(model, n_features, seed)
     found = loudest(search.loudness, n_features, np.random.default_rng(seed), tries)
     few = max(2, runs // 8)
@@ -178,13 +177,26 @@ def white_box(
         found[:FINALISTS],
         key=lambda design: float(np.mean([search.loudness(design, k + 1) for k in range(few)])),
     )
-    return _judged(search.watch(best, runs), model, best, raises)
+    return _judged(model, search.watch(best, runs), best, raises)
+
+
+def _promised(model: Model, plan: Plan) -> WhiteBox:
+    """What is known before anything was run."""
+    delta = float(model.delta)
+    return WhiteBox(
+        epsilon=float(model.epsilon),
+        delta=delta,
+        adjacency=plan.adjacency.value,
+        planned=promised_mu(plan, delta),
+        unit="mu" if delta > 0 or all_gaussian(plan) else "epsilon",
+        uncovered=tuple(r.name for r in plan.releases if r.mechanism.name not in COVERED),
+    )
 
 
 class _Search:
     """Records and replays one estimator on designs."""
 
-    def __init__(self, model: Any, n_features: int, seed: int) -> None:  # noqa: ANN401
+    def __init__(self, model: Model, n_features: int, seed: int) -> None:
         self.model, self.n_features, self.seed = model, n_features, seed
 
     def loudness(self, design: Design, run: int = 0) -> float:
@@ -263,53 +275,26 @@ class _Watched:
         }
 
 
-def _judged(watched: _Watched, model: Any, design: Design, raises: bool) -> WhiteBox:  # noqa: ANN401
-    plan, delta = watched.plan, float(model.delta)
-    noise = watched.noise()
-    measured = _mu(_priced(watched.moved(), plan, noise), delta)
+def _judged(model: Model, watched: _Watched, design: Design, raises: bool) -> WhiteBox:
+    plan, noise, delta = watched.plan, watched.noise(), float(model.delta)
     losses = np.array([story.loss() for story in watched.stories])
-    runs, proven, surely = len(losses), None, None
+    proven = surely = None
     if len(watched.absent) >= 8:
         proven = lower_bound(losses, watched.absent, delta, by="mu")
         surely = lower_bound(losses, watched.absent, delta, by="mu", confidence=1.0 - SURE)
-    report = WhiteBox(
-        epsilon=float(model.epsilon),
-        delta=delta,
-        adjacency=plan.adjacency.value,
-        planned=promised_mu(plan, delta),
-        measured=measured,
-        unit="mu" if delta > 0 or all_gaussian(plan) else "epsilon",
+    report = replace(
+        _promised(model, plan),
+        measured=_mu(_priced(watched.moved(), plan, noise), delta),
         loss_mean=float(np.mean(losses)),
         loss_deviation=float(np.std(losses, ddof=1)),
         noise=noise,
         proven=proven,
-        uncovered=watched.stories[0].uncovered,
         design=str(design),
-        runs=runs,
+        runs=len(losses),
     )
     if raises:
         _demand_kept(report, watched.too_far(), surely, plan)
     return report
-
-
-def _nothing(model: Any, plan: Plan, uncovered: tuple[str, ...]) -> WhiteBox:  # noqa: ANN401
-    """The report on releases without a known density: nothing was measured, and it says so."""
-    delta = float(model.delta)
-    return WhiteBox(
-        epsilon=float(model.epsilon),
-        delta=delta,
-        adjacency=plan.adjacency.value,
-        planned=promised_mu(plan, delta),
-        measured=math.nan,
-        unit="mu" if delta > 0 else "epsilon",
-        loss_mean=math.nan,
-        loss_deviation=math.nan,
-        noise={},
-        proven=None,
-        uncovered=uncovered,
-        design="nothing was run",
-        runs=0,
-    )
 
 
 def all_gaussian(plan: Plan) -> bool:
@@ -338,10 +323,10 @@ def _priced(
 
 
 def _demand_kept(report: WhiteBox, too_far: str | None, surely: Attack | None, plan: Plan) -> None:
-    room = ROUNDING if all_gaussian(plan) else COMPOSED
+    rounding = ROUNDING if all_gaussian(plan) else COMPOSED
     if too_far is not None:
         raise AuditFailure(f"{too_far!r} moved further than its plan declares: {report}")
-    if report.measured > report.planned * (1.0 + room):
+    if report.measured > report.planned * (1.0 + rounding):
         raise AuditFailure(f"more was measured than planned: {report}")
     for name in report.short_of_noise:
         most = report.noise[name]

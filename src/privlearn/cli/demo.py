@@ -187,12 +187,7 @@ def _classification(wages: Wages, ledger: object) -> None:
 
 
 def _common(ledger: object) -> dict[str, Any]:
-    return {
-        "epsilon": EPSILON,
-        "delta": DELTA,
-        "ledger": ledger,
-        "dataset": DATASET,
-    }
+    return {"epsilon": EPSILON, "delta": DELTA, "ledger": ledger, "dataset": DATASET}
 
 
 def _fit(model: Any, wages: Wages, y: Any, *, explain: bool) -> None:  # noqa: ANN401

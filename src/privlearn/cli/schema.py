@@ -64,10 +64,7 @@ class Facts:
         bounds = {k: v for k, v in self.bounds.items() if k not in other.categories}
         categories = {k: v for k, v in self.categories.items() if k not in other.bounds}
         return replace(
-            self,
-            bounds=bounds | other.bounds,
-            categories=categories | other.categories,
-            **single,
+            self, bounds=bounds | other.bounds, categories=categories | other.categories, **single
         )
 
 

@@ -236,11 +236,7 @@ class Ledger:
             records.write_stream(stream, state, expected + 1)
 
     def declare(
-        self,
-        dataset: str,
-        *,
-        parent: str | Iterable[str] = (),
-        kind: str | None = None,
+        self, dataset: str, *, parent: str | Iterable[str] = (), kind: str | None = None
     ) -> None:
         """Say where a data set comes from, or how it is going to be used, before it is charged.
 
