@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -90,15 +90,6 @@ def _compiling() -> str:
     return "unknown"
 
 
-@contextmanager
-def _observing() -> Iterator[Observed]:
-    ledger = Observed()
-    try:
-        yield ledger
-    finally:
-        ledger.close()
-
-
 def observed_fit(model: Model, X: object, y: object) -> str | None:
     """Fit, and say in words what came after the charge but should not have; None if nothing did.
 
@@ -109,9 +100,13 @@ def observed_fit(model: Model, X: object, y: object) -> str | None:
     X, y : array-like
         Made-up data.
     """
-    with _observing() as ledger:
+    error = None
+    with closing(Observed()) as ledger:
         model.set_params(ledger=ledger, dataset="audit")
-        error = _failure_of(model, X, y)
+        try:
+            model.fit(X, y)
+        except Exception as raised:
+            error = raised
     if error is not None and not ledger.charged:
         proper = isinstance(error, REFUSALS)
         return None if proper else f"refused by {type(error).__name__}, which says nothing: {error}"
@@ -127,23 +122,10 @@ def observed_fit(model: Model, X: object, y: object) -> str | None:
     return f"numbers that are not finite were published in {unfit}" if unfit else None
 
 
-def _failure_of(model: Model, X: object, y: object) -> Exception | None:
-    try:
-        model.fit(X, y)
-    except Exception as error:
-        return error
-    return None
-
-
 def _not_finite(model: Model) -> list[str]:
     """Published numbers that are none."""
-    names = ("coef_", "intercept_", "bounds_y_")
-    values = {name: getattr(model, name, None) for name in names}
-    return [
-        name
-        for name, value in values.items()
-        if value is not None and not np.isfinite(np.asarray(value, dtype=np.float64)).all()
-    ]
+    names = [name for name in ("coef_", "intercept_", "bounds_y_") if hasattr(model, name)]
+    return [name for name in names if not np.isfinite(getattr(model, name)).all()]
 
 
 def check_nothing_after_charge(estimator: Model, *, n_features: int, seed: int = 0) -> None:

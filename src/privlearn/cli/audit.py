@@ -34,19 +34,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_model(parser)
     add_budget(parser)
-    group = parser.add_argument_group("audit")
-    group.add_argument(
+    add = parser.add_argument_group("audit").add_argument
+    add(
         "--black-box",
         type=count,
         metavar="N",
         help="also attack the published models alone, with N fits on each side",
     )
-    group.add_argument(
+    add(
         "--no-checks",
         action="store_true",
         help="leave out the checks of plan, ledger, sampling and noise, which take longest",
     )
-    group.add_argument("--seed", type=int, default=0, help="of the generated data (default: 0)")
+    add("--seed", type=int, default=0, help="of the generated data (default: 0)")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -55,11 +55,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog = EXAMPLE
     parser.usage = "privlearn fit DATA --target COLUMN --epsilon E [public metadata] [options]"
-    parser.add_argument("data", help="CSV file (first line: column names) or .parquet file")
-    parser.add_argument("--target", metavar="COLUMN", help="the column to predict")
-    parser.add_argument(
-        "--columns", type=names, metavar="A,B,...", help="predict from these (default: all others)"
-    )
+    add = parser.add_argument
+    add("data", help="CSV file (first line: column names) or .parquet file")
+    add("--target", metavar="COLUMN", help="the column to predict")
+    add("--columns", type=names, metavar="A,B,...", help="predict from these (default: all others)")
     add_model(parser)
     add_budget(parser)
     add_facts(parser)
@@ -69,31 +68,25 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_ledger(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("ledger", "Counts what several fits on the same people cost.")
-    group.add_argument("--ledger", metavar="FILE", help="charge this ledger before the fit")
-    group.add_argument(
-        "--dataset", metavar="NAME", help="whose data it is; the same name for the same people"
-    )
-    group.add_argument(
-        "--ledger-epsilon", type=positive, metavar="E", help="create the ledger with this total"
-    )
-    group.add_argument(
-        "--ledger-delta", type=number, metavar="D", help="and this delta (default: 1e-6)"
-    )
+    add = group.add_argument
+    add("--ledger", metavar="FILE", help="charge this ledger before the fit")
+    add("--dataset", metavar="NAME", help="whose data it is; the same name for the same people")
+    add("--ledger-epsilon", type=positive, metavar="E", help="create the ledger with this total")
+    add("--ledger-delta", type=number, metavar="D", help="and this delta (default: 1e-6)")
 
 
 def _add_files(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("files")
-    group.add_argument(
-        "-o", "--output", default="model.json", metavar="FILE", help="model (default: model.json)"
-    )
-    group.add_argument(
+    add = group.add_argument
+    add("-o", "--output", default="model.json", metavar="FILE", help="model (default: model.json)")
+    add(
         "--overwrite",
         action="store_true",
         help="replace model and predictions if they are there already; a ledger or an input never",
     )
-    group.add_argument("--predict", metavar="FILE", help="also predict the rows of this file")
-    group.add_argument("--predictions", metavar="FILE", help="where those predictions go, as CSV")
-    group.add_argument(
+    add("--predict", metavar="FILE", help="also predict the rows of this file")
+    add("--predictions", metavar="FILE", help="where those predictions go, as CSV")
+    add(
         "--on-invalid",
         choices=("raise", "drop"),
         default="raise",

@@ -105,22 +105,22 @@ def names(text: str) -> tuple[str, ...]:
 
 def add_budget(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Epsilon, delta and the relation."""
-    group = parser.add_argument_group("privacy")
-    group.add_argument(
+    add = parser.add_argument_group("privacy").add_argument
+    add(
         "--epsilon",
         type=epsilon,
         required=required,
         metavar="E",
         help="how much the model may tell about one person; smaller is more private, 1 is common",
     )
-    group.add_argument(
+    add(
         "--delta",
         type=delta,
         default=1e-6,
         metavar="D",
         help="chance that the promise fails; well below 1 / number of rows (default: 1e-6)",
     )
-    group.add_argument(
+    add(
         "--adjacency",
         choices=("zero_out", "add_remove", "replace_one"),
         default="zero_out",
@@ -133,26 +133,24 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     """The model and what belongs to some models only."""
     from privlearn.cli.models import MODELS
 
-    group = parser.add_argument_group("model")
+    add = parser.add_argument_group("model").add_argument
     kinds = "; ".join(f"{name} predicts {kind.summary}" for name, kind in MODELS.items())
-    group.add_argument("--model", choices=tuple(MODELS), default="linear", help=kinds)
-    group.add_argument("--solver", default="auto", metavar="NAME", help="algorithm (default: auto)")
-    group.add_argument(
+    add("--model", choices=tuple(MODELS), default="linear", help=kinds)
+    add("--solver", default="auto", metavar="NAME", help="algorithm (default: auto)")
+    add(
         "--alpha",
         type=number,
         metavar="A",
         help="ridge, lasso, elastic-net, huber: weight of the penalty",
     )
-    group.add_argument(
+    add(
         "--l1-ratio",
         type=number,
         metavar="S",
         help="elastic-net: share of the lasso's penalty, 0 to 1 (default: 0.5)",
     )
-    group.add_argument(
-        "--C", type=positive, metavar="C", help="logistic, svc: inverse weight of the penalty"
-    )
-    group.add_argument(
+    add("--C", type=positive, metavar="C", help="logistic, svc: inverse weight of the penalty")
+    add(
         "--loss",
         choices=("squared_hinge", "hinge"),
         help="svc: loss of a row within the margin (default: squared_hinge)",
@@ -161,42 +159,42 @@ def add_model(parser: argparse.ArgumentParser) -> None:
 
 def add_facts(parser: argparse.ArgumentParser) -> None:
     """What is publicly known about the columns."""
-    group = parser.add_argument_group(
+    add = parser.add_argument_group(
         "public metadata",
         "What you know about the columns without looking at these people's data: survey rules, "
         "physical or legal limits, or a generous guess. Values outside are clipped. Ranges that "
         "are left out are estimated privately, with a share of the budget; lists of text cannot "
         "be.",
-    )
-    group.add_argument(
+    ).add_argument
+    add(
         "--bounds",
         action="append",
         default=[],
         metavar="COLUMN=LOW:HIGH",
         help="range of a numeric column; repeat for each, or give none of them",
     )
-    group.add_argument("--bounds-y", metavar="LOW:HIGH", help="range of a numeric target")
-    group.add_argument(
+    add("--bounds-y", metavar="LOW:HIGH", help="range of a numeric target")
+    add(
         "--categories",
         action="append",
         default=[],
         metavar="COLUMN=A,B,...",
         help="all values of a text column; repeat for each, every one is needed",
     )
-    group.add_argument(
+    add(
         "--classes",
         metavar="NO,YES",
         help="all labels of a target that holds labels (default: "
         "those in the file, which declares the set of labels public)",
     )
-    group.add_argument(
+    add(
         "--data-norm",
         type=positive,
         metavar="R",
         help="largest L2 norm of a row: the square root of 1 + the squares of its columns, those "
         "with bounds scaled to 0..1; columns without bounds then stay as they are",
     )
-    group.add_argument(
+    add(
         "--schema",
         dest="facts",
         metavar="FILE",

@@ -51,15 +51,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "privlearn plan --epsilon E --rows N (--features P | public metadata) [options]\n"
         "       privlearn plan --template DATA --target COLUMN"
     )
-    parser.add_argument("--rows", type=count, metavar="N", help="number of people")
-    parser.add_argument(
-        "--features", type=count, metavar="P", help="number of columns, if there is no schema"
-    )
-    parser.add_argument("--target", metavar="COLUMN", help="the column to predict")
-    parser.add_argument(
-        "--columns", type=names, metavar="A,B,...", help="predict from these (default: all others)"
-    )
-    parser.add_argument(
+    add = parser.add_argument
+    add("--rows", type=count, metavar="N", help="number of people")
+    add("--features", type=count, metavar="P", help="number of columns, if there is no schema")
+    add("--target", metavar="COLUMN", help="the column to predict")
+    add("--columns", type=names, metavar="A,B,...", help="predict from these (default: all others)")
+    add(
         "--template", metavar="DATA", help="print a schema file to fill in for this file, then stop"
     )
     add_separator(parser)

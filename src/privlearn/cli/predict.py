@@ -22,15 +22,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.description = "Predict the rows of a file with a model that privlearn fit saved."
     parser.epilog = EXAMPLE
-    parser.add_argument("model", help="model file that privlearn fit wrote")
-    parser.add_argument("data", help="CSV or .parquet file with rows to predict")
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", help="where predictions go, as CSV (default: the screen)"
-    )
-    parser.add_argument(
-        "--overwrite", action="store_true", help="replace the output if it is there already"
-    )
-    parser.add_argument(
+    add = parser.add_argument
+    add("model", help="model file that privlearn fit wrote")
+    add("data", help="CSV or .parquet file with rows to predict")
+    add("-o", "--output", metavar="FILE", help="where predictions go, as CSV (default: the screen)")
+    add("--overwrite", action="store_true", help="replace the output if it is there already")
+    add(
         "--on-invalid",
         choices=("raise", "blank"),
         default="raise",

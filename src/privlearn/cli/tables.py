@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -39,7 +40,7 @@ class Table:
     [30.0, 41.0, nan]
     """
 
-    columns: dict[str, Sequence[Any]]
+    columns: Mapping[str, Any]
     rows: int
 
     def numbers(self, name: str) -> Array:
@@ -127,35 +128,26 @@ class CsvSource:
 
     def read(self, names: Sequence[str], *, remedy: str | None) -> Table:
         """The named columns."""
-        position = {name: place for place, name in enumerate(self.names)}
-        places = [position[name] for name in names]
-        columns: list[list[str]] = [[] for _ in places]
+        columns: dict[str, list[str]] = {name: [] for name in names}
+        places = {name: place for place, name in enumerate(self.names)}
+        pairs = [(column, places[name]) for name, column in columns.items()]
         rows = 0
         for cells in self._rows(remedy):
             rows += 1
-            for column, place in zip(columns, places, strict=True):
+            for column, place in pairs:
                 column.append(cells[place])
-        return Table(dict(zip(names, columns, strict=True)), rows)
+        return Table(columns, rows)
 
     def _rows(self, remedy: str | None) -> Iterator[list[str]]:
         """The cells of every line after the header; empty ones where a line is broken."""
         width = len(self.names)
-        empty = [""] * width
-        lines = physical_lines(self.path)
-        next(lines)
-        for line in lines:
+        for line in islice(physical_lines(self.path), 1, None):
             cells = cells_of(line, self._separator)
             if not isinstance(cells, Fault) and len(cells) != width:
                 cells = Fault.CELLS
-            if not isinstance(cells, Fault):
-                yield cells
-            elif remedy is None:
-                yield empty
-            else:
-                raise self._broken(cells, remedy)
-
-    def _broken(self, fault: Fault, remedy: str) -> CommandError:
-        return CommandError(
-            f"{self.path} has {fault.value.format(width=len(self.names))}; or add {remedy}: such "
-            "lines then count as empty rows"
-        )
+            if isinstance(cells, Fault) and remedy is not None:
+                raise CommandError(
+                    f"{self.path} has {cells.value.format(width=width)}; or add {remedy}: such "
+                    "lines then count as empty rows"
+                )
+            yield [""] * width if isinstance(cells, Fault) else cells
