@@ -394,7 +394,7 @@ def test_surprises_do_not_quote_their_text(complaint, monkeypatch):
     def surprise(*_, **__):
         raise RuntimeError("row 3 holds 900")
 
-    monkeypatch.setattr("privlearn.cli.models.build", surprise)
+    monkeypatch.setattr("privlearn.cli.fit.build", surprise)
     text = complaint(*FIT)
     assert "unexpected RuntimeError; add --traceback" in text
     assert "900" not in text

@@ -278,16 +278,14 @@ def test_strays_of_killed_commands_are_in_nobodys_way(folder):
 
 def test_everything_is_checked_before_the_outputs_and_the_outputs_before_the_charge(monkeypatch):
     """The order in which files are touched: inputs, then outputs, then the ledger."""
-    from privlearn.cli import open_ledger
+    from privlearn.cli import fit
 
     seen = []
-    reserve, charge = Output.__init__, open_ledger.charged_ledger
+    reserve, charge = Output.__init__, fit.charged_ledger
     monkeypatch.setattr(
         Output, "__init__", lambda *a, **k: (seen.append("output"), reserve(*a, **k))[1]
     )
-    monkeypatch.setattr(
-        open_ledger, "charged_ledger", lambda *a: (seen.append("ledger"), charge(*a))[1]
-    )
+    monkeypatch.setattr(fit, "charged_ledger", lambda *a: (seen.append("ledger"), charge(*a))[1])
     line = [*FIT, *CHARGE, "--predict", "new.csv", "--predictions", "p.csv"]
     assert main(line) == 0
     assert seen == ["output", "output", "ledger"]

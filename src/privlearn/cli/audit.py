@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING
 
+from privlearn.cli.design import design
+from privlearn.cli.models import MODELS, build
 from privlearn.cli.options import add_budget, add_model
 from privlearn.cli.plan import count
+from privlearn.cli.schema import Facts
+
+if TYPE_CHECKING:
+    from privlearn.audit import BlackBox, WhiteBox
+    from privlearn.linear_model.base import PrivateEstimator
 
 __all__ = ["add_options", "run"]
 
@@ -59,8 +66,9 @@ def run(args: argparse.Namespace) -> int:
     print(f"promised    epsilon = {args.epsilon:g} at delta = {args.delta:g}")
     print(f"planned     epsilon = {plan.epsilon(args.delta):.6g}, for 400 rows", flush=True)
     try:
-        if not args.no_checks:
-            _check(model, args)
+        for check in () if args.no_checks else audit.CHECKS:
+            check(model, n_features=args.features, seed=args.seed)
+            print(f"passed      {check.__name__}", flush=True)
         _tell_white(audit.white_box(model, n_features=args.features, seed=args.seed))
         if args.black_box is not None:
             found = audit.black_box(model, n_features=args.features, fits=args.black_box)
@@ -72,15 +80,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _check(model: Any, args: argparse.Namespace) -> None:  # noqa: ANN401
-    from privlearn import audit
-
-    for check in audit.CHECKS:
-        check(model, n_features=args.features, seed=args.seed)
-        print(f"passed      {check.__name__}", flush=True)
-
-
-def _tell_white(found: Any) -> None:  # noqa: ANN401
+def _tell_white(found: WhiteBox) -> None:
     for name in found.uncovered:
         print(f"NOT COVERED {name}: it has no density here, so the white box measured nothing")
     if found.uncovered:
@@ -91,7 +91,7 @@ def _tell_white(found: Any) -> None:  # noqa: ANN401
     )
 
 
-def _tell_black(found: Any) -> None:  # noqa: ANN401
+def _tell_black(found: BlackBox) -> None:
     print(
         f"black box   {found.fits:,} models on each side prove epsilon >= "
         f"{found.bound.epsilon:.4g} at delta = {found.delta:g}"
@@ -101,12 +101,8 @@ def _tell_black(found: Any) -> None:  # noqa: ANN401
     print(f"            (confidence {found.bound.confidence:.0%} each)")
 
 
-def _model(args: argparse.Namespace) -> Any:  # noqa: ANN401
+def _model(args: argparse.Namespace) -> PrivateEstimator:
     """The estimator that `fit` would build, for columns in [0, 1]."""
-    from privlearn.cli.design import design
-    from privlearn.cli.models import MODELS, build
-    from privlearn.cli.schema import Facts
-
     names = [f"column {place}" for place in range(1, args.features + 1)]
     classifies = MODELS[args.model].classifies
     known = {name: (0.0, 1.0) for name in ([*names] if classifies else [*names, "target"])}

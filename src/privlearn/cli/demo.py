@@ -9,21 +9,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from privlearn.cli.errors import CommandError
+from privlearn.cli.open_ledger import create_ledger, existing_ledger
+from privlearn.cli.private_bounds_summary import what_is_estimated
+from privlearn.cli.progress import progress
+from privlearn.cli.sample import write_sample
+from privlearn.datasets import load_cps1988
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from sklearn.base import BaseEstimator
 
     from privlearn.ledger import Ledger
     from privlearn.linear_model.base import PrivateEstimator
 
-    Array = NDArray[np.float64]
     Scores = dict[str, Callable[[Any], str]]  # in words, of a fitted model
 
 __all__ = ["add_options", "run"]
 
+Array = NDArray[np.float64]
 EPSILON, DELTA = 1.0, 1e-6
 TOTAL = 3.0
 THRESHOLD = 522.0  # dollars a week; a number fixed beforehand, not read off the data
@@ -75,8 +81,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _export(path: str) -> int:
-    from privlearn.cli.sample import write_sample
-
     if Path(path).exists():
         raise CommandError(f"{path} exists and is not replaced; choose another name")
     write_sample(path)
@@ -90,10 +94,6 @@ def _load() -> Wages:
     The square is taken around the middle of the range, so that it does not repeat what the
     column itself says: that would cost accuracy under noise.
     """
-    import numpy as np
-
-    from privlearn.datasets import load_cps1988
-
     cps = load_cps1988()
     place = cps.feature_names.index("experience")
     low, high = (float(end[place]) for end in cps.bounds_X)
@@ -111,8 +111,6 @@ def _load() -> Wages:
 
 
 def _all(wages: Wages, path: Path) -> None:
-    from privlearn.cli.open_ledger import create_ledger, existing_ledger
-
     ledger = existing_ledger(str(path)) if path.exists() else create_ledger(str(path), TOTAL, DELTA)
     common = {"epsilon": EPSILON, "delta": DELTA, "ledger": ledger, "dataset": DATASET}
     _regression(wages, common)
@@ -122,7 +120,6 @@ def _all(wages: Wages, path: Path) -> None:
 
 
 def _regression(wages: Wages, common: dict[str, Any]) -> None:
-    import numpy as np
     from sklearn.linear_model import LinearRegression as NonPrivate
 
     from privlearn import LinearRegression
@@ -140,11 +137,7 @@ def _regression(wages: Wages, common: dict[str, Any]) -> None:
 
 
 def _nothing_declared(wages: Wages, common: dict[str, Any]) -> None:
-    import numpy as np
-
     from privlearn import LinearRegression
-    from privlearn.cli.private_bounds_summary import what_is_estimated
-    from privlearn.cli.progress import progress
 
     _title("2. The same without a word about ranges")
     model = LinearRegression(**common)
@@ -175,8 +168,6 @@ def _classification(wages: Wages, common: dict[str, Any]) -> None:
 
 def _fit(model: PrivateEstimator, wages: Wages, y: Array, *, explain: bool) -> None:
     """Show the plan, then fit, then show the certificate."""
-    from privlearn.cli.progress import progress
-
     if explain:
         print("Before any data is touched, the plan says what will be released, and how noisy:\n")
     print(model.plan(n=len(y), n_features=wages.X.shape[1]))

@@ -5,32 +5,30 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn.cli import options
+from privlearn.cli.design import Design, design
 from privlearn.cli.errors import CommandError
-from privlearn.cli.options import (
-    add_budget,
-    add_facts,
-    add_model,
-    add_separator,
-    gather_facts,
-    names,
-    number,
-    positive,
-)
+from privlearn.cli.model_file import SavedModel
+from privlearn.cli.models import MODELS, build
+from privlearn.cli.open_ledger import charged_ledger
+from privlearn.cli.outputs import Output
+from privlearn.cli.paths import check_paths
+from privlearn.cli.predictions import predictions_output, read_new_rows, write_predictions
+from privlearn.cli.private_bounds_summary import what_is_estimated
+from privlearn.cli.progress import progress
+from privlearn.cli.tables import open_source
+from privlearn.cli.training import read_training
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from privlearn._core.certificate import Certificate
-    from privlearn.cli.design import Design
-    from privlearn.cli.model_file import SavedModel
-    from privlearn.cli.outputs import Output
     from privlearn.linear_model.base import PrivateEstimator
-
-    Array = NDArray[np.float64]
 
 __all__ = ["add_options", "run"]
 
+Array = NDArray[np.float64]
 UNSEEN = (-1.0, 1.0)  # what is estimated where noise hides everything
 
 EXAMPLE = """\
@@ -58,10 +56,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("data", help="CSV file (first line: column names) or .parquet file")
     add("--target", metavar="COLUMN", help="the column to predict")
-    add("--columns", type=names, metavar="A,B,...", help="predict from these (default: all others)")
-    add_model(parser)
-    add_budget(parser)
-    add_facts(parser)
+    add(
+        "--columns",
+        type=options.names,
+        metavar="A,B,...",
+        help="predict from these (default: all others)",
+    )
+    options.add_model(parser)
+    options.add_budget(parser)
+    options.add_facts(parser)
     _add_ledger(parser)
     _add_files(parser)
 
@@ -71,8 +74,13 @@ def _add_ledger(parser: argparse.ArgumentParser) -> None:
     add = group.add_argument
     add("--ledger", metavar="FILE", help="charge this ledger before the fit")
     add("--dataset", metavar="NAME", help="whose data it is; the same name for the same people")
-    add("--ledger-epsilon", type=positive, metavar="E", help="create the ledger with this total")
-    add("--ledger-delta", type=number, metavar="D", help="and this delta (default: 1e-6)")
+    add(
+        "--ledger-epsilon",
+        type=options.positive,
+        metavar="E",
+        help="create the ledger with this total",
+    )
+    add("--ledger-delta", type=options.number, metavar="D", help="and this delta (default: 1e-6)")
 
 
 def _add_files(parser: argparse.ArgumentParser) -> None:
@@ -92,24 +100,19 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
         default="raise",
         help="rows with empty or unusable cells: stop (default), or leave them out of the sums",
     )
-    add_separator(group)
+    options.add_separator(group)
 
 
 def run(args: argparse.Namespace) -> int:
     """Fit, save, predict and report. Whatever can be refused is refused before the charge."""
-    from privlearn.cli.design import design
-    from privlearn.cli.model_file import SavedModel
-    from privlearn.cli.models import MODELS, build
-    from privlearn.cli.predictions import predictions_output, read_new_rows
-    from privlearn.cli.tables import open_source
-    from privlearn.cli.training import read_training
-
     _check_files(args)
     source = open_source(args.data, args.separator)
-    classifies, estimates = MODELS[args.model].classifies, args.delta > 0
-    facts = gather_facts(args)
     chosen = design(
-        source.names, facts, where=args.data, classifies=classifies, estimates=estimates
+        source.names,
+        options.gather_facts(args),
+        where=args.data,
+        classifies=MODELS[args.model].classifies,
+        estimates=args.delta > 0,
     )
     estimator = build(args, chosen, on_invalid=args.on_invalid)
     remedy = None if args.on_invalid == "drop" else "--on-invalid drop"
@@ -131,8 +134,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check_files(args: argparse.Namespace) -> None:
-    from privlearn.cli.paths import check_paths
-
     if (args.predict is None) != (args.predictions is None):
         raise CommandError(
             "--predict FILE (rows to predict) and --predictions FILE (where to write) go together"
@@ -147,8 +148,6 @@ def _check_files(args: argparse.Namespace) -> None:
 
 def _model_output(args: argparse.Namespace, chosen: Design) -> Output:
     """The model's file, with about as many bytes as it will take."""
-    from privlearn.cli.outputs import Output
-
     names = sum(len(name) for name in chosen.names)
     size = 2**16 + names + (128 + 32 * len(chosen.classes or ())) * chosen.n_features
     return Output(args.output, overwrite=args.overwrite, size=size)
@@ -158,9 +157,6 @@ def _charge_and_fit(
     args: argparse.Namespace, estimator: PrivateEstimator, X: Array, y: NDArray[Any]
 ) -> None:
     """From here on, an error costs privacy."""
-    from privlearn.cli.open_ledger import charged_ledger
-    from privlearn.cli.progress import progress
-
     ledger = charged_ledger(args.ledger, args.dataset, args.ledger_epsilon, args.ledger_delta)
     estimator.set_params(ledger=ledger, dataset=args.dataset)
     with progress():
@@ -180,8 +176,6 @@ def _save(
         ) from None
     if predictions is None or new_rows is None:
         return
-    from privlearn.cli.predictions import write_predictions
-
     try:
         write_predictions(model, new_rows, predictions)
     except OSError as error:
@@ -211,8 +205,6 @@ def _report(args: argparse.Namespace, model: SavedModel, certificate: Certificat
 
 def _report_ranges(model: SavedModel, certificate: Certificate) -> None:
     """What was estimated, what it cost, and where values are clipped from now on."""
-    from privlearn.cli.private_bounds_summary import what_is_estimated
-
     sentence = what_is_estimated(certificate.plan)
     if sentence is None:
         return

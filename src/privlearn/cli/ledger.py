@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from privlearn.cli.errors import CommandError, closest
+from privlearn.cli.open_ledger import create_ledger, existing_ledger
 from privlearn.cli.options import number, positive
 
 if TYPE_CHECKING:
@@ -62,8 +63,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Create the ledger, check it, declare in it, or show it."""
-    from privlearn.cli.open_ledger import create_ledger, existing_ledger
-
     if args.create:
         if args.epsilon is None:
             raise CommandError("how much may be spent in all? Add --epsilon, for example 3")

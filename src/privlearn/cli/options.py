@@ -7,15 +7,10 @@ import re
 from collections.abc import Iterable
 from typing import TypeVar
 
+from privlearn.cli import schema
 from privlearn.cli.errors import CommandError
-from privlearn.cli.schema import (
-    Facts,
-    checked_norm,
-    parse_bounds,
-    parse_categories,
-    parse_range,
-    read_facts,
-)
+from privlearn.cli.models import MODELS
+from privlearn.cli.schema import Facts
 
 __all__ = [
     "add_budget",
@@ -131,8 +126,6 @@ def add_budget(parser: argparse.ArgumentParser, *, required: bool = True) -> Non
 
 def add_model(parser: argparse.ArgumentParser) -> None:
     """The model and what belongs to some models only."""
-    from privlearn.cli.models import MODELS
-
     add = parser.add_argument_group("model").add_argument
     kinds = "; ".join(f"{name} predicts {kind.summary}" for name, kind in MODELS.items())
     add("--model", choices=tuple(MODELS), default="linear", help=kinds)
@@ -204,17 +197,15 @@ def add_facts(parser: argparse.ArgumentParser) -> None:
 
 def gather_facts(args: argparse.Namespace, default_target: str | None = None) -> Facts:
     """Facts from the file, overruled by those from the command line."""
-    from privlearn.cli.models import MODELS
-
     given = Facts(
-        bounds=_once(map(parse_bounds, args.bounds), "--bounds"),
-        categories=_once(map(parse_categories, args.categories), "--categories"),
+        bounds=_once(map(schema.parse_bounds, args.bounds), "--bounds"),
+        categories=_once(map(schema.parse_categories, args.categories), "--categories"),
         target=args.target,
         columns=args.columns,
         classes=None if args.classes is None else names(args.classes),
-        data_norm=None if args.data_norm is None else checked_norm(args.data_norm),
+        data_norm=None if args.data_norm is None else schema.checked_norm(args.data_norm),
     )
-    facts = read_facts(args.facts).updated(given) if args.facts else given
+    facts = schema.read_facts(args.facts).updated(given) if args.facts else given
     if args.bounds_y is not None:
         if MODELS[args.model].classifies:
             raise CommandError(
@@ -223,7 +214,7 @@ def gather_facts(args: argparse.Namespace, default_target: str | None = None) ->
         target = facts.target or default_target
         if target is None:
             raise CommandError("--bounds-y is the range of the target; add --target COLUMN")
-        facts = facts.updated(Facts(bounds={target: parse_range(args.bounds_y)}))
+        facts = facts.updated(Facts(bounds={target: schema.parse_range(args.bounds_y)}))
     if facts.classes is not None and not 2 <= len(set(facts.classes)) == len(facts.classes):
         raise CommandError("two or more different classes are needed; write --classes no,yes")
     return facts

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import argparse
 
+from privlearn.cli.model_file import read_model
 from privlearn.cli.options import add_separator
+from privlearn.cli.paths import check_paths
+from privlearn.cli.predictions import predictions_output, read_new_rows, write_predictions
+from privlearn.cli.tables import open_source
 
 __all__ = ["add_options", "run"]
 
@@ -38,11 +42,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Predict and write."""
-    from privlearn.cli.model_file import read_model
-    from privlearn.cli.paths import check_paths
-    from privlearn.cli.predictions import predictions_output, read_new_rows, write_predictions
-    from privlearn.cli.tables import open_source
-
     check_paths(
         {"the model": args.model, "the file with rows": args.data},
         {"the output": args.output},

@@ -7,7 +7,7 @@ import io
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,37 +63,31 @@ def predictions_output(
 
 
 def write_predictions(model: SavedModel, features: Array, output: Output | None) -> None:
-    """Write one line per row, in the order of the rows; None writes to standard output."""
-    if output is None:
-        _write(model, features, sys.stdout)
-        return
+    """Write one line per row, in the order of the rows; None writes to standard output.
+
+    Every number comes from the estimator; rows with unusable cells have none.
+    """
     text = io.StringIO(newline="")
-    _write(model, features, text)
-    output.write(text.getvalue())
-
-
-def _write(model: SavedModel, features: Array, file: TextIO) -> None:
-    """Every number comes from the estimator; rows with unusable cells have none."""
-    writer = csv.writer(file, lineterminator="\n")
+    writer = csv.writer(text, lineterminator="\n")
     usable = np.asarray(np.isfinite(features).all(axis=1))
-    estimator = model.estimator()
-    header, labels, numbers = _predicted(estimator, features[usable])
-    writer.writerow([f"predicted_{model.target}" if name is None else name for name in header])
+    header, labels, numbers = _predicted(model.estimator(), features[usable])
+    writer.writerow([f"predicted_{model.target}", *header])
     found = iter(zip(labels, numbers, strict=True))
     for there in usable:
-        label, values = next(found) if there else ("", [np.nan] * (len(header) - 1))
+        label, values = next(found) if there else ("", [np.nan] * len(header))
         writer.writerow([label, *map(_number, values)])
+    (sys.stdout if output is None else output).write(text.getvalue())
 
 
-def _predicted(estimator: Any, features: Array) -> tuple[list[str | None], list[str], Array]:  # noqa: ANN401
-    """Names of the columns (None: the prediction), predictions as text, and what stands beside."""
+def _predicted(estimator: Any, features: Array) -> tuple[list[str], list[str], Array]:  # noqa: ANN401
+    """Names of the columns beside the prediction, predictions as text, and what stands beside."""
     classes = getattr(estimator, "classes_", None)
     if classes is None:
         values = estimator.predict(features) if len(features) else []
-        return [None], [_number(value) for value in values], np.empty((len(values), 0))
+        return [], [_number(value) for value in values], np.empty((len(values), 0))
     likely = hasattr(estimator, "predict_proba")
     beside = classes if likely or len(classes) > 2 else classes[1:]
-    header = [None, *(f"{'probability' if likely else 'score'}_{label}" for label in beside)]
+    header = [f"{'probability' if likely else 'score'}_{label}" for label in beside]
     if not len(features):
         return header, [], np.empty((0, len(beside)))
     numbers = estimator.predict_proba(features) if likely else estimator.decision_function(features)

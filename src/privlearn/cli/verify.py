@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from privlearn._core.certificate_check import Checked, check_certificate
+from privlearn._core.certificate_file import load
 from privlearn.cli.errors import CommandError
-
-if TYPE_CHECKING:
-    from privlearn._core.certificate_check import Checked
 
 __all__ = ["add_options", "run"]
 
@@ -37,9 +35,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Check the file and say what was checked; 1 if it does not hold."""
-    from privlearn._core.certificate_check import check_certificate
-    from privlearn._core.certificate_file import load
-
     try:
         checked = check_certificate(load(_text(args.file)))
     except ValueError as error:
