@@ -27,10 +27,6 @@ __all__ = ["check_row_locality"]
 class _Reached(Exception):
     """Carries the rows out of a fit, which has then shown what is to be seen."""
 
-    def __init__(self, data: BoundedData) -> None:
-        super().__init__()
-        self.data = data
-
 
 def _stop(data: BoundedData) -> None:
     raise _Reached(data)
@@ -154,7 +150,8 @@ def _rows_reached(model: Model, built: tuple[Any, Any]) -> BoundedData:
         with watch_rows(_stop):
             model.fit(*built)
     except _Reached as reached:
-        return reached.data
+        data: BoundedData = reached.args[0]
+        return data
     raise AuditFailure("a fit ended without rows")
 
 
