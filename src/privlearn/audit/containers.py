@@ -163,8 +163,12 @@ def containers(*, classifies: bool) -> Iterator[Container]:
         often = name in ("csr", "csc", "coo")  # the others hold a cell once
         made = partial(_sparse, name)
         yield Container(f"{name} matrices", made, np.array, (0.5,), (0, np.nan), sparse=often)
+    yield from _frames()
     if find_spec("pandas"):
         yield from _pandas_frames(odd, classifies)
+
+
+def _frames() -> Iterator[Container]:
     typed = (0.5, 1e308, np.nan, None)
     if find_spec("polars"):
         import polars as pl

@@ -10,7 +10,6 @@ from importlib import import_module
 
 from privlearn._core.version import __version__
 from privlearn.cli.guard import OK, guarded, traced
-from privlearn.cli.help import Help
 from privlearn.cli.options import join_negative_values
 
 __all__ = ["main"]
@@ -40,6 +39,15 @@ COMMANDS = {
     "verify": "check a certificate, or the one in a model, from its file alone",
     "audit": "attack a configuration on generated data: promised and measured",
 }
+
+
+class Help(argparse.HelpFormatter):
+    """Wraps descriptions, and leaves examples (texts of several lines) as they are written."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        if "\n" in text:
+            return "".join(indent + line for line in text.splitlines(keepends=True))
+        return super()._fill_text(text, width, indent)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -234,19 +234,11 @@ class Records:
             raise self.damaged(f"charges of data set {state.name!r} are missing or were changed")
 
     def _check_last_link(self, state: State) -> None:
-        before = self._head(state, state.charges - 1)
-        for number, row, head in self.rows(state, state.charges):
+        last = self.rows(state, state.charges - 1)  # with the one before it
+        before = last[0][2] if len(last) > 1 else ""
+        for number, row, head in last[-1:]:
             if head != state.head or head != self.link_of(state, before, number, row):
                 raise self.damaged(f"the last charge of data set {state.name!r} was changed")
-
-    def _head(self, state: State, number: int) -> str:
-        if number < 1:
-            return ""
-        query = "SELECT head FROM charges WHERE dataset = ? AND number = ?"
-        found = self._one(query, state.id, number)
-        if found is None:
-            raise self.damaged(f"charges of data set {state.name!r} are missing")
-        return str(found[0])
 
     def link_of(self, state: State, before: str, number: int, row: Row) -> str:
         """The head of the chain after a charge."""
