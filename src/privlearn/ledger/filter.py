@@ -226,8 +226,8 @@ def _slack(number: int, first: Terms) -> int:
 
     Charges 2^k to 2^(k+1) - 1 get a share of 2^-(2k+1) each, that is 2^-(k+1) together.
     """
-    octave = number.bit_length() - 1
-    return max(1, _down(_aside(first) * 2.0 ** -(2 * octave + 1)))
+    k = number.bit_length() - 1
+    return max(1, _down(_aside(first) * 2.0 ** -(2 * k + 1)))
 
 
 @lru_cache(maxsize=64)
