@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import io
+import re
 import sys
 from collections.abc import Container, Sequence
 from importlib import import_module
 
 from privlearn._core.version import __version__
 from privlearn.cli.guard import OK, guarded, traced
-from privlearn.cli.options import join_negative_values
 
 __all__ = ["main"]
 
@@ -65,13 +65,30 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if argv is None:
         _print_any_name()
-    words = join_negative_values(list(sys.argv[1:] if argv is None else argv))
+    words = _join_negative_values(list(sys.argv[1:] if argv is None else argv))
     parser = _parser(words)
     args = parser.parse_args(words)
     if args.command is None:
         parser.print_help()
         return OK
     return (traced if args.traceback else guarded)(args.run, args)
+
+
+def _join_negative_values(argv: list[str]) -> list[str]:
+    """Let ``--bounds-y -5:5`` work: argparse would take the value for an option.
+
+    Examples
+    --------
+    >>> _join_negative_values(["fit", "--bounds-y", "-5:5"])
+    ['fit', '--bounds-y=-5:5']
+    """
+    joined: list[str] = []
+    for token in argv:
+        if joined and joined[-1].startswith("--") and re.match(r"-[\d.]", token):
+            joined[-1] += f"={token}"
+        else:
+            joined.append(token)
+    return joined
 
 
 def _print_any_name() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Iterable
 from typing import TypeVar
 
@@ -20,7 +19,6 @@ __all__ = [
     "delta",
     "epsilon",
     "gather_facts",
-    "join_negative_values",
     "names",
     "number",
     "positive",
@@ -227,20 +225,3 @@ def _once(pairs: Iterable[tuple[str, Value]], flag: str) -> dict[str, Value]:
             raise CommandError(f"{flag} was given twice for column {name!r}; keep one")
         found[name] = value
     return found
-
-
-def join_negative_values(argv: list[str]) -> list[str]:
-    """Let ``--bounds-y -5:5`` work: argparse would take the value for an option.
-
-    Examples
-    --------
-    >>> join_negative_values(["fit", "--bounds-y", "-5:5"])
-    ['fit', '--bounds-y=-5:5']
-    """
-    joined: list[str] = []
-    for token in argv:
-        if joined and joined[-1].startswith("--") and re.match(r"-[\d.]", token):
-            joined[-1] += f"={token}"
-        else:
-            joined.append(token)
-    return joined

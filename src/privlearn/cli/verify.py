@@ -61,23 +61,18 @@ def _text(path: str) -> str:
 
 def _lines(checked: Checked) -> list[tuple[str, str]]:
     certificate, plan = checked.certificate, checked.certificate.plan
-    number = len(plan.releases)
-    made = f"privlearn {certificate.version}"
-    second = checked.second
+    number, second = len(plan.releases), checked.no_second
+    if checked.second is not None:
+        second = f"epsilon = {checked.second.recomputed:.6g} by dp_accounting, written by others"
     return [
-        ("made by", made),
+        ("made by", f"privlearn {certificate.version}"),
         ("promised", f"epsilon = {certificate.epsilon:g}, delta = {certificate.delta:g}"),
         ("adjacency", f"{certificate.adjacency}: {plan.adjacency.sentence}"),
         ("releases", f"{number}: sensitivity, noise, grid and share of each follow from what is"),
         ("", "declared (clip, norm, mechanism, sampling, count)"),
         *(("", line) for line in plan.describe()),
         ("spent", f"epsilon = {checked.spent:.6g} by our accountant, as the file says"),
-        (
-            "",
-            checked.no_second
-            if second is None
-            else f"epsilon = {second.recomputed:.6g} by dp_accounting, written by others",
-        ),
+        ("", second),
         *(("assumes", line) for line in certificate.assumptions),
         ("private", "yes" if certificate.private else "NO: random_state was set"),
     ]
