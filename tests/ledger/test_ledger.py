@@ -69,7 +69,7 @@ def selection(scale=10.0):
     return Plan((release,), Adjacency.ZERO_OUT, scale, rows=100)
 
 
-# Price
+# Cost
 
 
 def test_ten_fits_cost_far_less_than_their_sum(path):

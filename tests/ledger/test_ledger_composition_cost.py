@@ -1,4 +1,4 @@
-"""Prices of whole compositions, and pairs as they are written."""
+"""Costs of whole compositions, and pairs as they are written."""
 
 import math
 
@@ -30,7 +30,7 @@ PAIRS = [
     BoundedRange(math.pi),
     GaussianMixture((0.1, 0.7), (0.25, 0.5)),
 ]
-# Prices
+# Costs
 
 
 def random_terms(rng, count):
@@ -82,7 +82,7 @@ def test_joined_pairs_cost_at_least_as_much_in_every_way():
 
 
 def test_one_wide_gaussian_among_many_narrow_steps():
-    """Composed in pieces the price is below the sum of the two, as it must be."""
+    """Composed in pieces the cost is below the sum of the two, as it must be."""
     wide, narrow = (Gaussian(0.35), 1), (SampledGaussian(0.003, 2.0), 18000)
     budget = Budget(5.0, 1e-6)
     together = composition_cost.epsilon_of((wide, narrow), budget)
@@ -90,7 +90,7 @@ def test_one_wide_gaussian_among_many_narrow_steps():
     assert together < compose([wide]).epsilon(1e-6) + compose([narrow]).epsilon(1e-6)
 
 
-def test_price_agrees_with_the_accountant():
+def test_the_cost_agrees_with_the_accountant():
     terms = ((SampledGaussian(0.01, 1.0), 500), (Laplace(0.1), 3))
     wanted = compose(terms).epsilon(1e-5)
     assert (

@@ -106,7 +106,7 @@ def black_box(
         On each side. A quarter looks for a direction, a quarter fixes the threshold, half counts.
     epsilon, delta, mu : float or None
         The promise. None: the estimator's own; mu comes from its plan, where all of that is
-        Gaussian: elsewhere a price at one delta bounds no error rates.
+        Gaussian: elsewhere a cost at one delta bounds no error rates.
     statistic : callable or None
         Maps a fitted object to numbers. None: `coef_` and `intercept_`.
     confidence : float, default=0.95

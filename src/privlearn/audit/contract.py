@@ -1,4 +1,4 @@
-"""Checks of the plan's own promises: price, independence of data, empty rows, the grid."""
+"""Checks of the plan's own promises: cost, independence of data, empty rows, the grid."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def check_plan(estimator: Model, *, n_features: int, seed: int = 0) -> None:
 
 
 def check_price(estimator: Model, *, n_features: int, seed: int = 0) -> None:
-    """The plan keeps the promise; Gaussian plans are priced once more from scale and movement."""
+    """The plan keeps the promise; Gaussian plans again from scale and movement."""
     plan = _fitted(estimator, n_features, seed).plan
     if plan.delta(estimator.epsilon) > estimator.delta:
         raise AuditFailure("the plan costs more than was promised")

@@ -1,6 +1,6 @@
 """Does everybody's own promise hold where people have different ones?
 
-Replay tells what one person moves. Here it is set against the noise, as a price, and compared with
+Replay tells what one person moves. Here it is set against the noise, as a cost, and compared with
 what that person was promised: whoever decides on levels, their merging or their noise has no say.
 """
 

@@ -2,7 +2,7 @@
 
 An attacker who sees every release, and not the model alone, can do no better than to look at the
 ratio of its likelihoods with and without one row. Here that row is searched for, what it moves is
-taken from real fits by replay, and the price of *that* is put beside the plan's.
+taken from real fits by replay, and the cost of *that* is put beside the plan's.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from privlearn.accounting.shares import squared_mu
 from privlearn.audit.adversary import Data, audited
 from privlearn.audit.bounds import Attack, lower_bound
 from privlearn.audit.canaries import SIZES, Design, loudest, worlds
-from privlearn.audit.likelihood import COVERED, Story, by_chance, charged, tell
+from privlearn.audit.likelihood import COVERED, Story, charged, tell
 from privlearn.audit.noise_scales import SURE, largest_scale
 from privlearn.audit.protocols import AuditFailure, Model
 from privlearn.audit.tape import Tape, record
@@ -30,9 +30,9 @@ __all__ = ["WhiteBox", "all_gaussian", "promised_mu", "white_box"]
 
 Array = NDArray[np.float64]
 ROUNDING = 1e-9  # of sums of squares
-COMPOSED = 2e-3  # of prices that are composed numerically, each rounded upward
+COMPOSED = 2e-3  # of costs that are composed numerically, each rounded upward
 FINALISTS = 3
-STEPS = 16  # distances within a sixteenth of the declared one are priced alike, as the smallest
+STEPS = 16  # distances within a sixteenth of the declared one cost alike, as the smallest
 
 
 @dataclass(frozen=True)
@@ -204,13 +204,13 @@ class _Search:
         data, other = worlds(self.model, self.n_features, design)
         story = self.run(data, other, data, run)[1]
         replaces = story.plan.adjacency.replaces
-        priced = [
+        costs = [
             squared_mu(
                 charged(release, np.nan_to_num(shift), story.plan.noise_scale(release), replaces)
             )
             for release, shift in story.charges()
         ]
-        return math.fsum(priced) / sum(story.plan.cost(release) for release in story.plan.releases)
+        return math.fsum(costs) / sum(story.plan.cost(release) for release in story.plan.releases)
 
     def run(self, data: Data, other: Data, fitted: Data, run: int) -> tuple[Tape, Story]:
         """Fit to one of the two data sets, and tell what both would have made of it."""
@@ -253,9 +253,8 @@ class _Watched:
         """A release that moved further than declared in some run."""
         for story in self.stories:
             for release, shift in story.charges():
-                visits = 1
-                if release.sampling.visits is not None and not by_chance(release):
-                    visits = release.sampling.visits[0][0]
+                law = release.sampling.visits
+                visits = law[0][0] if law is not None and len(law) == 1 else 1
                 if shift > self.plan.sensitivity(release, visits) * (1.0 + ROUNDING):
                     return release.name
         return None
@@ -284,7 +283,7 @@ def _judged(model: Model, watched: _Watched, design: Design, raises: bool) -> Wh
         surely = lower_bound(losses, watched.absent, delta, by="mu", confidence=1.0 - SURE)
     report = replace(
         _promised(model, plan),
-        measured=_mu(_priced(watched.moved(), plan, noise), delta),
+        measured=_mu(_pairs_of(watched.moved(), plan, noise), delta),
         loss_mean=float(np.mean(losses)),
         loss_deviation=float(np.std(losses, ddof=1)),
         noise=noise,
@@ -302,7 +301,7 @@ def all_gaussian(plan: Plan) -> bool:
     return all(isinstance(pair, Gaussian) for pair, _ in plan.pairs())
 
 
-def _priced(
+def _pairs_of(
     moved: list[tuple[Release, float]], plan: Plan, noise: dict[str, float]
 ) -> list[tuple[Pair, int]]:
     """Pairs of what was moved, with the noise that was measured where that is surely less."""
@@ -331,7 +330,7 @@ def _demand_kept(report: WhiteBox, too_far: str | None, surely: Attack | None, p
     for name in report.short_of_noise:
         most = report.noise[name]
         raise AuditFailure(f"{name!r} has at most {most:.3g} of its declared noise: {report}")
-    # A price at one delta says nothing about error rates elsewhere, unless all of it is Gaussian.
+    # A cost at one delta says nothing about error rates elsewhere, unless all of it is Gaussian.
     most = report.planned if all_gaussian(plan) else math.inf
     if surely is not None and (surely.mu > most or surely.epsilon > report.epsilon):
         raise AuditFailure(f"the likelihood ratio of real fits proves more than planned: {report}")

@@ -108,7 +108,7 @@ def design(
         row_norm=_row_norm(columns, facts.data_norm),
     )
     if not estimates:
-        _refuse_to_buy(found)
+        _refuse_to_estimate(found)
     _refuse_some_bounds(found)
     return found
 
@@ -162,7 +162,7 @@ def _refuse_some_bounds(found: Design) -> None:
     )
 
 
-def _refuse_to_buy(found: Design) -> None:
+def _refuse_to_estimate(found: Design) -> None:
     """Without a delta nothing can be estimated, so everything must have been declared."""
     without = found.unlimited
     lacks_target = not found.classifies and found.target_bounds is None

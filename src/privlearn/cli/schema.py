@@ -15,7 +15,7 @@ from privlearn.cli.errors import CommandError
 __all__ = ["Facts", "checked_norm", "parse_bounds", "parse_categories", "parse_range", "read_facts"]
 
 Range = tuple[float, float]
-SMALLEST, LARGEST = 1e-100, 1e100  # what products and quotients of facts leave room for
+SMALLEST, LARGEST = 1e-100, 1e100  # what products and quotients of facts can bear
 KEYS = ("target", "columns", "classes", "data_norm", "bounds", "categories")
 
 
