@@ -100,7 +100,8 @@ class Output:
         while data:
             data = data[os.write(self._descriptor, data) :]
         os.fsync(self._descriptor)
-        self._close()
+        descriptor, self._descriptor = self._descriptor, -1
+        os.close(descriptor)
         self._name(self._part)
         self._part = None
         _confirm(self._path.parent)
@@ -120,15 +121,12 @@ class Output:
         else:
             os.unlink(part)
 
-    def _close(self) -> None:
-        descriptor, self._descriptor = self._descriptor, -1
-        if descriptor >= 0:
-            os.close(descriptor)
-
     def discard(self) -> None:
         """Give the name up, unless it was filled."""
         part, self._part = self._part, None
-        self._close()
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
         if part is not None:
             part.unlink(missing_ok=True)
 

@@ -107,24 +107,20 @@ class CsvSource:
     """A CSV file with a header; each line after it is a row, whatever it holds."""
 
     def __init__(self, path: Path, separator: str) -> None:
-        self.path = path
-        self._separator = separator
-        self.names = checked_header(path, self._header())
-
-    def _header(self) -> list[str]:
-        line = next(physical_lines(self.path), b"")
+        line = next(physical_lines(path), b"")
         if not line.strip():
-            raise CommandError(f"{self.path} is empty; its first line must name the columns")
-        header = cells_of(line, self._separator)
+            raise CommandError(f"{path} is empty; its first line must name the columns")
+        header = cells_of(line, separator)
         if isinstance(header, Fault):
-            raise CommandError(f"the first line of {self.path} has {header.value}")
+            raise CommandError(f"the first line of {path} has {header.value}")
         for mark, word in ((";", "';'"), ("\t", "tab")):
             if len(header) == 1 and mark in header[0]:
                 raise CommandError(
-                    f"{self.path} has one column only, by {self._separator!r}; if its columns are "
-                    f"separated otherwise, add --separator {word}"
+                    f"{path} has one column only, by {separator!r}; if its columns are separated "
+                    f"otherwise, add --separator {word}"
                 )
-        return header
+        self.path, self._separator = path, separator
+        self.names = checked_header(path, header)
 
     def read(self, names: Sequence[str], *, remedy: str | None) -> Table:
         """The named columns."""
