@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from privlearn._core.problem import Adjacency, Bounds
 from privlearn.audit.protocols import Model
 
-__all__ = ["Data", "audited", "base_data", "few_rows", "neighbourhoods", "rows"]
+__all__ = ["Data", "audited", "base_data", "box_of", "few_rows", "labelled", "neighbourhoods"]
 
 Array = NDArray[np.float64]
 PARTNERS = 3  # rows that each row is exchanged for, under replace_one
@@ -82,7 +82,7 @@ def audited(estimator: Model, **parameters: object) -> Model:
     return copy
 
 
-def _label(estimator: Model, y: Array, y_low: float, y_high: float) -> Array:
+def labelled(estimator: Model, y: Array, y_low: float, y_high: float) -> Array:
     """Numbers as they are for a regressor; the labels of equal shares of the range for others."""
     classes = getattr(estimator, "classes", None)
     if classes is None:
@@ -92,7 +92,7 @@ def _label(estimator: Model, y: Array, y_low: float, y_high: float) -> Array:
     return np.asarray(classes, dtype=np.float64)[place.astype(int)]
 
 
-def _declared(estimator: Model, n_features: int) -> tuple[Array, Array, float, float]:
+def box_of(estimator: Model, n_features: int) -> tuple[Array, Array, float, float]:
     """Box to draw from: the declared one, or one around the declared norm."""
     bounds = Bounds.declared(
         n_features,
@@ -115,18 +115,18 @@ def few_rows(estimator: Model, n_features: int, seed: int) -> Data:
 
 def base_data(estimator: Model, n_features: int, rng: Generator) -> Iterator[Data]:
     """The other people's rows: a handful, many inside the box, many in one corner."""
-    low, high, y_low, y_high = _declared(estimator, n_features)
+    low, high, y_low, y_high = box_of(estimator, n_features)
     for story, n in (("few rows", 7), ("many rows inside", 1_500)):
         X, y = rng.uniform(low, high, (n, n_features)), rng.uniform(y_low, y_high, n)
-        yield Data(X, _label(estimator, y, y_low, y_high), story)
+        yield Data(X, labelled(estimator, y, y_low, y_high), story)
     corner = np.broadcast_to(high, (500, n_features)).copy()
-    y = _label(estimator, np.full(500, y_high), y_low, y_high)
+    y = labelled(estimator, np.full(500, y_high), y_low, y_high)
     yield Data(corner, y, "many rows in one corner")
 
 
 def rows(estimator: Model, n_features: int, rng: Generator) -> list[tuple[str, Array, float]]:
     """Rows that one person might have."""
-    low, high, y_low, y_high = _declared(estimator, n_features)
+    low, high, y_low, y_high = box_of(estimator, n_features)
     found = [
         ("low corner", low, y_low),
         ("high corner", high, y_high),
@@ -147,7 +147,7 @@ def rows(estimator: Model, n_features: int, rng: Generator) -> list[tuple[str, A
     axis = np.zeros(n_features)
     axis[0] = reach
     found.append(("along one axis", axis, y_low))
-    targets = _label(estimator, np.array([y for _, _, y in found], dtype=float), y_low, y_high)
+    targets = labelled(estimator, np.array([y for _, _, y in found], dtype=float), y_low, y_high)
     return [
         (story, np.asarray(x, dtype=np.float64), float(y))
         for (story, x, _), y in zip(found, targets, strict=True)

@@ -15,9 +15,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from privlearn._core.problem import Adjacency
-from privlearn.audit.adversary import Data
-from privlearn.audit.adversary import _declared as box_of
-from privlearn.audit.adversary import _label as labelled
+from privlearn.audit.adversary import Data, box_of, labelled
 from privlearn.audit.protocols import Model
 
 __all__ = ["SIZES", "Design", "Row", "loudest", "worlds"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,9 @@ from scipy import stats
 from privlearn._core.mechanisms import Kind
 from privlearn.audit.adversary import audited, few_rows
 from privlearn.audit.protocols import AuditFailure, Model
-from privlearn.audit.tape import record
+from privlearn.audit.tape import Tape, record
 
-__all__ = ["check_noise_law", "noise_agrees", "standard_noise"]
+__all__ = ["check_noise_law", "noise_agrees", "noise_on", "standard_noise"]
 
 Array = NDArray[np.float64]
 SIGNIFICANCE = 1e-6  # false alarms of one check
@@ -30,12 +30,19 @@ LAWS: dict[str, Callable[[Array], Array]] = {
 
 def standard_noise(estimator: Model, X: Array, y: Array, fits: int) -> dict[str, Array]:
     """(released - statistic) / scale of every release, over several fits."""
-    found: dict[str, list[Array]] = defaultdict(list)
     model = audited(estimator)
+    tapes = []
     for k in range(fits):
         if estimator.random_state is not None:
             model.random_state = estimator.random_state + k
-        tape = record(model, X, y)
+        tapes.append(record(model, X, y))
+    return noise_on(tapes)
+
+
+def noise_on(tapes: Iterable[Tape]) -> dict[str, Array]:
+    """The same of fits that were recorded; one row per release and fit."""
+    found: dict[str, list[Array]] = defaultdict(list)
+    for tape in tapes:
         for entry in tape.entries:
             if entry.release.mechanism.kind is Kind.DRAW:
                 continue  # no noise is added; draws.py looks at them

@@ -21,6 +21,7 @@ from privlearn.accounting.shares import squared_mu
 from privlearn.audit.adversary import Data, audited
 from privlearn.audit.bounds import Attack, lower_bound
 from privlearn.audit.canaries import SIZES, Design, loudest, worlds
+from privlearn.audit.law import noise_on
 from privlearn.audit.likelihood import COVERED, Story, charged, tell
 from privlearn.audit.noise_scales import SURE, largest_scale
 from privlearn.audit.protocols import AuditFailure, Model
@@ -261,15 +262,10 @@ class _Watched:
 
     def noise(self) -> dict[str, float]:
         """For each release: the largest scale, over the declared, that the runs do not rule out."""
-        found: dict[str, list[Array]] = defaultdict(list)
-        kinds = {r.name: r.mechanism.name for story in self.stories for r in story.plan.releases}
-        for tape in self.tapes:
-            for entry in tape.entries:
-                scale = self.plan.noise_scale(entry.release)
-                found[entry.release.name].append((entry.released - entry.statistic).ravel() / scale)
+        kinds = {release.name: release.mechanism.name for release in self.plan.releases}
         return {
-            name: largest_scale(np.array(noise), kinds[name])
-            for name, noise in found.items()
+            name: largest_scale(noise, kinds[name])
+            for name, noise in noise_on(self.tapes).items()
             if kinds[name] in COVERED
         }
 
