@@ -8,7 +8,7 @@ from privlearn import audit
 from privlearn._core.calibration import _smallest_scale
 from privlearn.exceptions import PlanViolationError, PrivacyTestFailedError
 from selection import fast_configurations
-from support import N_FEATURES, checks_for
+from support import N_FEATURES, checks_for, run_quickly
 
 
 class Bugs(list):
@@ -49,7 +49,7 @@ def demand_caught(plant, models, monkeypatch, checks=checks_for, n_features=N_FE
         _smallest_scale.cache_clear()
         check, model, _ = first
         if all(model is not other for _, other in fast_configurations()):
-            check(model, n_features=n_features)  # it is the bug that fails, and not the audit
+            run_quickly(check, model, n_features)  # it is the bug that fails, and not the audit
     finally:
         _smallest_scale.cache_clear()
 
@@ -59,7 +59,7 @@ def _failures(models, checks, n_features):
     for model in models:
         for check in checks(model, n_features):
             try:
-                check(model, n_features=n_features)
+                run_quickly(check, model, n_features)
             except (audit.AuditFailure, PlanViolationError) as failure:
                 yield check, model, str(failure)
                 break

@@ -20,6 +20,7 @@ from support import (
     for_reading,
     label,
     regression,
+    run_quickly,
     solver_of,
 )
 
@@ -67,24 +68,20 @@ def test_few_expected_failures():
     assert set(EXPECTED_FAILURES) <= {cls.__name__ for cls in EVERY}
 
 
-def audited(model):
-    """Every audit that says something about the model, all but `check_row_locality`."""
-    for check in checks_for(model):
-        check(model, n_features=N_FEATURES)
-
-
 @pytest.mark.parametrize("model", FAST.values(), ids=FAST)
 def test_audit(model):
-    audited(model)
-
-
-REST = {name: model for name, model in EVERYWHERE.items() if name not in FAST}
+    """Every audit that says something about the model, all but `check_row_locality`."""
+    for check in checks_for(model):
+        run_quickly(check, model)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", REST.values(), ids=REST)
-def test_audit_of_the_other_configurations(model):
-    audited(model)
+@pytest.mark.parametrize("model", EVERYWHERE.values(), ids=EVERYWHERE)
+def test_audit_in_full(model):
+    """All of it, and of the configurations that the fast tests leave out."""
+    fast = any(model is other for other in FAST.values())
+    for check in [audit.check_replay] if fast else checks_for(model):
+        check(model, n_features=N_FEATURES)
 
 
 @pytest.mark.parametrize("model", READ.values(), ids=READ)
