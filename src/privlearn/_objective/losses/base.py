@@ -83,7 +83,7 @@ class Loss:
     coupled: bool = False  # whether the derivative in one score depends on the others
 
     @property
-    def curvature(self) -> float:
+    def largest_curvature(self) -> float:
         """The largest second derivative in z; 1 where the slope jumps."""
         return self.smoothness if math.isfinite(self.smoothness) else 1.0
 
@@ -99,7 +99,7 @@ class Loss:
     @property
     def largest_step(self) -> float:
         """For rows no longer than 1, whose mean loss is at most as curved as the loss itself."""
-        return self.longest_step / self.curvature
+        return self.longest_step / self.largest_curvature
 
     def value(self, y: Array, z: Array) -> Array:
         """Loss of predicting z where the truth is y."""

@@ -49,7 +49,9 @@ def outlook_of_steps(
 ) -> Forecast:
     """Steps along gradients with `noise` on each number of their mean, for independent features."""
     scaling = Scaling.for_gradients(problem)
-    curvature = scaling.spread * problem.loss.curvature * (1.0 if problem.loss.has_unit else 0.5)
+    curvature = (
+        scaling.spread * problem.loss.largest_curvature * (1.0 if problem.loss.has_unit else 0.5)
+    )
     moved, shrinkage = responses(steps, momentum, averaged, step, curvature)
     deviation = noise * float(np.linalg.norm(moved))
     more = "; scores are log-odds" if problem.loss.log_odds else ""

@@ -58,7 +58,7 @@ def outlook(problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecas
     if settings.clip is not None:
         slack, length = settings.clip * settings.epochs, 1.0
     movement = rules.movement(problem, settings, slack, length, n)
-    bend = problem.loss.curvature
+    bend = problem.loss.largest_curvature
     curvature = n * scaling.spread * bend * (1.0 if number else 0.5)
     stiffness = movement.stiffness * length**2 * bend
     moved, shrinkage = responses(settings, movement, curvature, stiffness)

@@ -91,7 +91,7 @@ def movement(
     All steps together carry a row by `slack`, and so the noise on v is about slack / mu.
     """
     steps, rate = settings.steps, settings.rate
-    curved = rows * problem.loss.curvature * length**2
+    curved = rows * problem.loss.largest_curvature * length**2
     wanted = problem.loss.typical_slope * length**2 * steps / (MAX_TRAVEL * settings.mu)
     resistance = max(wanted, rate * curved)
     extrapolation = EXTRAPOLATION * min(1.0, resistance / curved) / rate
