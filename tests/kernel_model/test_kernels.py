@@ -11,7 +11,7 @@ from sklearn.linear_model import Ridge
 
 import privlearn
 from privlearn import KernelClassifier, KernelRegressor, audit
-from privlearn._core.problem import Adjacency, Bounds
+from privlearn._core.problem import Adjacency, Bounds, Budget
 from privlearn._data.bounded import BoundedData, Table
 from privlearn.accounting import compose
 from privlearn.accounting.gaussian import equivalent_mu
@@ -517,9 +517,15 @@ def test_levels_of_privacy_with_a_bandwidth():
 # Which solver, how many features
 
 
+def set_up(estimator, n, classes=0):
+    """The problem with its penalty, and the solver."""
+    problem = estimator._problem(n, 3, classes)
+    return estimator._solver_for(problem, Budget(estimator.epsilon, estimator.delta))
+
+
 def chosen(n=1_000, kind=KernelRegressor, classes=0, **given):
     """The solver behind the features."""
-    return model(kind, **given)._set_up(n, 3, classes)[2].inner.name
+    return set_up(model(kind, **given), n, classes)[1].inner.name
 
 
 def test_auto_takes_the_dual_unless_features_are_too_many():
@@ -542,7 +548,7 @@ def test_an_odd_number_of_features_is_rounded_up():
 
 def test_the_number_of_features_grows_with_the_budget_and_stays_even():
     sizes = [
-        model(n_components=None, epsilon=epsilon, delta=1e-12)._set_up(n, 3, 0)[2].spec.n_components
+        set_up(model(n_components=None, epsilon=epsilon, delta=1e-12), n)[1].spec.n_components
         for n, epsilon in ((100, 0.1), (10_000, 0.1), (10_000, 1.0), (100_000, 1.0), (10**9, 9.0))
     ]
     assert sizes[0] == base.LEAST
@@ -556,7 +562,7 @@ def test_the_penalty_by_rule_is_that_of_the_noise():
     """0.045 sqrt(M) / mu: a smaller budget and more features ask for more; a given one stays."""
 
     def weight(kind=KernelRegressor, n=1_000, **given):
-        return model(kind, **given)._set_up(n, 3, 2)[0].penalty.l2
+        return set_up(model(kind, **given), n, 2)[0].penalty.l2
 
     mu = equivalent_mu(1.0, 1e-6)
     assert weight() == pytest.approx(base.OF_NUMBERS * np.sqrt(40) / mu)

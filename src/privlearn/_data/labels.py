@@ -8,7 +8,6 @@ True are one label, "1" is another one. The type of a container says nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -19,14 +18,7 @@ from numpy.typing import NDArray
 from privlearn._data.cells import DATES, objects
 from privlearn._data.targets import one_column
 
-__all__ = [
-    "Labels",
-    "codes_to_score",
-    "declared_classes",
-    "encode_labels",
-    "read_labels",
-    "refuse_continuous",
-]
+__all__ = ["codes_to_score", "declared_classes", "encode_labels"]
 
 NUMBERS, TEXT, BYTES = "numbers", "text", "bytes"
 EXACT = 2.0**53  # below it whole numbers and floats compare exactly
@@ -34,21 +26,7 @@ LARGEST = 2**1023  # of labels: what no float can hold is none
 KINDS: dict[type, str] = dict.fromkeys((bool, int, float), NUMBERS) | {str: TEXT, bytes: BYTES}
 
 
-@dataclass(frozen=True, eq=False)
-class Labels:
-    """Sorted labels, and the place of every row's among them, NaN where it has none."""
-
-    classes: NDArray[Any]
-    codes: NDArray[np.float64]
-
-
-def read_labels(classes: object, y: Any, on_invalid: str) -> Labels:  # noqa: ANN401
-    """The labels that are declared, or those of y, and y in terms of them; nothing is set."""
-    found = declared_classes(classes, y, on_invalid)
-    return Labels(found, encode_labels(y, found, on_invalid))
-
-
-def declared_classes(classes: object, y: Any, on_invalid: str = "raise") -> NDArray[Any]:  # noqa: ANN401
+def declared_classes(classes: object, y: object, on_invalid: str = "raise") -> NDArray[Any]:
     """The sorted labels that ``classes`` declares, or those of y for ``"from_y"``."""
     if isinstance(classes, str):
         if classes != "from_y":
@@ -68,7 +46,7 @@ def declared_classes(classes: object, y: Any, on_invalid: str = "raise") -> NDAr
     return found
 
 
-def _declared(classes: Any) -> NDArray[Any]:  # noqa: ANN401
+def _declared(classes: object) -> NDArray[Any]:
     """Public labels, which may be quoted; but there is no need to."""
     if isinstance(classes, Mapping) or not isinstance(classes, Iterable):
         raise ValueError(
@@ -88,9 +66,7 @@ def _declared(classes: Any) -> NDArray[Any]:  # noqa: ANN401
             f"classes holds {' and '.join(sorted(map(str, kinds)))}, but labels of one kind are "
             "needed: 1 and '1' are different labels; spell all of them alike"
         )
-    if hasattr(classes, "dtype"):
-        return np.unique(given)
-    return _by_value(given)
+    return np.unique(given) if hasattr(classes, "dtype") else _by_value(given)
 
 
 def _by_value(cells: NDArray[Any]) -> NDArray[Any]:
@@ -106,7 +82,7 @@ def _found_in(cells: NDArray[Any], on_invalid: str, by_value: bool) -> NDArray[A
     """Labels of y. Under "drop" invalid cells are passed over, and the type comes from values."""
     drop = on_invalid == "drop"
     if not drop:
-        refuse_continuous(cells)
+        _refuse_continuous(cells)
     if cells.dtype.kind in "biuf":
         found = np.unique(cells[np.abs(cells.astype(np.float64)) < EXACT])
         return _whole(found) if drop else found
@@ -139,7 +115,7 @@ def _whole(found: NDArray[Any]) -> NDArray[Any]:
     return whole.astype(np.int64) if fits else whole
 
 
-def refuse_continuous(labels: NDArray[Any]) -> None:
+def _refuse_continuous(labels: NDArray[Any]) -> None:
     """Refuse numbers that are no labels; the message names the kind, never a value."""
     if labels.dtype == object:
         labels = np.array([value for value in map(_key, labels) if type(value) is float])
@@ -153,7 +129,7 @@ def refuse_continuous(labels: NDArray[Any]) -> None:
         )
 
 
-def encode_labels(y: Any, classes: NDArray[Any], on_invalid: str) -> NDArray[np.float64]:  # noqa: ANN401
+def encode_labels(y: object, classes: NDArray[Any], on_invalid: str) -> NDArray[np.float64]:
     """The position of each label in `classes`, NaN for what is not in it.
 
     Examples
@@ -168,7 +144,7 @@ def encode_labels(y: Any, classes: NDArray[Any], on_invalid: str) -> NDArray[np.
     return codes
 
 
-def codes_to_score(y: Any, classes: NDArray[Any]) -> NDArray[np.float64]:  # noqa: ANN401
+def codes_to_score(y: object, classes: NDArray[Any]) -> NDArray[np.float64]:
     """The position of each label in `classes`, -1 for another label; a missing one is refused."""
     cells = one_column(y)
     if cells.dtype.kind not in "biuUS" and None in _kinds(cells):
@@ -178,28 +154,22 @@ def codes_to_score(y: Any, classes: NDArray[Any]) -> NDArray[np.float64]:  # noq
 
 def _codes(cells: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.float64]:
     if cells.dtype.kind in "biuf" and classes.dtype.kind in "biuf" and _small(classes):
-        return _codes_of_numbers(cells, classes)
+        # The same for arrays of numbers: classes are small, so that comparing floats is exact.
+        common = np.result_type(cells.dtype, np.float64)
+        known, values = classes.astype(common), cells.astype(common)
+        order = np.argsort(known, kind="stable")
+        place = np.searchsorted(known[order], values)
+        index = order[np.minimum(place, len(known) - 1)]
+        return np.where(known[index] == values, index.astype(np.float64), np.nan)
     places = {_key(label): float(place) for place, label in enumerate(classes.tolist())}
     held = cells.tolist()
     if not set(map(type, held)) <= KINDS.keys():
         held = [_key(cell) for cell in held]
-    nan = float("nan")
-    return np.fromiter((places.get(cell, nan) for cell in held), np.float64, len(held))
+    return np.fromiter((places.get(cell, np.nan) for cell in held), np.float64, len(held))
 
 
 def _small(classes: NDArray[Any]) -> bool:
     return bool(np.all(np.abs(classes.astype(np.float64)) < EXACT))
-
-
-def _codes_of_numbers(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.float64]:
-    """The same for arrays of numbers: classes are small, so that comparing floats is exact."""
-    common = np.result_type(labels.dtype, np.float64)
-    known = classes.astype(common)
-    order = np.argsort(known, kind="stable")
-    values = labels.astype(common)
-    place = np.clip(np.searchsorted(known[order], values), 0, len(known) - 1)
-    index = order[place]
-    return np.where(known[index] == values, index.astype(np.float64), np.nan)
 
 
 def _refuse_unknown(cells: NDArray[Any], classes: NDArray[Any]) -> None:

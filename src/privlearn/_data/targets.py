@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._data.cells import as_numbers, objects, refuse_no_number
+from privlearn._data.cells import as_numbers, objects
 from privlearn._data.frames import cells_of_pandas, typed_cells
 from privlearn._data.reading import is_sparse, native, plain_array
 from privlearn.exceptions import UnsupportedCombinationError
@@ -17,7 +17,7 @@ from privlearn.exceptions import UnsupportedCombinationError
 __all__ = ["one_column", "target_numbers"]
 
 
-def one_column(y: Any, *, strict: bool = True) -> NDArray[Any]:  # noqa: ANN401
+def one_column(y: object, *, strict: bool = True) -> NDArray[Any]:
     """Y as a 1-d array: of numbers or text as it is, or of the cells themselves.
 
     Parameters
@@ -27,31 +27,38 @@ def one_column(y: Any, *, strict: bool = True) -> NDArray[Any]:  # noqa: ANN401
     strict : bool, default=True
         Whether a cell of a list that holds several values is refused, or left to be invalid.
     """
-    if is_sparse(y):
-        raise ValueError(
-            "y is a sparse matrix, but one number or label per row is needed; give a plain array"
-        )
-    pandas = _from_pandas(y)
-    if pandas is not None:
-        return pandas
-    if isinstance(y, Sequence) and not isinstance(y, str | bytes | bytearray | memoryview):
-        return _from_list(list(y), strict)
     if not isinstance(y, np.ndarray):
+        if is_sparse(y):
+            raise ValueError(
+                "y is a sparse matrix, but one number or label per row is needed; give a plain "
+                "array"
+            )
+        pandas = _from_pandas(y)
+        if pandas is not None:
+            return pandas
+        if isinstance(y, Sequence) and not isinstance(y, str | bytes | bytearray | memoryview):
+            return _from_list(list(y), strict)
         typed = typed_cells(y, "y")
         if typed is not None:
             return typed
-    return _flat(plain_array(y, "y"))
+    array = plain_array(y, "y")
+    if array.ndim == 2 and array.shape[1] == 1:
+        _warn_column()
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise _several(array.ndim)
+    return array
 
 
 def _from_pandas(y: Any) -> NDArray[Any] | None:  # noqa: ANN401
-    if native("pandas", y, "DataFrame") is not None:
+    if native("pandas", y, "DataFrame"):
         if y.shape[1] != 1:
             raise _several(2)
         _warn_column()
         return cells_of_pandas(y.iloc[:, 0])
-    if native("pandas", y, "Series", "Index") is not None:
+    if native("pandas", y, "Series", "Index"):
         return cells_of_pandas(y)
-    if native("pandas.api.extensions", y, "ExtensionArray") is not None:
+    if native("pandas.api.extensions", y, "ExtensionArray"):
         return objects(y.astype(object))
     return None
 
@@ -74,15 +81,6 @@ def _from_list(cells: list[Any], strict: bool) -> NDArray[Any]:
     )
 
 
-def _flat(array: NDArray[Any]) -> NDArray[Any]:
-    if array.ndim == 2 and array.shape[1] == 1:
-        _warn_column()
-        array = array[:, 0]
-    if array.ndim != 1:
-        raise _several(array.ndim)
-    return array
-
-
 def _several(dimensions: int) -> UnsupportedCombinationError:
     return UnsupportedCombinationError(
         f"y has {dimensions} dimension(s), but one target per row is needed; fit one model per "
@@ -90,7 +88,7 @@ def _several(dimensions: int) -> UnsupportedCombinationError:
     )
 
 
-def target_numbers(y: Any, *, strict: bool = True, what: str = "y") -> NDArray[np.float64]:  # noqa: ANN401
+def target_numbers(y: object, *, strict: bool = True, what: str = "y") -> NDArray[np.float64]:
     """Y as numbers, NaN where a cell holds none; `strict` refuses those.
 
     Examples
@@ -99,10 +97,7 @@ def target_numbers(y: Any, *, strict: bool = True, what: str = "y") -> NDArray[n
     array([ 1.,  1., nan])
     """
     cells = one_column(y, strict=strict)
-    found = np.array(as_numbers(cells), dtype=np.float64)
-    if strict and cells.dtype.kind not in "biuf":
-        refuse_no_number(cells.tolist(), found, what)
-    return found
+    return np.array(as_numbers(cells, what if strict else None), dtype=np.float64)
 
 
 def _warn_column() -> None:

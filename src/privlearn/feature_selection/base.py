@@ -24,9 +24,9 @@ from privlearn._core.numerics import MAX_COLUMNS
 from privlearn._core.plan import Plan, Release, calibrate, check_size
 from privlearn._core.problem import Adjacency, Bounds, Budget
 from privlearn._core.releaser import Releaser, charge_and_open
-from privlearn._data.bounded import BoundedData, Table, validate
+from privlearn._data.bounded import BoundedData, Table, read_table
 from privlearn._data.reading import is_frame, rows_and_columns
-from privlearn.linear_model.atomic import blank, publish
+from privlearn.linear_model.atomic import blank
 from privlearn.linear_model.base import budget_of, warn_of_delta
 from privlearn.solvers._common.noisy_top_k import refuse_k
 from privlearn.solvers._common.rehearsal import made_up_table, once, run_through
@@ -107,7 +107,7 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
         warn_of_delta(budget, rows)
         return calibrate(lambda scale: plan_at(scale=scale), budget)
 
-    def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401
+    def fit(self, X: object, y: object) -> Self:
         """Select features and publish which, with the certificate.
 
         Parameters
@@ -124,16 +124,15 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
         """
         work = blank(self)
         work._learn(X, y)
-        publish(self, work)
+        self.__dict__ = work.__dict__
         return self
 
-    def _learn(self, X: Any, y: Any) -> None:  # noqa: ANN401
+    def _learn(self, X: object, y: object) -> None:
         """Fit this very object, which nobody else has yet."""
         self._validate_params()
         budget = budget_of(self.epsilon, self.delta)
-        public = Adjacency(self.adjacency).n_is_public
-        table = validate(self, X, y, n_is_public=public, on_invalid=self.on_invalid)
-        plan = self.plan(table.n, n_features=table.X.shape[1])
+        table = read_table(self, X, y)
+        plan = self.plan(len(table.y), n_features=table.X.shape[1])
         self._rehearse(plan, budget, table)
         charged = {"ledger": self.ledger, "dataset": self.dataset}
         with charge_and_open(plan, budget, random_state=self.random_state, **charged) as release:
@@ -160,7 +159,7 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
         """What decides which code runs, beyond the class."""
         return None
 
-    def transform(self, X: Any) -> Any:  # noqa: ANN401
+    def transform(self, X: object) -> Any:  # noqa: ANN401 (what X is)
         """Keep the selected columns.
 
         Parameters
@@ -173,10 +172,9 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
         array, data frame or sparse matrix of shape (n_samples, k)
             The selected columns, in their order in X.
         """
-        check_is_fitted(self)
-        return _without_quoting(super().transform, _checked(X))
+        return self._without_quoting(super().transform, X)
 
-    def inverse_transform(self, X: Any) -> Any:  # noqa: ANN401
+    def inverse_transform(self, X: object) -> Any:  # noqa: ANN401 (what X is)
         """Put selected columns back in their places, zeros in all others.
 
         Parameters
@@ -189,8 +187,21 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
         array or sparse matrix of shape (n_samples, n_features)
             With as many columns as X had.
         """
+        return self._without_quoting(super().inverse_transform, X)
+
+    def _without_quoting(self, change: Callable[[Any], Any], X: object) -> Any:  # noqa: ANN401
+        """What scikit-learn makes of X, whose errors may quote cells: here they are refused before.
+
+        What is no frame is given on as it was read. Numbers that nothing can be done with are
+        refused in words.
+        """
         check_is_fitted(self)
-        return _without_quoting(super().inverse_transform, _checked(X))
+        found = rows_and_columns(X, strict=True)
+        with suppress(ArithmeticError):  # as of decimal.Decimal("sNaN"), which no operation takes
+            return change(X if is_frame(X) else found)
+        raise ValueError(
+            "X holds numbers that cannot be computed with; convert its columns to float"
+        )
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
@@ -203,16 +214,3 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
-
-
-def _without_quoting(change: Callable[[Any], Any], X: Any) -> Any:  # noqa: ANN401
-    """What scikit-learn makes of X; numbers that it cannot look at are refused in words."""
-    with suppress(ArithmeticError):  # as of decimal.Decimal("sNaN"), which no operation takes
-        return change(X)
-    raise ValueError("X holds numbers that cannot be computed with; convert its columns to float")
-
-
-def _checked(X: Any) -> Any:  # noqa: ANN401
-    """X itself, or, where it is no frame, as it was read: scikit-learn's errors may quote cells."""
-    found = rows_and_columns(X, strict=True)
-    return X if is_frame(X) else found

@@ -98,7 +98,7 @@ class SubLassoSelector(PrivateSelector):
     def _groups(self, data: BoundedData, present: NDArray[np.bool_], release: Releaser) -> int:
         if self.models is not None:
             return int(self.models)
-        public = None if self._estimates_count() else data.table.n
+        public = None if self._estimates_count() else data.n
         rows = fewest_rows(public, int(present.sum()), release)
         return max(1, rows // (ROWS_PER_FEATURE * self.k))
 
