@@ -64,7 +64,7 @@ def ranked(x, edges, noise=0.0, seed=0):
     assert (np.diff(found) >= 0).all()
     assert found.min() >= -1
     assert found.max() <= 1
-    return FeatureMap(np.ones((1, 1)), edges, found).places(np.asarray(x, float)[:, None])[:, 0]
+    return FeatureMap(np.ones((1, 1)), edges, found).inputs(np.asarray(x, float)[:, None])[:, 0]
 
 
 # Without noise
@@ -107,7 +107,7 @@ def test_bought_features_have_the_kernel_of_ranks_and_their_products():
     """k(u, v) and u'v / p in equal parts; the length is known in units of ranks."""
     X, y = curved()
     ours = exact(model(n_components=4096, solver=SGD(steps=1)), X, y)
-    u, phi = ours.feature_map_.places(X), ours.feature_map_.transform(X)
+    u, phi = ours.feature_map_.inputs(X), ours.feature_map_.transform(X)
     squares = np.sum((u[:, None] - u) ** 2, axis=2)
     kernel = (1 - STRAIGHT) * np.exp(-squares / (2 * 3 * LENGTH**2)) + STRAIGHT * u @ u.T / 3
     np.testing.assert_allclose(phi @ phi.T, kernel, atol=0.06)
@@ -245,7 +245,7 @@ def test_drowned_counts_leave_ranks_even(believed):
 def test_ranks_beyond_the_box_are_those_of_its_ends():
     edges = edges_for(0.0, 1.0)
     map_ = FeatureMap(np.ones((1, 1)), edges, np.linspace(-1, 1, edges.size)[None, :])
-    np.testing.assert_array_equal(map_.places(np.array([[-9.0], [9.0], [1e308]]))[:, 0], [-1, 1, 1])
+    np.testing.assert_array_equal(map_.inputs(np.array([[-9.0], [9.0], [1e308]]))[:, 0], [-1, 1, 1])
 
 
 # What is estimated

@@ -152,7 +152,7 @@ class BoundedData:
         present = np.full(len(y), True)
         if not self.table.finite:
             present = np.isfinite(X).all(axis=1) & np.isfinite(y)
-            _erase(X, y, ~present)
+            X[~present], y[~present] = 0.0, 0.0
         if self.bounds.low is not None and self.bounds.high is not None:
             np.maximum(X, self.bounds.low, out=X)  # faster than one clip
             np.minimum(X, self.bounds.high, out=X)
@@ -161,7 +161,7 @@ class BoundedData:
         if self.bounds.target is not None:
             np.clip(y, *self.bounds.target, out=y)
         if not self.table.finite:
-            _erase(X, y, ~present)  # once more: a box may exclude zero
+            X[~present], y[~present] = 0.0, 0.0  # once more: a box may exclude zero
         return Rows(X, y, present)
 
 
@@ -186,12 +186,6 @@ def unwatched() -> Iterator[None]:
         yield
     finally:
         _WATCHERS[:] = held
-
-
-def _erase(X: Array, y: Array, absent: NDArray[np.bool_]) -> None:
-    if absent.any():
-        X[absent] = 0.0
-        y[absent] = 0.0
 
 
 def bound(table: Table, problem: Problem) -> BoundedData:

@@ -79,11 +79,8 @@ def cells_of_pandas(column: pd.Series) -> NDArray[Any]:
 
 
 def _together(columns: list[NDArray[Any]], n: int) -> NDArray[np.floating]:
-    single = bool(columns) and all(column.dtype == np.float32 for column in columns)
-    out = np.empty((n, len(columns)), dtype=np.float32 if single else np.float64)
-    for place, column in enumerate(columns):
-        out[:, place] = column
-    return out
+    """One array, of single precision where all columns are."""
+    return np.column_stack(columns) if columns else np.empty((n, 0))
 
 
 def from_arrow(table: pa.Table | pa.RecordBatch) -> NDArray[np.floating]:

@@ -7,7 +7,7 @@ True are one label, "1" is another one. The type of a container says nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -61,12 +61,20 @@ def _declared(classes: object) -> NDArray[Any]:
             "below 2^53 in size; give larger ones as text, and leave out None and NaN, for rows "
             "without a label are invalid rows"
         )
+    _refuse_mixed("classes", kinds)
+    return np.unique(given) if hasattr(classes, "dtype") else _by_value(given)
+
+
+def _refuse_mixed(what: str, kinds: Collection[str | None]) -> None:
     if len(kinds) > 1:
         raise ValueError(
-            f"classes holds {' and '.join(sorted(map(str, kinds)))}, but labels of one kind are "
-            "needed: 1 and '1' are different labels; spell all of them alike"
+            f"{what} holds {_listed(kinds)}, but labels of one kind are needed: 1 and '1' are "
+            "different labels; spell all of them alike"
         )
-    return np.unique(given) if hasattr(classes, "dtype") else _by_value(given)
+
+
+def _listed(kinds: Iterable[str | None]) -> str:
+    return " and ".join(sorted(map(str, kinds)))
 
 
 def _by_value(cells: NDArray[Any]) -> NDArray[Any]:
@@ -97,11 +105,8 @@ def _of_one_kind(cells: NDArray[Any], drop: bool) -> NDArray[Any]:
     """The labels among the cells; of several kinds the most frequent, or a refusal."""
     kinds = _kinds(cells)
     there = sorted({kind for kind in kinds if kind is not None}, key=kinds.count, reverse=True)
-    if len(there) > 1 and not drop:
-        raise ValueError(
-            f"y holds {' and '.join(sorted(there))}, but labels of one kind are needed: 1 and '1' "
-            "are different labels; spell all of them alike"
-        )
+    if not drop:
+        _refuse_mixed("y", there)
     return cells[np.array([bool(there) and kind == there[0] for kind in kinds], dtype=bool)]
 
 
@@ -176,9 +181,8 @@ def _refuse_unknown(cells: NDArray[Any], classes: NDArray[Any]) -> None:
     of_y, own = set(_kinds(cells)) - {None}, set(_kinds(classes))
     if of_y and not of_y & own:
         raise ValueError(
-            f"the labels of y are {' and '.join(sorted(map(str, of_y)))}, but classes are "
-            f"{' and '.join(sorted(map(str, own)))}, and 1 and '1' are different labels; declare "
-            "classes as y spells them"
+            f"the labels of y are {_listed(of_y)}, but classes are {_listed(own)}, and 1 and '1' "
+            "are different labels; declare classes as y spells them"
         )
     raise ValueError(
         f"y holds NaN or labels that are not among the {len(classes)} declared classes; add "

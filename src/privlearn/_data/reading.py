@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 __all__ = [
+    "SPARSE",
     "Features",
     "is_frame",
-    "is_sparse",
     "native",
     "plain_array",
     "refuse_not_finite",
@@ -31,14 +31,8 @@ __all__ = [
 ]
 
 Features: TypeAlias = "NDArray[np.floating] | csr_array"
+SPARSE = ("sparray", "spmatrix")  # kinds of scipy.sparse
 LONGEST_ROW = 10**6  # of a row that has to be copied to be read
-
-
-def is_sparse(X: object) -> bool:
-    """Whether X is a sparse matrix or array of scipy."""
-    import scipy.sparse as sp
-
-    return bool(sp.issparse(X))
 
 
 def rows_and_columns(X: object, *, strict: bool, width: int | None = None) -> Features:
@@ -55,7 +49,7 @@ def rows_and_columns(X: object, *, strict: bool, width: int | None = None) -> Fe
         The number of columns where something public declares it: rows of a list may differ.
     """
     if not isinstance(X, np.ndarray):
-        if is_sparse(X):
+        if native("scipy.sparse", X, *SPARSE):
             from privlearn._data.sparse_check import checked_csr
 
             return checked_csr(X, strict)
@@ -135,19 +129,17 @@ def _lists(rows: list[Any], strict: bool, width: int | None) -> NDArray[np.float
             "one number per column"
         )
     held = [_row(row) for row in rows]
-    if strict and rows and all(row is None for row in held):
+    lengths = {None if row is None else len(row) for row in held}
+    if (strict and lengths == {None}) or (width is None and not held):
         raise _wrong_dimensions(1)
-    if strict and len({-1 if row is None else len(row) for row in held}) > 1:
+    if strict and len(lengths) > 1:
         raise ValueError(
             "X has rows of different lengths; give every row the same number of columns"
         )
-    columns = width if width is not None and not strict else len(held[0] or ()) if held else 0
-    if not held and width is None:
-        raise _wrong_dimensions(1)
-    if all(row is not None and len(row) == columns for row in held):
+    columns = len(held[0] or ()) if strict and held else width or 0
+    if lengths <= {columns}:
         cells = list(chain.from_iterable(held))  # type: ignore[arg-type]
-        found = numbers(cells, "X" if strict else None)
-        return found.reshape(len(rows), columns if held else width or 0)
+        return numbers(cells, "X" if strict else None).reshape(len(rows), columns)
     found = np.full((len(rows), columns), np.nan)
     for place, row in enumerate(held):
         if row is not None and len(row) == columns:

@@ -8,15 +8,13 @@ particular: it is refused. Entries of one row and column are summed, as scipy de
 from __future__ import annotations
 
 from numbers import Integral
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import bsr_array, csc_array, csr_array, dia_array, lil_array, sparray
 
 from privlearn._data.cells import as_numbers, objects
-
-if TYPE_CHECKING:
-    from scipy.sparse import bsr_array, csc_array, csr_array, dia_array, lil_array, sparray
 
 __all__ = ["checked_csr"]
 
@@ -101,8 +99,6 @@ def _compressed(
 
 def _canonical(X: csr_array) -> csr_array | None:
     """The matrix itself where it can be taken as it is: sorted, without duplicates."""
-    import scipy.sparse as sp
-
     n, p = X.shape
     starts, places = _compressed(X, n, p)
     values = _values(X.data, 1)[: len(places)]
@@ -111,7 +107,7 @@ def _canonical(X: csr_array) -> csr_array | None:
     if not rising.all():
         return None
     narrow = X.indices[: len(places)], X.indptr
-    return sp.csr_array((as_numbers(values), *narrow), shape=(n, p))
+    return csr_array((as_numbers(values), *narrow), shape=(n, p))
 
 
 def _values(data: object, dimensions: int) -> NDArray[np.generic]:
@@ -189,8 +185,6 @@ def _diagonals(X: dia_array) -> Entries:
 
 def _assembled(entries: Entries, shape: tuple[int, int]) -> csr_array:
     """CSR of the entries; those of one cell are added in double precision, in stored order."""
-    from scipy.sparse import csr_array
-
     n, p = shape
     if n * p >= 2**62:
         raise ValueError("the sparse matrix X has more cells than can be numbered; split it")

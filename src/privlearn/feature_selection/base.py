@@ -5,8 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import KW_ONLY, dataclass, field, replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -53,13 +52,14 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
     """
 
     k: int = 5
-    epsilon: float = field(default=1.0, kw_only=True)
-    delta: float = field(default=0.0, kw_only=True)
-    adjacency: str = field(default="zero_out", kw_only=True)
-    on_invalid: str = field(default="raise", kw_only=True)
-    ledger: Any = field(default=None, kw_only=True)  # a path, or anything with charge()
-    dataset: str | None = field(default=None, kw_only=True)
-    random_state: Any = field(default=None, kw_only=True)  # as in scikit-learn
+    _: KW_ONLY
+    epsilon: float = 1.0
+    delta: float = 0.0
+    adjacency: str = "zero_out"
+    on_invalid: str = "raise"
+    ledger: Any = None  # a path, or anything with charge()
+    dataset: str | None = None
+    random_state: Any = None  # as in scikit-learn
 
     selected_: NDArray[np.int64] = field(init=False)
     privacy_: Certificate = field(init=False)
@@ -95,17 +95,12 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
         rows = n if adjacency.n_is_public else None
         rows, n_features = check_size(rows, n_features)
         refuse_k(self.k, n_features)
-        plan_at = partial(
-            Plan,
-            self._releases(n_features),
-            adjacency,
-            rows=rows,
-            assumptions=() if rows is None else ("the number of rows is public",),
-            paper=self._paper,
-        )
+        assumptions = () if rows is None else ("the number of rows is public",)
+        releases = self._releases(n_features)
+        plan = Plan(releases, adjacency, 1.0, rows, assumptions, self._paper)
         budget = budget_of(self.epsilon, self.delta)
         warn_of_delta(budget, rows)
-        return calibrate(lambda scale: plan_at(scale=scale), budget)
+        return calibrate(lambda scale: replace(plan, scale=scale), budget)
 
     def fit(self, X: object, y: object) -> Self:
         """Select features and publish which, with the certificate.

@@ -79,14 +79,12 @@ class OnFeatures(SolverDefaults):
         if self.bandwidth is None and budget.delta == 0:
             raise InvalidBudgetError(
                 "delta=0, but a missing bandwidth is estimated privately with Gaussian noise, "
-                "which needs "
-                "delta > 0; give bandwidth, in units of X, or set delta"
+                "which needs delta > 0; give bandwidth, in units of X, or set delta"
             )
         if self.bandwidth is None and problem.levels:
             raise UnsupportedCombinationError(
                 "bandwidth is missing, and it is estimated privately with one epsilon for all, "
-                "which sample_epsilon "
-                "rules out; give bandwidth, in units of X"
+                "which sample_epsilon rules out; give bandwidth, in units of X"
             )
         self._frequencies(problem)  # refuses a bad bandwidth before anything is charged
         return self.inner.configure(self._inner(problem), budget)
@@ -128,8 +126,7 @@ class OnFeatures(SolverDefaults):
             return FeatureMap(frequencies, by_row=private)
         edges = edges_of(problem.bounds, p, problem.fit_intercept)
         counts = release(RANKS, histograms(data, edges), clip=math.sqrt(p))
-        noise = release.noise_scale(RANKS)
-        ranks = ranks_from(counts, noise, edges)
+        ranks = ranks_from(counts, release.noise_scale(RANKS), edges)
         return FeatureMap(frequencies, edges, ranks, private)
 
     def settled(self, problem: Problem, settings: Any) -> Any:  # noqa: ANN401

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -103,13 +104,12 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
         return accuracy(self.predict(X), y, self.classes_, sample_weight)
 
     def _read(self, X: object, y: object, labels: object = None, *, reset: bool = True) -> Table:
-        if y is not None:
-            declared = self.classes if labels is None else labels
-            self.classes_ = declared_classes(declared, y, self.on_invalid)
-        return read_table(self, X, y, reset=reset, encode=self._encode)
+        encode = partial(self._encode, self.classes if labels is None else labels)
+        return read_table(self, X, y, reset=reset, encode=encode)
 
-    def _encode(self, y: object) -> NDArray[np.float64]:
+    def _encode(self, declared: object, y: object) -> NDArray[np.float64]:
         """-1 and 1 for two classes, positions for more."""
+        self.classes_ = declared_classes(declared, y, self.on_invalid)
         codes = encode_labels(y, self.classes_, self.on_invalid)
         return 2.0 * codes - 1.0 if len(self.classes_) == 2 else codes
 
