@@ -34,7 +34,6 @@ __all__ = [
     "read_features",
     "read_table",
     "refuse_not_finite",
-    "unwatched",
     "watch_rows",
 ]
 
@@ -169,19 +168,9 @@ _WATCHERS: list[Callable[[BoundedData], None]] = []
 
 
 @contextmanager
-def watch_rows(watcher: Callable[[BoundedData], None]) -> Iterator[None]:
-    """Show an audit the rows that a fit is about to use."""
-    _WATCHERS.append(watcher)
-    try:
-        yield
-    finally:
-        _WATCHERS.remove(watcher)
-
-
-@contextmanager
-def unwatched() -> Iterator[None]:
-    """For rows that are nobody's: audits are not shown them."""
-    held, _WATCHERS[:] = list(_WATCHERS), []
+def watch_rows(*watchers: Callable[[BoundedData], None]) -> Iterator[None]:
+    """Show these audits, and no others, the rows that a fit is about to use."""
+    held, _WATCHERS[:] = _WATCHERS[:], watchers
     try:
         yield
     finally:

@@ -93,11 +93,9 @@ def _found_in(cells: NDArray[Any], on_invalid: str, by_value: bool) -> NDArray[A
         _refuse_continuous(cells)
     if cells.dtype.kind in "biuf":
         found = np.unique(cells[np.abs(cells.astype(np.float64)) < EXACT])
-        return _whole(found) if drop else found
-    known = _of_one_kind(cells, drop)
-    if not (drop or by_value):
-        return np.unique(known)
-    found = _by_value(known)
+    else:
+        known = _of_one_kind(cells, drop)
+        found = _by_value(known) if drop or by_value else np.unique(known)
     return _whole(found) if drop and found.dtype.kind in "biuf" else found
 
 
@@ -214,7 +212,7 @@ def _key(cell: Any) -> Any:  # noqa: ANN401
             return bool(cell)
         if isinstance(cell, Real | Decimal) and not isinstance(cell, DATES):
             return _plain_number(cell)
-    except Exception:
+    except Exception:  # a cell may be of any class, and its error may quote it
         return None
     return None
 

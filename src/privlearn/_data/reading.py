@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence, Set
+from contextlib import suppress
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -102,12 +103,8 @@ def _to_numpy(values: object, what: str) -> NDArray[Any]:
     single = _is_single(values) or isinstance(values, Mapping | Set) or np.isscalar(values)
     made = isinstance(values, memoryview) or hasattr(values, "__array_interface__")
     if not single and (made or hasattr(values, "__array__")):
-        try:
-            array = np.asarray(values)
-        except Exception:
-            array = None
-        if isinstance(array, np.ndarray):
-            return array
+        with suppress(Exception):
+            return np.asarray(values)
     if what != "X":
         raise ValueError(
             f"{what} is a {type(values).__name__}, which cannot be read; give one value per row, "
@@ -151,14 +148,11 @@ def _row(row: Any) -> Sequence[Any] | None:  # noqa: ANN401
     """The cells of a row, or None where it is no row, or one that cannot be read."""
     if type(row) is list or type(row) is tuple:
         return row
-    try:
-        if isinstance(row, np.ndarray) and row.ndim != 1:
-            return None
-        if _is_single(row) or isinstance(row, Mapping | Set):
-            return None
-        return list(row) if 0 <= len(row) <= LONGEST_ROW else None
-    except Exception:
-        return None
+    with suppress(Exception):
+        nested = isinstance(row, np.ndarray) and row.ndim != 1
+        if not (nested or _is_single(row) or isinstance(row, Mapping | Set)):
+            return list(row) if 0 <= len(row) <= LONGEST_ROW else None
+    return None
 
 
 def native(library: str, X: object, *kinds: str) -> bool:

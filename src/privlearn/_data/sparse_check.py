@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import bsr_array, csc_array, csr_array, dia_array, lil_array, sparray
+from scipy.sparse import bsr_array, csr_array, dia_array, lil_array, sparray
 
 from privlearn._data.cells import as_numbers, objects
 
@@ -84,9 +84,7 @@ def _within(places: NDArray[np.int64], size: int, what: str) -> NDArray[np.int64
     return places
 
 
-def _compressed(
-    X: csr_array | csc_array | bsr_array, major: int, minor: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _compressed(X: sparray, major: int, minor: int) -> tuple[NDArray[np.int64], ...]:
     """Starts and places of CSR, CSC or BSR, checked; and how many entries they have."""
     starts = _integers(X.indptr, "starts")
     places = _integers(X.indices, "column numbers" if X.format != "csc" else "row numbers")

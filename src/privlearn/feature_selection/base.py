@@ -137,9 +137,8 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
 
     def _rehearse(self, plan: Plan, budget: Budget, table: Table) -> None:
         """Select among few columns of made-up rows, so that nothing compiles after the charge."""
-        few = blank(self)
-        few.k = 1 if self.k == 1 else min(int(self.k), table.X.shape[1], 3)
-        columns = max(few.k, min(table.X.shape[1], 3))
+        few, columns = blank(self), min(table.X.shape[1], 3)
+        few.k = min(int(self.k), columns)
         small = Plan(few._releases(columns), plan.adjacency, 1.0, None if plan.rows is None else 8)
         rows = made_up_table(table, columns, np.arange(8.0))
         container = (isinstance(table.X, np.ndarray), table.X.dtype.str, table.finite)

@@ -41,10 +41,6 @@ class MappedData(BoundedData):
         """Features are dense."""
         return False
 
-    def present(self) -> NDArray[np.bool_]:
-        """Which rows are not the empty row."""
-        return self.source.present()
-
     def take(self, rows: NDArray[np.int64]) -> MappedData:
         """Some of the rows, in the order given."""
         return MappedData.of(self.source.take(rows), self.features, self.bounds)

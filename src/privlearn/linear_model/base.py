@@ -178,10 +178,8 @@ class PrivateEstimator(BaseEstimator):
         job = self._prepare(n, n_features, n_classes, sample_epsilon, sparse=sparse)
         table = replace(table, level=job.level)
         rehearse(job.solver, job.problem, job.settings, job.plan, job.budget, table)
-        charged = {"ledger": self.ledger, "dataset": self.dataset}
-        with charge_and_open(
-            job.plan, job.budget, random_state=self.random_state, **charged
-        ) as release:
+        charge = {"ledger": self.ledger, "dataset": self.dataset, "random_state": self.random_state}
+        with charge_and_open(job.plan, job.budget, **charge) as release:
             rows = bound(table, job.problem)
             solution = job.solver.solve(job.problem, job.settings, rows, release)
         demand_finite(coef_=solution.coef, intercept_=solution.intercept)
@@ -284,6 +282,7 @@ class PrivateEstimator(BaseEstimator):
 
     def _problem(self, n: int | None, n_features: int, n_classes: int) -> Problem:
         adjacency = Adjacency(self.adjacency)
+        limits = getattr(self, "coef_bounds", None), getattr(self, "positive", False)
         return Problem(
             n=n if adjacency.n_is_public else None,
             n_features=n_features,
@@ -296,12 +295,7 @@ class PrivateEstimator(BaseEstimator):
                 fit_intercept=self.fit_intercept,
             ),
             loss=self._loss(n_classes),
-            penalty=in_a_box(
-                self._penalty(),
-                n_features,
-                coef_bounds=getattr(self, "coef_bounds", None),
-                positive=getattr(self, "positive", False),
-            ),
+            penalty=in_a_box(self._penalty(), n_features, *limits),
             adjacency=adjacency,
             fit_intercept=self.fit_intercept,
             rows_may_be_empty=self.on_invalid == "drop",

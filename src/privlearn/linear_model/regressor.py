@@ -66,8 +66,7 @@ class PrivateLinearRegressor(RegressorMixin, PrivateEstimator):
         clip = getattr(self, "_clip_bounds", None)
         if clip is None or clip.target is None:
             raise AttributeError("bounds_y_ is only there after a fit that estimated it privately")
-        low, high = clip.target
-        return low, high
+        return clip.target
 
     def _loss(self, n_classes: int) -> Loss:
         return Squared()

@@ -68,9 +68,7 @@ def _check(model: PrivateEstimator, content: Mapping[str, Any]) -> None:
         raise ValueError("classifiers have 'classes', and regressors have none")
 
 
-def _clip(content: Mapping[str, Any]) -> Bounds | None:
+def _clip(content: Mapping[str, Any]) -> Bounds:
     box, target, norm = (content.get(key) for key in ("clip_X", "clip_y", "clip_norm"))
-    if box is None and target is None and norm is None:
-        return None
     low, high = (None, None) if box is None else (np.array(side, dtype=float) for side in box)
-    return Bounds(low, high, None if target is None else (target[0], target[1]), norm)
+    return Bounds(low, high, None if target is None else tuple(target), norm)
