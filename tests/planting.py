@@ -5,7 +5,7 @@ import os
 import pytest
 
 from privlearn import audit
-from privlearn._core.plan import _smallest_scale
+from privlearn._core.calibration import _smallest_scale
 from privlearn.exceptions import PlanViolationError, PrivacyTestFailedError
 from selection import fast_configurations
 from support import N_FEATURES, checks_for

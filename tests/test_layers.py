@@ -130,3 +130,17 @@ def test_files_and_functions_stay_small():
                 body = node.body[1:] if ast.get_docstring(node) else node.body
                 lines = body[-1].end_lineno - body[0].lineno + 1 if body else 0
                 assert lines <= 60, f"{file.name}: {node.name} does not fit a screen"
+
+
+def test_solvers_share_nothing_but_what_is_common():
+    """A solver is a package that knows no other: what two of them need is in `_common`."""
+    packages = {file.parent.name for file in (ROOT / "solvers").glob("*/solver.py")}
+    assert len(packages) > 5
+    shared = {
+        (name, wanted)
+        for file, name in modules()
+        if (own := name.split(".")[1:2]) and name.startswith("solvers.") and own[0] in packages
+        for wanted in imported(file)
+        if wanted.startswith("solvers.") and wanted.split(".")[1] in packages - set(own)
+    }
+    assert not shared

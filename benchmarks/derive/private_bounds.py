@@ -1,4 +1,4 @@
-"""Numbers of the rules for bought ranges, on generated tables.
+"""Numbers of the rules for estimated ranges, on generated tables.
 
 The score is the R^2 on fresh rows of `LinearRegression` with nothing declared, and that of ordinary
 least squares. The table has the part of the second that the first keeps, by table (each within -1

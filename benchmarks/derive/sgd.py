@@ -13,6 +13,7 @@ import numpy as np
 
 from benchmarks.datasets.generated import members
 from privlearn import LogisticRegression
+from privlearn.solvers._common import batches
 from privlearn.solvers.sgd import rules as sgd_rule
 
 SEEDS = 2
@@ -58,7 +59,7 @@ FAMILIES = (even, narrow, people, standard)
 
 
 def homes(given):
-    return (sgd_rule,)
+    return (sgd_rule, batches)
 
 
 def problems(given):

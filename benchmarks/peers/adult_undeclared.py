@@ -3,8 +3,8 @@
 `LogisticRegression(epsilon=1, delta=1e-5, classes=[0, 1])` gets ages, years of education, hours,
 weights, capital gains and losses as they are in the file, and a 0/1 column for each documented
 category (`datasets/adult.py`): 108 columns, no bounds, no row norm, no scales. What it needs to
-know it buys with a share of its budget. Trained on the 32,561 rows of the training file, scored on
-the 16,281 of the test file; relation `zero_out`.
+know it estimates with a share of its budget. Trained on the 32,561 rows of the training file,
+scored on the 16,281 of the test file; relation `zero_out`.
 
 Beside it: the same with public bounds and norm as in `peers/adult`, and scikit-learn without
 privacy on those features in [0, 1]. scikit-learn gets the same columns, too, each less its mean and

@@ -1,10 +1,10 @@
 """Least squares with nothing declared: seconds of an automatic fit.
 
 `LinearRegression(epsilon=1, delta=1e-6)` on generated rows, from arrays to the certificate. Its
-rule buys ranges of all columns by noisy histograms (three looks at the rows), then scales and a
-Gram matrix, and descends on clipped gradients of all rows, 30 passes. The columns have scales from
-1e-3 to 1e3 and the target depends on all of them. Beside it the same fit by "moments" with bounds
-declared, where nothing is bought, and scikit-learn's. All threads that the machine has.
+rule estimates ranges of all columns by noisy histograms (three looks at the rows), then scales and
+a Gram matrix, and descends on clipped gradients of all rows, 30 passes. The columns have scales
+from 1e-3 to 1e3 and the target depends on all of them. Beside it the same fit by "moments" with
+bounds declared, where nothing is estimated, and scikit-learn's. All threads that the machine has.
 """
 
 import numpy as np

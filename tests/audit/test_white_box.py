@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from privlearn import Lasso, LinearRegression, LogisticRegression, Ridge, audit
+from privlearn._core.calibration import _smallest_scale
 from privlearn._core.mechanisms import (
     GAUSSIAN,
     GUMBEL,
@@ -15,7 +16,7 @@ from privlearn._core.mechanisms import (
     SPHERICAL,
     GaussianNoise,
 )
-from privlearn._core.plan import LINF, Plan, Release, _smallest_scale
+from privlearn._core.plan import LINF, Plan, Release
 from privlearn._core.problem import Adjacency
 from privlearn._core.sampling import FULL, Disjoint, Poisson, WithReplacement
 from privlearn.accounting.shares import squared_mu

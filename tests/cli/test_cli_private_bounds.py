@@ -206,7 +206,7 @@ def test_fit_and_plan_tell_the_same_price(folder, capsys):
     assert "Noise to expect on each coefficient" not in planned  # their units are not known yet
 
 
-def test_bought_ranges_are_shown(folder, capsys):
+def test_estimated_ranges_are_shown(folder, capsys):
     with use_releaser(Exact):
         assert main([*FIT, *ALL]) == 0
     text = capsys.readouterr().out
@@ -241,7 +241,7 @@ def test_columns_taken_for_numbers_are_named_where_rows_are_dropped(capsys):
 
 
 @pytest.mark.parametrize("command", ["fit", "plan"])
-def test_without_delta_nothing_is_bought_or_charged(capsys, command):
+def test_without_delta_nothing_is_estimated_or_charged(capsys, command):
     charge = ["--ledger", "l", "--dataset", "d", "--ledger-epsilon", "3"]
     line = [*FIT, *charge] if command == "fit" else ["plan", "--epsilon", "1"]
     assert main([*line, *ALL, "--delta", "0"]) == 1

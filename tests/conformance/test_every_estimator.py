@@ -120,7 +120,7 @@ PUBLIC = {
 }
 
 
-def test_facts_that_cannot_be_bought_are_named(estimator_class):
+def test_facts_that_cannot_be_estimated_are_named(estimator_class):
     X, y = regression(100)
     y = label(estimator_class, y)
     pure = {"delta": 0.0, "bandwidth": 1.0}
@@ -135,7 +135,7 @@ def test_facts_that_cannot_be_bought_are_named(estimator_class):
             estimator_class(**known).fit(X, y)
 
 
-def test_missing_facts_are_bought_and_the_certificate_says_for_how_much(estimator_class):
+def test_missing_facts_are_estimated_and_the_certificate_says_for_how_much(estimator_class):
     X, y = regression(4_000)
     y = label(estimator_class, y)
     model = estimator_class(**accepted(estimator_class, FEW)).fit(X, y)

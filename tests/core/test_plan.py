@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from privlearn import LinearRegression
+from privlearn._core.calibration import calibrate
 from privlearn._core.mechanisms import GAUSSIAN, GUMBEL, LAPLACE, MECHANISMS, SPHERICAL
 from privlearn._core.numerics import BlockSum, summation_error
-from privlearn._core.plan import L1, L2, LINF, OUTER, UNIT_BOX, Plan, Release, calibrate
+from privlearn._core.plan import L1, L2, LINF, OUTER, UNIT_BOX, Plan, Release
 from privlearn._core.problem import Adjacency, Budget
 from privlearn._core.releaser import Releaser, charge_and_open
 from privlearn._core.sampling import Disjoint, Permuted, Poisson, WithReplacement

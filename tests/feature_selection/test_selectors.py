@@ -235,7 +235,7 @@ def test_delta_buys_less_noise_for_many_rounds(selector_class):
     assert noise(1e-6) < 0.8 * noise(0.0)
 
 
-def test_a_count_is_bought_only_where_it_is_needed():
+def test_a_count_is_estimated_only_where_it_is_needed():
     def names(**parameters):
         return [r.name for r in SubLassoSelector(4, **parameters).plan(n_features=9).releases]
 

@@ -103,7 +103,7 @@ def test_more_features_come_nearer_to_kernel_ridge(kernel):
     assert off[2] < 0.2
 
 
-def test_bought_features_have_the_kernel_of_ranks_and_their_products():
+def test_estimated_features_have_the_kernel_of_ranks_and_their_products():
     """k(u, v) and u'v / p in equal parts; the length is known in units of ranks."""
     X, y = curved()
     ours = exact(model(n_components=4096, solver=SGD(steps=1)), X, y)

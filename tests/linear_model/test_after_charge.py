@@ -210,7 +210,7 @@ def test_a_rehearsal_is_no_release_and_has_no_certificate():
 
 @pytest.mark.parametrize("cls", [Ridge, LinearRegression, Lasso, LogisticRegression, LinearSVC])
 @pytest.mark.parametrize("relation", ["zero_out", "replace_one", "add_remove"])
-def test_a_plan_for_bought_ranges_holds_wherever_they_lie(cls, relation):
+def test_a_plan_for_estimated_ranges_holds_wherever_they_lie(cls, relation):
     """Output perturbation without an intercept used to plan with a box that stood in."""
     rng = np.random.default_rng(0)
     X, y = rng.uniform(300, 9_000, (400, 2)), rng.uniform(1e5, 2e5, 400)

@@ -6,7 +6,7 @@ import pytest
 from fuzz.entries import seeded_example
 from fuzz.neighbours import trial
 from fuzz.test_fuzz_inputs import FEW
-from privlearn._core.plan import _smallest_scale
+from privlearn._core.calibration import _smallest_scale
 from privlearn._core.releaser import Releaser
 from privlearn._data import bounded as data
 from privlearn._data.bounded import BoundedData, Rows

@@ -59,7 +59,7 @@ def test_boosting_reaches_what_one_round_cannot():
     assert scores[100] > 0.75
 
 
-def test_bought_clips_need_no_units():
+def test_estimated_clips_need_no_units():
     """What fails in Dick et al.'s tables with R^2 of -10^4 and worse: targets in the thousands."""
     X, y = data()
     y = 1e5 * (y + 50.0)

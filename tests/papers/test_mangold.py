@@ -261,7 +261,7 @@ def test_pages_tell_ratios_their_geometric_mean_and_the_largest():
     mean = (2.0**4 * 32.0) ** 0.2
     assert f"| the table above | {mean:.2f} | 32.00 | California, raw |" in text
     estimated = (2.0**2 * 9.0**2 * 32.0) ** 0.2
-    assert f"| scales bought, public bounds everywhere | {estimated:.2f} | 32.00 |" in text
+    assert f"| scales estimated, public bounds everywhere | {estimated:.2f} | 32.00 |" in text
     assert "| Electricity, raw | 7.0 | 10.5 | 74.2 |" in text
     assert "| auto; took A method | public | 0.0040 (0.0020 to 0.0060) | 2.00 | nothing |" in text
     assert "| no privacy, features clipped | public | 0.0100 |" in text

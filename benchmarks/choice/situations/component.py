@@ -5,7 +5,7 @@ delta = 1e-6, an intercept). Three situations each:
 
 - **nothing declared**: tables as people have them (`datasets/tables.py`: skewed, heavy-tailed,
   zero-inflated, coded, offset and collinear columns in units that differ by 10^7). Every solver but
-  "tukey" buys the ranges first;
+  "tukey" estimates the ranges first;
 - **bounds declared**: the same tables, with bounds that hold for every row and are twice as wide as
   what the rows fill. With heavy tails that is far: the largest of 100,000 values may lie a hundred
   deviations out;

@@ -20,7 +20,7 @@ GROUP = 5
 
 
 def nothing(X: np.ndarray, y: np.ndarray) -> dict:
-    """No facts: ranges are bought."""
+    """No facts: ranges are estimated."""
     return {}
 
 

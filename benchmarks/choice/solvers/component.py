@@ -18,10 +18,10 @@ good as without privacy, 1 no better than a constant. Medians over data sets and
 
 1. The budget is brought to one number, mu, that of a single Gaussian release; n mu says how much
    can be seen at all.
-2. Coordinate descent ("cd") buys scales, curvature and a clip, and then steps well in any units. It
-   is the choice wherever neither of the next two holds.
-3. Where n mu is below 100, scales are mostly noise, and its dual ("scd"), which buys lengths alone,
-   is better. The number was chosen on these problems, so they are no fresh test of it.
+2. Coordinate descent ("cd") estimates scales, curvature and a clip, and then steps well in any
+   units. It is the choice wherever neither of the next two holds.
+3. Where n mu is below 100, scales are mostly noise, and its dual ("scd"), which estimates lengths
+   alone, is better. The number was chosen on these problems, so they are no fresh test of it.
 4. Where rows are declared to be much shorter than their box's corner, as one-hot rows are, and the
    loss has bounded slopes, the norm says what scales would: "scd" again. On rows that mix
    indicators and numbers (`people` in `derive/sgd.py`) that pays; on the pure indicators here

@@ -153,7 +153,7 @@ def batches(name: str, problem: dict) -> Figure:
             marker="*",
             markersize=16,
             linestyle="none",
-            label=f"{SCD}, defaults (C bought)",
+            label=f"{SCD}, defaults (C estimated)",
             zorder=5,
         )
     axes.axhline(problem["score"], color="#444444", linestyle="--", label=NO_PRIVACY)

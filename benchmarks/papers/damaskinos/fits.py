@@ -86,7 +86,7 @@ def _row(task, name, epsilon, seeds, clock) -> dict:
 def _released(model: object, n: int) -> dict | None:
     """What the default rule chose for the dual steps; None when another solver was taken.
 
-    Its clip is not among them: that is bought, and the plan's is its unit.
+    Its clip is not among them: that is estimated, and the plan's is its unit.
     """
     for release in model.privacy_.plan.releases:
         if release.name == RELEASE:

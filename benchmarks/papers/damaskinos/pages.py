@@ -166,7 +166,7 @@ def _setting(row: dict) -> str:
     if setting is None:
         return row["took"].split(",")[0]
     if "epochs" in setting:
-        return f"L {setting['batch']:.0f}, C bought, {setting['epochs']:.3g} epochs"
+        return f"L {setting['batch']:.0f}, C estimated, {setting['epochs']:.3g} epochs"
     words = f"L {setting['batch']}, C {setting['clip']:g}"
     return words + (f", eta {setting['rate']:g}" if setting["rate"] else "")
 

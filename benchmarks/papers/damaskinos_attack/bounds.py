@@ -64,7 +64,8 @@ def exact_multiplier(epsilon: float, rate: float, steps: int, delta: float) -> f
 
 def planned_multiplier(epsilon: float, setting) -> float:
     """What a fit would use: the plan of the hidden-alpha mechanism, calibrated as fits do it."""
-    from privlearn._core.plan import Plan, Release, calibrate
+    from privlearn._core.calibration import calibrate
+    from privlearn._core.plan import Plan, Release
     from privlearn._core.problem import Adjacency, Budget
     from privlearn._core.sampling import Poisson
 

@@ -84,7 +84,7 @@ def boosted_scores(rows: Rows, seed: int, budget: Budget | None = None) -> dict[
 def tukey_scores(rows: Rows, seed: int, budget: Budget | None = None) -> dict[str, float | None]:
     """The paper's methods that end in the Tukey mechanism, and these with our own number of models.
 
-    By default privlearn buys the number of rows itself, with the same share.
+    By default privlearn estimates the number of rows itself, with the same share.
     """
     budget = budget or Budget()
     everything = np.arange(rows.X.shape[1])

@@ -18,7 +18,7 @@ __all__ = ["figures"]
 OURS = {"cd": 'privlearn "cd", passes set', "sgd": 'privlearn "sgd", passes set'}
 PAPER = {"cd": "paper's DP-CD, tuned", "sgd": "paper's DP-SGD, tuned"}
 DEFAULT = 'privlearn, defaults ("auto")'
-PAID = "the same, bounds public and scales bought"
+PAID = "the same, bounds public and scales estimated"
 ZERO = "the zero model"
 
 

@@ -135,8 +135,8 @@ def passes(model: object) -> float:
 def curve(problem: Problem, method: str, wanted: Sequence[int], *, optimum: float, seeds: int):
     """Relative errors of "cd" or "sgd" that descends for so many passes, per number and seed.
 
-    Facts are those of the headline. "passes" are those over the data in all: what is bought before
-    a descent takes some, too.
+    Facts are those of the headline. "passes" are those over the data in all: what is estimated
+    before a descent takes some, too.
     """
     makers = {"cd": _descend_by_coordinates, "sgd": _descend_by_gradients}
     row, bounds = headline(problem.standardised)

@@ -109,9 +109,9 @@ def _summary(results: dict) -> str:
     sets = {
         "the table above": ratios(results),
         "scales declared and 2 max everywhere, as in the paper": ratios(results, DECLARED, "2 max"),
-        "scales bought, 2 max everywhere": ratios(results, "auto", "2 max"),
+        "scales estimated, 2 max everywhere": ratios(results, "auto", "2 max"),
         "scales declared, public bounds everywhere": ratios(results, DECLARED),
-        "scales bought, public bounds everywhere": ratios(results, "auto"),
+        "scales estimated, public bounds everywhere": ratios(results, "auto"),
     }
     rows = []
     for words, found in sets.items():
@@ -126,7 +126,7 @@ def _worth(results: dict) -> str:
         "relative error",
         "all free",
         "bounds [-10, 10]",
-        "scales bought",
+        "scales estimated",
         "both",
         "no privacy, clipped at 10",
     ]
@@ -141,11 +141,11 @@ def _worth(results: dict) -> str:
         reasons.append(f"{name} misses the paper by a factor of **{_ratio(missed)}**")
     return "\n\n".join(
         [
-            f"With scales bought and public bounds, {' and '.join(reasons)}.",
+            f"With scales estimated and public bounds, {' and '.join(reasons)}.",
             report.table(header, rows),
             "Both lose sight of a handful of rows that hold most of a feature's variance: narrower "
             "bounds clip them, and they are too few to stand out from the noise of anything that "
-            "can be bought at this budget. Rows beyond 10 deviations:",
+            "can be estimated at this budget. Rows beyond 10 deviations:",
             _far(results),
             "Whoever standardises by hand knows these variances, and `scale_X` is where to say so. "
             "The last column of errors needs no privacy at all: an optimum on clipped features, "
@@ -174,18 +174,18 @@ def _geometric(found: dict[str, float]) -> float:
 
 
 def _claim(results: dict) -> str:
-    """Section 6.1: DP-CD beats DP-SGD by an order of magnitude, with bought constants too."""
+    """Section 6.1: DP-CD beats DP-SGD by an order of magnitude, with estimated constants too."""
     text = (
         'Mean error of "sgd" over that of "cd", both with defaults. The paper\'s tuned ones '
         "differ by the last column."
     )
-    bought, given = (advantages(results, method) for method in ("cd", "cd, constants given"))
+    estimated, given = (advantages(results, method) for method in ("cd", "cd, constants given"))
     rows = []
-    for name in bought:
+    for name in estimated:
         problem = results["problems"][name]
         paper = best(problem, "sgd") / best(problem, "cd")
-        rows.append([name, f"{bought[name]:.1f}", f"{given[name]:.1f}", f"{paper:.1f}"])
-    header = ["how many times smaller", "constants bought", "constants given (free)", "paper"]
+        rows.append([name, f"{estimated[name]:.1f}", f"{given[name]:.1f}", f"{paper:.1f}"])
+    header = ["how many times smaller", "constants estimated", "constants given (free)", "paper"]
     return f"{text}\n\n{report.table(header, rows)}"
 
 

@@ -173,7 +173,7 @@ def _smooth(smooth: dict) -> str:
         '"Permuted, clipped, paired" has sines beside cosines (kappa = 1), residuals clipped to '
         "c = 1, the same step size and as many whole passes as come next to T / n. "
         "KernelRegressor chooses the number of features, steps and penalty by rules of its own; "
-        '"l given": it has the kernel above, otherwise it buys ranks.'
+        '"l given": it has the kernel above, otherwise it estimates ranks.'
     )
 
 

@@ -3,7 +3,7 @@
 The paper analyses private kernel regression by random features and has no experiment. Here is one,
 over rows n, random features M and epsilon.
 
-- **KernelRegressor**: all defaults, public bounds alone. The kernel sees ranks, which are bought
+- **KernelRegressor**: all defaults, public bounds alone. The kernel sees ranks, which are estimated
   with 5 % of the budget; features are learned by dual coordinate descent ("scd").
 - **KernelRegressor, "output"**: the same features, with the paper's way to a private model: SGD
   without noise, then noise on the last iterate (`OutputPerturbation`).

@@ -94,7 +94,8 @@ class Certificate:
 
         Empty when everybody was promised the same; `epsilon` is the largest level.
         """
-        return {a: self.plan.epsilon_at_level(a, self.delta) for a in self.plan.levels}
+        found = {a: self.plan.epsilon_at_level(a, self.delta) for a in self.plan.levels}
+        return found | {max(found): self.spent()} if found else {}
 
     def spent(self, delta: float | None = None) -> float:
         """What the plan really costs at `delta` (default: the promised one)."""

@@ -7,18 +7,17 @@ follow from the two here, once.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from privlearn._core.forecast import Forecast
 from privlearn._core.mechanisms import GAUSSIAN, Kind, Mechanism, Shift
 from privlearn._core.numerics import MAX_COLUMNS, MAX_ROWS, power_of_two_below, summation_error
-from privlearn._core.problem import Adjacency, Budget
+from privlearn._core.problem import Adjacency, Problem
 from privlearn._core.sampling import FULL, ONE_VISIT, Sampling
-from privlearn.exceptions import InvalidBudgetError
 
 if TYPE_CHECKING:
     from privlearn.accounting import Composition, Pair
@@ -39,7 +38,6 @@ __all__ = [
     "Norm",
     "Plan",
     "Release",
-    "calibrate",
     "check_size",
 ]
 
@@ -164,6 +162,18 @@ class Plan:
     outlook: Forecast | None = field(default=None, compare=False)
     solver: str | None = field(default=None, compare=False)  # what "auto" took, where that is asked
 
+    @classmethod
+    def of(
+        cls,
+        problem: Problem,
+        scale: float,
+        parts: Sequence[tuple[Release, float | None]],
+        paper: str,
+    ) -> Plan:
+        """A solver's plan: what it releases, with shares of the budget as in `split`."""
+        blank = cls((), problem.adjacency, scale, problem.n, problem.assumptions(), paper)
+        return blank.split(parts)
+
     def __post_init__(self) -> None:
         names = [release.name for release in self.releases]
         if len(set(names)) != len(names):
@@ -234,35 +244,57 @@ class Plan:
         )
         return release.mechanism.pair(shift, self.noise_scale(release), release.sampling)
 
-    def cost(self, release: Release) -> float:
-        """Its part of the price, as the square of a mu; parts of a plan add up, roughly."""
-        from privlearn.accounting.shares import squared_mu
-
-        return squared_mu(self.pair(release)) * (1 if release.sampling.at_once else release.count)
+    def _charged(self, release: Release) -> tuple[Pair, int]:
+        """What the accountant composes for it: a pair, and how often."""
+        return self.pair(release), 1 if release.sampling.at_once else release.count
 
     def share(self, release: Release) -> float:
         """Part of the budget that it takes, of all that a person of its level enters."""
+        from privlearn.accounting.shares import beside
+
         level = release.level or max(self.levels, default=None)
         met = [other for other in self.releases if other.level in (None, level)]
-        return self.cost(release) / sum(self.cost(other) for other in met)
+        costs, _ = beside([self._charged(other) for other in met])
+        return costs[met.index(release)] / sum(costs)
 
-    def after(self, estimated: Sequence[tuple[Release, float]]) -> Plan:
-        """This plan after releases of bounds that take the given shares of the budget.
+    def split(self, parts: Sequence[tuple[Release, float | None]]) -> Plan:
+        """This plan with the given releases, each with noise for its share of the budget.
 
         Parameters
         ----------
-        estimated : sequence of pairs (Release, float)
-            Their weights do not count: they are set so that the shares come out.
+        parts : sequence of pairs (Release, share)
+            A share is part of the whole budget, as `share` and certificates tell it: of mu^2 where
+            Gaussian noise takes part, else of epsilon. None: the release keeps its weight, and
+            those without a share divide the rest among them.
+
+        Examples
+        --------
+        >>> count, total = Release("count", (1,), clip=1.0), Release("sum", (3,), clip=5.0)
+        >>> plan = Plan((), Adjacency.ZERO_OUT, scale=4.3).split([(count, 0.1), (total, None)])
+        >>> round(plan.share(plan.releases[0]), 3), plan.noise_multiplier(plan.releases[1])
+        (0.1, 4.3)
         """
+        from privlearn.accounting.shares import beside
+
+        shares = [share for _, share in parts if share is not None]
+        rest = 1.0 - sum(shares)
+        if min(shares, default=1.0) <= 0.0 or rest <= 0.0 or len(shares) == len(parts):
+            raise ValueError("shares must be above 0 and leave a rest to a release without one")
         at_one = replace(self, scale=1.0)
-        own = sum(at_one.cost(release) for release in self.releases)
-        rest = 1.0 - sum(share for _, share in estimated)
-        before = []
-        for release, share in estimated:
-            alone = at_one.cost(replace(release, weight=1.0))
-            weight = math.sqrt(alone / (own * share / rest))
-            before.append(replace(release, weight=weight, stage=BOUNDS))
-        return replace(self, releases=(*before, *self.releases))
+        ones = [one if share is None else replace(one, weight=1.0) for one, share in parts]
+        costs, power = beside([at_one._charged(one) for one in ones])
+        priced = list(zip(ones, costs, (share for _, share in parts), strict=True))
+        total = sum(cost for _, cost, share in priced if share is None) / rest
+        releases = tuple(
+            one if share is None else replace(one, weight=(cost / (share * total)) ** (1.0 / power))
+            for one, cost, share in priced
+        )
+        return replace(self, releases=releases)
+
+    def after(self, estimated: Sequence[tuple[Release, float]]) -> Plan:
+        """This plan after releases of bounds that take the given shares of the budget."""
+        bounds = [(replace(release, stage=BOUNDS), share) for release, share in estimated]
+        return self.split([*bounds, *((release, None) for release in self.releases)])
 
     @property
     def levels(self) -> tuple[float, ...]:
@@ -279,11 +311,7 @@ class Plan:
             differ in noise alone, so it dominates the others.
         """
         level = max(self.levels, default=None) if level is None else level
-        return [
-            (self.pair(release), 1 if release.sampling.at_once else release.count)
-            for release in self.releases
-            if release.level in (None, level)
-        ]
+        return [self._charged(one) for one in self.releases if one.level in (None, level)]
 
     @cached_property
     def _composition(self) -> Composition:
@@ -348,43 +376,3 @@ def _whole(name: str, value: Any, most: int) -> int:  # noqa: ANN401
         return int(value)
     given = str(value)[:20] if isinstance(value, Integral | float) else type(value).__name__
     raise ValueError(f"{name} is {given}, but a whole number from 1 to {most} is needed")
-
-
-def calibrate(plan_at: Callable[[float], Plan], budget: Budget) -> Plan:
-    """The plan with the least noise whose guarantee fits the budget.
-
-    Parameters
-    ----------
-    plan_at : callable
-        Maps a noise scale to a plan; more scale is more noise.
-    budget : Budget
-        What may be spent in all.
-
-    Returns
-    -------
-    Plan
-        With `plan.delta(budget.epsilon) <= budget.delta`, checked by evaluation.
-    """
-    plan = plan_at(1.0)
-    if budget.delta == 0:
-        _refuse_gaussian_without_delta(plan)
-    return plan_at(_smallest_scale(plan, budget))
-
-
-@lru_cache(maxsize=256)
-def _smallest_scale(plan: Plan, budget: Budget) -> float:
-    """The search, remembered: plans hold public facts only, and grids of fits repeat them."""
-    from privlearn.accounting import smallest_scale
-
-    return smallest_scale(
-        lambda scale: replace(plan, scale=scale).pairs(), budget.epsilon, budget.delta
-    )
-
-
-def _refuse_gaussian_without_delta(plan: Plan) -> None:
-    for release in plan.releases:
-        if release.mechanism == GAUSSIAN:
-            raise InvalidBudgetError(
-                "delta=0, but Gaussian noise needs delta > 0; set delta, for example delta=1e-6, "
-                "or use solver='one-pass', which needs none"
-            )

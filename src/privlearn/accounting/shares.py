@@ -1,6 +1,8 @@
-"""What a release costs beside others: one number for each pair, by the central limit."""
+"""What a release costs beside others: one number for each pair."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from privlearn.accounting.pairs import (
     BoundedRange,
@@ -10,7 +12,33 @@ from privlearn.accounting.pairs import (
     SampledGaussian,
 )
 
-__all__ = ["squared_mu"]
+__all__ = ["beside", "squared_mu"]
+
+
+def beside(pairs: Sequence[tuple[Pair, int]]) -> tuple[list[float], int]:
+    """What every pair, used so often, costs beside the others, and how that follows the noise.
+
+    Returns
+    -------
+    costs : list of float
+        In one unit for all: squares of mu where Gaussian noise takes part; else epsilons, which
+        add up.
+    power : {1, 2}
+        Noise that is k times as large divides a cost by k to this power.
+
+    Examples
+    --------
+    >>> beside([(Gaussian(0.5), 4), (Gaussian(2.0), 1)])
+    ([1.0, 4.0], 2)
+    """
+    epsilons = [
+        times * pair.epsilon
+        for pair, times in pairs
+        if not isinstance(pair, Gaussian | SampledGaussian | GaussianMixture)
+    ]
+    if len(epsilons) == len(pairs):
+        return epsilons, 1
+    return [times * squared_mu(pair) for pair, times in pairs], 2
 
 
 def squared_mu(pair: Pair) -> float:

@@ -198,7 +198,8 @@ class _Search:
             )
             for release, shift in story.charges()
         ]
-        return math.fsum(priced) / sum(story.plan.cost(release) for release in story.plan.releases)
+        planned = [times * squared_mu(pair) for pair, times in story.plan.pairs()]
+        return math.fsum(priced) / math.fsum(planned)
 
     def run(self, data: Data, other: Data, fitted: Data, run: int) -> tuple[Tape, Story]:
         """Fit to one of the two data sets, and tell what both would have made of it."""

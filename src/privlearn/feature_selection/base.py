@@ -17,10 +17,11 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from privlearn._core.calibration import calibrate
 from privlearn._core.certificate import Certificate
 from privlearn._core.docstrings import documented
 from privlearn._core.numerics import MAX_COLUMNS
-from privlearn._core.plan import Plan, Release, calibrate, check_size
+from privlearn._core.plan import Plan, Release, check_size
 from privlearn._core.problem import Adjacency, Bounds, Budget
 from privlearn._core.releaser import Releaser, charge_and_open
 from privlearn._data.bounded import BoundedData, Table, read_table
@@ -74,8 +75,8 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
     }
 
     @abstractmethod
-    def _releases(self, n_features: int) -> tuple[Release, ...]:
-        """Everything that a fit will release."""
+    def _releases(self, n_features: int) -> list[tuple[Release, float | None]]:
+        """Everything that a fit will release, with shares of the budget as in `Plan.split`."""
 
     @abstractmethod
     def _select(self, data: BoundedData, release: Releaser) -> list[int]:
@@ -95,9 +96,9 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
         rows = n if adjacency.n_is_public else None
         rows, n_features = check_size(rows, n_features)
         refuse_k(self.k, n_features)
-        assumptions = () if rows is None else ("the number of rows is public",)
-        releases = self._releases(n_features)
-        plan = Plan(releases, adjacency, 1.0, rows, assumptions, self._paper)
+        assumed = () if rows is None else ("the number of rows is public",)
+        plan = Plan((), adjacency, 1.0, rows, assumed, self._paper)
+        plan = plan.split(self._releases(n_features))
         budget = budget_of(self.epsilon, self.delta)
         warn_of_delta(budget, rows)
         return calibrate(lambda scale: replace(plan, scale=scale), budget)
@@ -139,7 +140,8 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
         """Select among few columns of made-up rows, so that nothing compiles after the charge."""
         few, columns = blank(self), min(table.X.shape[1], 3)
         few.k = min(int(self.k), columns)
-        small = Plan(few._releases(columns), plan.adjacency, 1.0, None if plan.rows is None else 8)
+        small = Plan((), plan.adjacency, 1.0, None if plan.rows is None else 8)
+        small = small.split(few._releases(columns))
         rows = made_up_table(table, columns, np.arange(8.0))
         container = (isinstance(table.X, np.ndarray), table.X.dtype.str, table.finite)
         key = (type(self), few.k > 1, plan.adjacency, container, self._kind())

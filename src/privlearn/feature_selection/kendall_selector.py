@@ -44,8 +44,9 @@ class KendallSelector(PrivateSelector):
 
     _paper: ClassVar[str] = "DPKendall (Dick, Gillenwater, Joseph 2023), ties counted 0"
 
-    def _releases(self, n_features: int) -> tuple[Release, ...]:
-        return kendall_releases(self.k, n_features, Adjacency(self.adjacency))
+    def _releases(self, n_features: int) -> list[tuple[Release, float | None]]:
+        planned = kendall_releases(self.k, n_features, Adjacency(self.adjacency))
+        return [(release, None) for release in planned]
 
     def _select(self, data: BoundedData, release: Releaser) -> list[int]:
         return select_by_kendall(data, self.k, release)

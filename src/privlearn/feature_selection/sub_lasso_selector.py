@@ -78,13 +78,9 @@ class SubLassoSelector(PrivateSelector):
     def _kind(self) -> object:
         return self.models is None
 
-    def _releases(self, n_features: int) -> tuple[Release, ...]:
-        votes = votes_release(self.k, n_features)
-        if not self._estimates_count():
-            return (votes,)
-        # k rounds cost 2 / scale each, a count 1 / (weight scale): shares of a pure epsilon.
-        weight = (1.0 - COUNT_SHARE) / COUNT_SHARE / (2.0 * self.k)
-        return fewest_rows_release(weight), votes
+    def _releases(self, n_features: int) -> list[tuple[Release, float | None]]:
+        count = [(fewest_rows_release(), COUNT_SHARE)] if self._estimates_count() else []
+        return [*count, (votes_release(self.k, n_features), None)]
 
     def _select(self, data: BoundedData, release: Releaser) -> list[int]:
         present = data.present()

@@ -18,9 +18,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
+from privlearn._core.calibration import calibrate
 from privlearn._core.certificate import Certificate
 from privlearn._core.docstrings import documented
-from privlearn._core.plan import Plan, calibrate, check_size
+from privlearn._core.plan import Plan, check_size
 from privlearn._core.problem import Adjacency, Bounds, Budget, Problem, budget_of
 from privlearn._core.releaser import charge_and_open
 from privlearn._data.bounded import Features, Table, bound, read_features, refuse_not_finite

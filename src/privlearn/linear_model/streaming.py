@@ -10,8 +10,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from privlearn._core.calibration import calibrate
 from privlearn._core.docstrings import documented
-from privlearn._core.plan import calibrate
 from privlearn._core.problem import Budget, Problem
 from privlearn._core.releaser import charge_and_open
 from privlearn._data.bounded import Table, bound

@@ -151,7 +151,7 @@ def test_what_is_given_is_not_estimated():
     assert names() > steps | looks  # bounds are estimated by those who sell them
 
 
-def test_a_private_number_of_rows_is_bought_for_a_penalty_per_row():
+def test_a_private_number_of_rows_is_estimated_for_a_penalty_per_row():
     problem = Ridge(adjacency="add_remove", **UNIT)._problem(None, 3, 0)
     per_row = replace(problem, penalty=replace(problem.penalty, per_row=True))
     for one, counted in ((problem, False), (per_row, True)):

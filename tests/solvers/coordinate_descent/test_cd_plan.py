@@ -24,7 +24,7 @@ MODES = {
 }
 RELATIONS = ["zero_out", "add_remove", "replace_one"]
 BOX = {"bounds_X": (-1.0, 1.0), "bounds_y": (-1.0, 1.0)}
-BOUGHT = {
+ESTIMATED = {
     "all": ["feature magnitudes", "curvature", "gradient norms", "clipped gradient"],
     "cyclic": ["feature magnitudes", "gradient norms", "clipped gradient"],
     "greedy": ["feature magnitudes", "gradient norms", "largest step", "clipped gradient"],
@@ -46,7 +46,7 @@ def planned(solver, n=10_000, n_features=4, **parameters):
 @pytest.mark.parametrize("mode", MODES)
 def test_what_is_estimated(mode, relation):
     counted = ["number of rows"] if relation == "add_remove" else []
-    assert names(planned(MODES[mode], adjacency=relation)) == counted + BOUGHT[mode]
+    assert names(planned(MODES[mode], adjacency=relation)) == counted + ESTIMATED[mode]
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -60,7 +60,7 @@ def test_what_is_given_is_not_estimated(mode):
     ):
         given = CoordinateDescent(block=block, selection=selection, **{field: value})
         plan = planned(given, epsilon=1.0)
-        assert names(plan) == [one for one in BOUGHT[mode] if one != name]
+        assert names(plan) == [one for one in ESTIMATED[mode] if one != name]
         less, more = (one.noise_multiplier(one.releases[-1]) for one in (plan, estimated))
         assert less < 0.995 * more
 
@@ -263,6 +263,6 @@ def test_forecast_and_certificate_are_told(mode):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         text = str(Ridge(solver=MODES[mode], **BOX).fit(X, y).privacy_)
-    for name in BOUGHT[mode]:
+    for name in ESTIMATED[mode]:
         assert name in text
     assert "Mangold et al. 2022" in text

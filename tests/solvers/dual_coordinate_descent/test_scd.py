@@ -309,7 +309,7 @@ def test_crude_bounds_cost_far_less_than_they_cost_gradients(loss):
     assert ours < 0.1 * np.var(y)
 
 
-def test_a_clip_of_the_wrong_size_loses_what_bought_lengths_win():
+def test_a_clip_of_the_wrong_size_loses_what_estimated_lengths_win():
     """So that the lengths that were estimated are used, and not only paid for."""
     X, y = tilted()
     known = {"bounds_X": (-40, 40), "bounds_y": (-50, 50), "alpha": 0.0}

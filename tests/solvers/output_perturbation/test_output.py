@@ -284,7 +284,7 @@ def test_without_delta_the_noise_is_spherical_and_all_is_spent():
     assert plan.epsilon(0.0) == pytest.approx(0.5, rel=1e-6)
 
 
-def test_a_private_number_of_rows_is_bought_and_rows_are_dealt():
+def test_a_private_number_of_rows_is_estimated_and_rows_are_dealt():
     for delta in (0.0, 1e-6):
         solver = OutputPerturbation(epochs=2)
         given = {"delta": delta, "adjacency": "add_remove", "solver": solver, **PLAIN, **NUMBER}

@@ -306,7 +306,7 @@ def test_unsafe_models_pass_as_rarely_as_promised():
 
 
 def releaser(relation, seed=0):
-    plan = Plan((fewest_rows_release(1.0),), Adjacency(relation), scale=2.0)
+    plan = Plan((fewest_rows_release(),), Adjacency(relation), scale=2.0)
     return Releaser(plan, Budget(1.0, 1e-6), seed)
 
 

@@ -82,6 +82,25 @@ class Loss:
     log_odds: bool = False  # whether scores are logarithms of odds
     coupled: bool = False  # whether the derivative in one score depends on the others
 
+    @property
+    def curvature(self) -> float:
+        """The largest second derivative in z; 1 where the slope jumps."""
+        return self.smoothness if math.isfinite(self.smoothness) else 1.0
+
+    @property
+    def typical_slope(self) -> float:
+        """The steepest slope; of a loss without one, the slope at prediction 0, where |y| is 1."""
+        if math.isfinite(self.lipschitz):
+            return self.lipschitz
+        truth = np.zeros(1) if self.target is Target.CLASS else np.ones(1)
+        nothing = np.zeros((1, self.outputs)) if self.target is Target.CLASS else np.zeros(1)
+        return float(np.linalg.norm(self.derivative(truth, nothing)))
+
+    @property
+    def largest_step(self) -> float:
+        """For rows no longer than 1, whose mean loss is at most as curved as the loss itself."""
+        return self.longest_step / self.curvature
+
     def value(self, y: Array, z: Array) -> Array:
         """Loss of predicting z where the truth is y."""
         raise NotImplementedError

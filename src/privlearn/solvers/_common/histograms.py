@@ -48,7 +48,7 @@ THINNING = math.sqrt(0.5)  # of hidden rows, per half a power of two: a tail tha
 
 
 def histogram_release(
-    name: str, bins: int, histograms: int | None = None, *, count: int = 1, weight: float = 1.0
+    name: str, bins: int, histograms: int | None = None, *, count: int = 1
 ) -> Release:
     """The planned release of some histograms: a row is a 1 in at most one bin of each.
 
@@ -60,12 +60,12 @@ def histogram_release(
         Of each histogram.
     histograms : int or None, default=None
         How many are released together; None releases one, as a vector.
-    count, weight
-        As in `Release`.
+    count : int, default=1
+        How often.
     """
     shape = (bins,) if histograms is None else (histograms, bins)
     clip = 1.0 if histograms is None else math.sqrt(histograms)
-    return Release(name, shape, clip, ONE_BIN, count=count, weight=weight, stage=FACTS)
+    return Release(name, shape, clip, ONE_BIN, count=count, stage=FACTS)
 
 
 def count_lengths(lengths: Array) -> Array:

@@ -49,9 +49,7 @@ MOST_THREADS = 8  # each needs a workspace of two columns
 FAR = 2.0**20  # in noise scales: Gumbel noise goes beyond with probability exp(-FAR)
 
 
-def kendall_releases(
-    k: int, n_features: int, adjacency: Adjacency, weight: float = 1.0
-) -> tuple[Release, ...]:
+def kendall_releases(k: int, n_features: int, adjacency: Adjacency) -> tuple[Release, ...]:
     """The planned releases of `select_by_kendall`; each of the k rounds costs the same.
 
     Parameters
@@ -62,8 +60,6 @@ def kendall_releases(
         How many there are.
     adjacency : Adjacency
         The relation. A row moves a correlation by 3/2 under `add_remove`, by 1 or 2 otherwise.
-    weight : float, default=1.0
-        Noise multiplier relative to the plan's scale.
 
     Examples
     --------
@@ -72,18 +68,18 @@ def kendall_releases(
     """
     refuse_k(k, n_features)
     clip = row_clip(adjacency)
-    first = Release(FIRST, (n_features,), clip, LINF, GUMBEL, weight=weight)
+    first = Release(FIRST, (n_features,), clip, LINF, GUMBEL)
     if k == 1:
         return (first,)
     # A correlation with the target less a mean of correlations: each moves by the clip.
-    further = Release(FURTHER, (n_features,), 2.0 * clip, LINF, GUMBEL, count=k - 1, weight=weight)
+    further = Release(FURTHER, (n_features,), 2.0 * clip, LINF, GUMBEL, count=k - 1)
     return first, further
 
 
-def votes_release(k: int, n_features: int, weight: float = 1.0) -> Release:
+def votes_release(k: int, n_features: int) -> Release:
     """The planned release of `select_by_votes`: k rounds."""
     refuse_k(k, n_features)
-    return Release(VOTES, (n_features,), 1.0, BALLOT, GUMBEL, count=k, weight=weight)
+    return Release(VOTES, (n_features,), 1.0, BALLOT, GUMBEL, count=k)
 
 
 def refuse_k(k: int, n_features: int) -> None:

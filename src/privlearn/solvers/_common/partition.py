@@ -39,9 +39,9 @@ def partition(n: int, groups: int, release: Releaser) -> Batches:
     return release.deal(n, groups)
 
 
-def fewest_rows_release(weight: float) -> Release:
+def fewest_rows_release() -> Release:
     """The planned release of `fewest_rows`: needed where n is private, and only there."""
-    return count_release(weight, LAPLACE)
+    return count_release(LAPLACE)
 
 
 def fewest_rows(n: int | None, present: int, release: Releaser) -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from privlearn._core.mechanisms import GAUSSIAN, Mechanism
@@ -12,23 +10,14 @@ from privlearn._core.problem import Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
 
-__all__ = ["COUNT", "count_release", "rows_in_all", "weight_of_count"]
+__all__ = ["COUNT", "count_release", "rows_in_all"]
 
 COUNT = "number of rows"
 
 
-def count_release(weight: float, mechanism: Mechanism = GAUSSIAN) -> Release:
-    """The planned release, with its noise multiplier relative to the plan's scale."""
-    return Release(COUNT, (1,), clip=1.0, weight=weight, mechanism=mechanism, stage=FACTS)
-
-
-def weight_of_count(mechanism: Mechanism, share: float) -> float:
-    """Noise multiplier of a count relative to one release that costs the rest of the budget.
-
-    Epsilons add up for spherical noise, squares of mu for Gaussian noise; `share` is of those.
-    """
-    odds = (1.0 - share) / share
-    return math.sqrt(odds) if mechanism == GAUSSIAN else odds
+def count_release(mechanism: Mechanism = GAUSSIAN) -> Release:
+    """The planned release."""
+    return Release(COUNT, (1,), clip=1.0, mechanism=mechanism, stage=FACTS)
 
 
 def rows_in_all(problem: Problem, data: BoundedData, release: Releaser) -> float:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._core.plan import Release
 from privlearn._core.problem import Bounds, Problem, refuse_disjoint
 from privlearn.solvers._common.histograms import MIDDLE, best_clip, significance
 from privlearn.solvers._common.row_count import COUNT
 from privlearn.solvers._common.scaling import Scaling
 
-__all__ = ["BINS", "SHARES", "Settings", "damping", "residual_clip", "rounds", "weighted"]
+__all__ = ["BINS", "SHARES", "Settings", "damping", "residual_clip", "rounds"]
 
 Array = NDArray[np.float64]
 TOP = 4  # powers of two of residuals, from 16 times half the range of y down
@@ -129,25 +127,6 @@ def damping(settings: Settings, noise: float) -> float:
     Rounds would otherwise walk far along directions in which there is no curvature to see.
     """
     return DAMPING * noise * math.sqrt(settings.width / settings.rounds)
-
-
-def weighted(
-    releases: Iterable[Release], shares: Mapping[str, float], replaces: bool
-) -> tuple[Release, ...]:
-    """The releases with weights that split what they cost, in mu^2, by the shares of their names.
-
-    A weight is a noise multiplier, so `count` releases of one cost count (diameter / weight)^2.
-    """
-    releases = list(releases)
-    total = sum(shares[release.name] for release in releases)
-    return tuple(
-        replace(
-            r,
-            weight=(r.norm.diameter if replaces else 1.0)
-            * math.sqrt(r.count * total / shares[r.name]),
-        )
-        for r in releases
-    )
 
 
 def edges() -> Array:

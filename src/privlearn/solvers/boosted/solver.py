@@ -25,7 +25,7 @@ from privlearn.solvers._common.moment_equations import inverse_eigenvalues, stac
 from privlearn.solvers._common.row_count import count_release, rows_in_all
 from privlearn.solvers._common.snr import public_n_or_default
 from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers, need_bounds
-from privlearn.solvers.boosted import rules as rule
+from privlearn.solvers.boosted import rules
 from privlearn.solvers.boosted.rows import KEPT, BoostedRows
 from privlearn.solvers.boosted.rules import BINS, Settings
 
@@ -48,7 +48,7 @@ class BoostedStatistics(SolverDefaults):
     Parameters
     ----------
     rounds : int or None
-        Number of boosting rounds; the published value is 100. None chooses by rule.
+        Number of boosting rounds; the published value is 100. None chooses by rules.
     clip : float or None
         Largest L2 norm of a row's features and largest residual, in the units of X and y; the
         published value is 1. None takes the bounds, and estimates the residuals' clip.
@@ -74,7 +74,7 @@ class BoostedStatistics(SolverDefaults):
         """Public units, and the rule's number of rounds where none is given."""
         if self.clip is None:
             need_bounds(problem, self.name)
-        rounds = self.rounds or rule.rounds(public_n_or_default(problem), problem.n_features)
+        rounds = self.rounds or rules.rounds(public_n_or_default(problem), problem.n_features)
         return Settings.of(problem, rounds, self.clip)
 
     def plan(self, problem: Problem, settings: Settings, scale: float) -> Plan:
@@ -93,13 +93,14 @@ class BoostedStatistics(SolverDefaults):
                 Release(INTERCEPT, (2,), math.sqrt(2.0), count=settings.intercept_steps)
             )
         if settings.counts:
-            releases.append(count_release(1.0))
-        return Plan(
-            releases=rule.weighted(releases, rule.SHARES, problem.adjacency.replaces),
-            adjacency=problem.adjacency,
-            scale=scale,
-            rows=problem.n,
-            assumptions=problem.assumptions(),
+            releases.append(count_release())
+        total = sum(rules.SHARES[one.name] for one in releases)
+        shares = [rules.SHARES[one.name] / total for one in releases]
+        shared = zip(releases, shares, strict=True)
+        return Plan.of(
+            problem,
+            scale,
+            [(one, None if one.name == GRADIENT else share) for one, share in shared],
             paper="Boosted AdaSSP (Tang et al. 2023; Wang 2018), exact Gaussian composition",
         )
 
@@ -112,7 +113,7 @@ class BoostedStatistics(SolverDefaults):
         penalty = settings.scaling.moment_penalty(problem.penalty.total(total))
         ridge = np.zeros(settings.width)
         ridge[-problem.n_features :] = penalty.curvature
-        ridge[-problem.n_features :] += rule.damping(settings, release.noise_scale(GRADIENT))
+        ridge[-problem.n_features :] += rules.damping(settings, release.noise_scale(GRADIENT))
         step = _preconditioner(settings, rows, ridge, release)
         weights = _boost(settings, rows, ridge, step, release)
         return rows.to_user_units(weights)
@@ -211,4 +212,4 @@ def _look(
     """Where to clip residuals next, from a noisy histogram of them."""
     noisy = release(RESIDUALS, rows.residual_magnitudes(weights), clip=1.0)
     noise_std = release.noise_scale(GRADIENT) * math.sqrt(settings.width / settings.last_rounds)
-    return rule.residual_clip(noisy, release.noise_scale(RESIDUALS), noise_std, clip)
+    return rules.residual_clip(noisy, release.noise_scale(RESIDUALS), noise_std, clip)

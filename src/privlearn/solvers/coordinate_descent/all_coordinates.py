@@ -13,7 +13,7 @@ from privlearn._data.bounded import BoundedData
 from privlearn.solvers._common.loops import sgd
 from privlearn.solvers._common.objective import Objective
 from privlearn.solvers.base import Solution
-from privlearn.solvers.coordinate_descent import rules as cd_rule
+from privlearn.solvers.coordinate_descent import rules
 from privlearn.solvers.coordinate_descent.private_scales import (
     GRADIENT,
     Prepared,
@@ -39,7 +39,7 @@ def descend_all(
     everyone = np.arange(len(prepared.rows.targets))
     noise, count = release.noise_scale(GRADIENT), prepared.count
     weights, statistic = objective.start(prepared.target), np.empty(objective.size)
-    for loop, steps in enumerate(cd_rule.loops(settings)):
+    for loop, steps in enumerate(rules.loops(settings)):
         noise_std = noise / math.sqrt(settings.passes)
         clip = private_clip(problem, settings, prepared, weights, release, noise_std)
         model.forget()
@@ -51,7 +51,7 @@ def descend_all(
             if settings.intercept_first and loop == 0:
                 _move_intercept(settings, prepared, weights, factor * gradient, noise_std)
                 continue
-            share = step + cd_rule.AHEAD
+            share = step + rules.AHEAD
             model.add(weights, factor * gradient, share=share, noise_std=noise_std)
             weights = model.minimiser(weights, factor)
     return objective.solution(weights)

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from privlearn._objective.losses import Loss
 from privlearn._objective.prox import LARGEST
-from privlearn.solvers.coordinate_descent import loops
-from privlearn.solvers.coordinate_descent import rules as cd_rule
+from privlearn.solvers.coordinate_descent import loops, rules
 from privlearn.solvers.coordinate_descent.loops import StoredColumns, Sweep
 from privlearn.solvers.coordinate_descent.private_scales import Prepared
 from privlearn.solvers.coordinate_descent.rules import Settings
@@ -96,7 +95,7 @@ def set_limits(loss: Loss, sweep: Sweep, clip: float) -> None:
 
     A derivative in an auxiliary weight has a limit of its own, by its formula.
     """
-    sweep.limits[:] = clip * cd_rule.COORDINATE_CLIP / math.sqrt(len(sweep.weights))
+    sweep.limits[:] = clip * rules.COORDINATE_CLIP / math.sqrt(len(sweep.weights))
     if loss.auxiliary.count:
         sweep.limits[-1] = loss.auxiliary.slope_limit
 

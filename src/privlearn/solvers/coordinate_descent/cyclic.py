@@ -11,8 +11,7 @@ from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
 from privlearn.exceptions import PlanViolationError
 from privlearn.solvers.base import Solution
-from privlearn.solvers.coordinate_descent import loops
-from privlearn.solvers.coordinate_descent import rules as cd_rule
+from privlearn.solvers.coordinate_descent import loops, rules
 from privlearn.solvers.coordinate_descent.columns import (
     as_columns,
     proximal,
@@ -36,8 +35,8 @@ def descend_by_coordinates(
     prepared = prepare(problem, settings, data, release)
     objective, noise = prepared.objective, release.noise_scale(GRADIENT)
     columns, state = as_columns(prepared), start_of(settings, prepared)
-    for sweeps in cd_rule.loops(settings):
-        noise_std = noise * cd_rule.COORDINATE_CLIP / math.sqrt(settings.passes * objective.size)
+    for sweeps in rules.loops(settings):
+        noise_std = noise * rules.COORDINATE_CLIP / math.sqrt(settings.passes * objective.size)
         clip = private_clip(problem, settings, prepared, state.weights, release, noise_std)
         set_limits(problem.loss, state, clip)
         refresh(columns, state, problem.loss)

@@ -12,8 +12,7 @@ from privlearn._core.problem import Problem
 from privlearn.solvers._common.histograms import EVEN
 from privlearn.solvers._common.objective import n_weights
 from privlearn.solvers._common.scaling import Scaling
-from privlearn.solvers.coordinate_descent import private_scales
-from privlearn.solvers.coordinate_descent import rules as cd_rule
+from privlearn.solvers.coordinate_descent import private_scales, rules
 from privlearn.solvers.coordinate_descent.rules import Settings
 
 __all__ = ["outlook"]
@@ -32,7 +31,7 @@ def outlook(problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecas
     repeats = {"all": settings.passes / AVERAGING, "cyclic": settings.passes, "greedy": 1.0}
     noise = plan.noise_scale(gradient) * clip / n / math.sqrt(repeats[settings.mode])
     if settings.mode != "all":
-        noise *= cd_rule.COORDINATE_CLIP / math.sqrt(size)
+        noise *= rules.COORDINATE_CLIP / math.sqrt(size)
     bend = problem.loss.smoothness * (1.0 if number else 0.7)
     pulled = noise / bend
     shrinkage = 1.0 / (1.0 + pulled**2 * size / (0.5 / 3.0 if number else 1.0))

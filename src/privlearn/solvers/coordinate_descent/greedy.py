@@ -11,8 +11,7 @@ from privlearn._core.problem import Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
 from privlearn.solvers.base import Solution
-from privlearn.solvers.coordinate_descent import loops
-from privlearn.solvers.coordinate_descent import rules as cd_rule
+from privlearn.solvers.coordinate_descent import loops, rules
 from privlearn.solvers.coordinate_descent.columns import (
     as_columns,
     proximal,
@@ -43,8 +42,8 @@ def descend_greedily(
     objective, noise = prepared.objective, release.noise_scale(GRADIENT)
     columns, state = as_columns(prepared), start_of(settings, prepared)
     sums = np.empty(objective.size)
-    share = cd_rule.COORDINATE_CLIP / math.sqrt(len(sums))
-    for steps in cd_rule.loops(settings):
+    share = rules.COORDINATE_CLIP / math.sqrt(len(sums))
+    for steps in rules.loops(settings):
         noise_std = noise * share * math.sqrt(steps / len(sums))
         clip = private_clip(problem, settings, prepared, state.weights, release, noise_std)
         set_limits(problem.loss, state, clip)

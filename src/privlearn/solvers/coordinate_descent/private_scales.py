@@ -27,7 +27,7 @@ from privlearn.solvers._common.objective import Objective
 from privlearn.solvers._common.row_count import rows_in_all
 from privlearn.solvers._common.row_source import store_rows
 from privlearn.solvers._common.scaling import Scaling
-from privlearn.solvers.coordinate_descent import rules as cd_rule
+from privlearn.solvers.coordinate_descent import rules
 from privlearn.solvers.coordinate_descent.rules import Settings
 
 __all__ = [
@@ -89,7 +89,7 @@ def _add_unseen(
     features and its target say nothing about it: a squared loss grows by half the square of its
     score on average, one with bounded slope by half the slope times the score.
     """
-    far = cd_rule.UNSEEN / scales  # in these units
+    far = rules.UNSEEN / scales  # in these units
     row = min(1.0, noise) / count  # without noise nothing is hidden
     penalty, own = objective.penalty, slice(len(far))
     if math.isfinite(problem.loss.lipschitz):
@@ -132,7 +132,7 @@ def private_curvature(prepared: Prepared, release: Releaser) -> Array:
     """Mean of u u' over rows u, each shortened to the length that rows typically have."""
     size = prepared.objective.scaling.width
     typical = float(prepared.squares.sum()) + prepared.objective.scaling.intercept_value**2
-    limit = cd_rule.LONGEST_ROW * typical
+    limit = rules.LONGEST_ROW * typical
     sums = BlockSum((size, size))
     for u in _dense_blocks(prepared):
         squares = np.einsum("ij,ij->i", u, u)
@@ -161,7 +161,7 @@ def _denoised(mean: Array, expected: Array, noise: float) -> Array:
     corrected = np.maximum(corrected, LEAST_DIAGONAL * expected) if noise > 0 else diagonal
     values, vectors = np.linalg.eigh(np.diag(corrected) + kept * off)
     left = noise * max(kept, LEAST_KEPT)
-    damped = np.maximum(values, 0.0) + cd_rule.DAMPING * left * math.sqrt(2.0 * size)
+    damped = np.maximum(values, 0.0) + rules.DAMPING * left * math.sqrt(2.0 * size)
     return np.asarray((vectors * damped) @ vectors.T)
 
 
@@ -214,7 +214,7 @@ def private_clip(
         longest=longest,
         rows=prepared.count,
         noise_std=noise_std / prepared.count * math.sqrt(len(weights)),
-        hidden=cd_rule.HIDDEN if settings.mode == "all" else 0.0,
+        hidden=rules.HIDDEN if settings.mode == "all" else 0.0,
         otherwise=2.0 * slope * math.sqrt(prepared.squares.sum() + 1.0),
     )
 

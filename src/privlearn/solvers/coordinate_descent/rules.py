@@ -10,12 +10,11 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from privlearn._core.plan import Norm
-from privlearn._core.problem import Adjacency, Budget, Problem
+from privlearn._core.problem import Budget, Problem
 from privlearn.solvers._common.objective import n_weights
 from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
 
-__all__ = ["Mode", "Settings", "loops", "mode_for", "weight"]
+__all__ = ["Mode", "Settings", "loops", "mode_for"]
 
 Mode = Literal["all", "cyclic", "greedy"]
 
@@ -56,16 +55,6 @@ class Settings:
             "lengths": LENGTHS if self.clip is None else 0.0,
         }
         return {name: share for name, share in shares.items() if share > 0.0}
-
-
-def weight(share: float, count: int, norm: Norm, adjacency: Adjacency) -> float:
-    """Noise multiplier, relative to the plan's scale, of releases that cost `share` of mu^2.
-
-    A release costs (distance between neighbours / noise)^2, and under `replace_one` that distance
-    is the diameter of the set that contributions lie in.
-    """
-    diameter = norm.diameter if adjacency.replaces else 1.0
-    return diameter * math.sqrt(count / share)
 
 
 def loops(settings: Settings) -> list[int]:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from privlearn._core.forecast import Forecast
 from privlearn._core.mechanisms import GUMBEL
-from privlearn._core.plan import FACTS, L2, LINF, OUTER, Plan, Release
+from privlearn._core.plan import FACTS, LINF, OUTER, Plan, Release
 from privlearn._core.problem import Budget, Problem, declared_numbers
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
@@ -23,8 +23,7 @@ from privlearn.solvers._common.memory import squares, stored_rows
 from privlearn.solvers._common.objective import n_weights
 from privlearn.solvers._common.row_count import count_release
 from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers, need_bounds
-from privlearn.solvers.coordinate_descent import private_scales
-from privlearn.solvers.coordinate_descent import rules as cd_rule
+from privlearn.solvers.coordinate_descent import private_scales, rules
 from privlearn.solvers.coordinate_descent.all_coordinates import descend_all
 from privlearn.solvers.coordinate_descent.cyclic import descend_by_coordinates
 from privlearn.solvers.coordinate_descent.forecast import outlook
@@ -106,11 +105,11 @@ class CoordinateDescent(SolverDefaults):
                 "features; give one mean square per feature"
             )
         mode = self._mode(problem, budget)
-        passes = int(self.passes or cd_rule.passes_for(mode, problem, budget))
+        passes = int(self.passes or rules.passes_for(mode, problem, budget))
         return Settings(
             mode=mode,
             passes=passes,
-            outer=int(self.outer or cd_rule.OUTER),
+            outer=int(self.outer or rules.OUTER),
             step_size=float(self.step_size or 1.0),
             clip=self.clip,
             smoothness=given,
@@ -122,16 +121,15 @@ class CoordinateDescent(SolverDefaults):
             return "greedy" if self.selection == "greedy" else "cyclic"
         if self.block is not None:
             return "all" if self.block == "all" else "cyclic"
-        return cd_rule.mode_for(problem, budget)
+        return rules.mode_for(problem, budget)
 
     def plan(self, problem: Problem, settings: Settings, scale: float) -> Plan:
         """Facts first, then every gradient, all with Gaussian noise but for a selection."""
-        return Plan(
-            releases=tuple(_private_releases(problem, settings) + _gradients(problem, settings)),
-            adjacency=problem.adjacency,
-            scale=scale,
-            rows=problem.n,
-            assumptions=problem.assumptions(),
+        gradients = [(release, None) for release in _gradients(problem, settings)]
+        return Plan.of(
+            problem,
+            scale,
+            [*_private_releases(problem, settings), *gradients],
             paper="DP-CD (Mangold et al. 2022), scales and curvature estimated privately, exact "
             "accounting",
         )
@@ -171,39 +169,27 @@ def _mean_squares(given: ArrayLike) -> tuple[float, ...]:
     return tuple(float(square) for square in squares)
 
 
-def _private_releases(problem: Problem, settings: Settings) -> list[Release]:
-    """What is estimated privately before and between the gradients."""
-    width, loops = problem.n_features + int(problem.fit_intercept), cd_rule.loops(settings)
+def _private_releases(problem: Problem, settings: Settings) -> list[tuple[Release, float]]:
+    """What is estimated privately before and between the gradients, with shares of the budget."""
+    width, loops = problem.n_features + int(problem.fit_intercept), rules.loops(settings)
     p = private_scales.magnitudes_of(problem)
     planned = {
         "magnitudes": histogram_release(private_scales.MAGNITUDES, MAGNITUDE_BINS, p),
-        "curvature": Release(private_scales.CURVATURE, (width * (width + 1) // 2,), 1.0, OUTER),
+        "curvature": Release(
+            private_scales.CURVATURE, (width * (width + 1) // 2,), 1.0, OUTER, stage=FACTS
+        ),
         "lengths": histogram_release(private_scales.LENGTHS, LENGTH_BINS, count=len(loops)),
     }
-    found = []
-    for what, share in settings.private_shares.items():
-        one = planned[what]
-        weight = cd_rule.weight(share, one.count, one.norm, problem.adjacency)
-        found.append(replace(one, weight=weight, stage=FACTS))
-    if problem.n is None:
-        weight = cd_rule.weight(cd_rule.COUNT, 1, L2, problem.adjacency)
-        found.insert(0, count_release(weight))
-    return found
+    found = [(planned[what], share) for what, share in settings.private_shares.items()]
+    return found if problem.n is not None else [(count_release(), rules.COUNT), *found]
 
 
 def _gradients(problem: Problem, settings: Settings) -> list[Release]:
     """The rest of the budget, in equal parts; a selection costs as much as a coordinate."""
-    rest = 1.0 - sum(settings.private_shares.values())
     size, passes = n_weights(problem), settings.passes
     if settings.mode == "all":
-        weight = cd_rule.weight(rest, passes, L2, problem.adjacency)
-        return [Release(private_scales.GRADIENT, (size,), 1.0, count=passes, weight=weight)]
+        return [Release(private_scales.GRADIENT, (size,), 1.0, count=passes)]
     if settings.mode == "cyclic":
-        count = passes * size
-        weight = cd_rule.weight(rest, count, L2, problem.adjacency)
-        return [Release(private_scales.GRADIENT, (1,), 1.0, count=count, weight=weight)]
-    weight = cd_rule.weight(rest / 2.0, passes, L2, problem.adjacency)
-    chosen = Release(
-        private_scales.CHOICE, (size,), 1.0, LINF, mechanism=GUMBEL, count=passes, weight=weight
-    )
-    return [chosen, Release(private_scales.GRADIENT, (1,), 1.0, count=passes, weight=weight)]
+        return [Release(private_scales.GRADIENT, (1,), 1.0, count=passes * size)]
+    chosen = Release(private_scales.CHOICE, (size,), 1.0, LINF, GUMBEL, count=passes)
+    return [chosen, Release(private_scales.GRADIENT, (1,), 1.0, count=passes)]

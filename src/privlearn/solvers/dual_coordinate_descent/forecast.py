@@ -11,7 +11,7 @@ from privlearn._core.forecast import Forecast
 from privlearn._core.plan import Plan
 from privlearn._core.problem import Problem
 from privlearn.solvers._common.scaling import Scaling
-from privlearn.solvers.dual_coordinate_descent import rules as scd_rule
+from privlearn.solvers.dual_coordinate_descent import rules
 from privlearn.solvers.dual_coordinate_descent.lengths import slopes_are_unknown
 from privlearn.solvers.dual_coordinate_descent.rules import Movement, Settings
 
@@ -33,7 +33,7 @@ def responses(
     """
     T = settings.steps
     follow = settings.rate / (1.0 + stiffness)
-    tail = max(1, math.ceil(scd_rule.AVERAGED * T))
+    tail = max(1, math.ceil(rules.AVERAGED * T))
     impulse, path = np.zeros(T + 1), np.zeros(T + 1)
     for track, noise, aim in ((impulse, 1.0, 0.0), (path, 0.0, 1.0)):
         v = w = 0.0
@@ -54,11 +54,11 @@ def outlook(problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecas
     length = scaling.typical_length
     number = problem.loss.has_unit
     clip = TYPICAL_ERROR * length if slopes_are_unknown(problem) else None
-    slack = scd_rule.slack_for(problem, settings.mu, n, length, clip)
+    slack = rules.slack_for(problem, settings.mu, n, length, clip)
     if settings.clip is not None:
         slack, length = settings.clip * settings.epochs, 1.0
-    movement = scd_rule.movement(problem, settings, slack, length, n)
-    bend = scd_rule.bend(problem.loss)
+    movement = rules.movement(problem, settings, slack, length, n)
+    bend = problem.loss.curvature
     curvature = n * scaling.spread * bend * (1.0 if number else 0.5)
     stiffness = movement.stiffness * length**2 * bend
     moved, shrinkage = responses(settings, movement, curvature, stiffness)

@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._core.plan import ONE_BIN, Release
+from privlearn._core.plan import Release
 from privlearn._core.problem import Problem
 from privlearn._core.releaser import Releaser
 from privlearn.solvers._common import histograms
@@ -41,11 +41,9 @@ def _histograms(problem: Problem) -> int:
     return 2 if slopes_are_unknown(problem) else 1
 
 
-def lengths_release(problem: Problem, weight: float) -> Release:
-    """The planned release, with its noise multiplier relative to the plan's scale."""
-    kinds = _histograms(problem)
-    diameter = ONE_BIN.diameter / 2.0 if problem.adjacency.replaces else 1.0  # the steps' is 2
-    return histogram_release(LENGTHS, LENGTH_BINS, kinds, weight=diameter * weight)
+def lengths_release(problem: Problem) -> Release:
+    """The planned release."""
+    return histogram_release(LENGTHS, LENGTH_BINS, _histograms(problem))
 
 
 def private_lengths(

@@ -11,9 +11,8 @@ import math
 from dataclasses import dataclass
 
 from privlearn._core.problem import Problem
-from privlearn._objective.losses import Loss
+from privlearn.solvers._common.batches import sampling_rate
 from privlearn.solvers._common.objective import n_weights
-from privlearn.solvers.sgd.rules import sampling_rate, slope
 
 __all__ = ["Movement", "Settings", "movement", "ramp", "slack_for", "timetable"]
 
@@ -68,11 +67,6 @@ def timetable(mu: float, epochs: int | None, rate: float | None) -> tuple[int, f
     return (STEPS if rate < 1.0 else FULL_STEPS), rate
 
 
-def bend(loss: Loss) -> float:
-    """Largest curvature; 1 where the slope jumps."""
-    return loss.smoothness if math.isfinite(loss.smoothness) else 1.0
-
-
 def slack_for(problem: Problem, mu: float, rows: float, length: float, clip: float | None) -> float:
     """How far all steps together may carry a row that is typically `length` long.
 
@@ -82,7 +76,7 @@ def slack_for(problem: Problem, mu: float, rows: float, length: float, clip: flo
     if clip is not None:
         return clip * _within_limits(CLIPPED_SLACK * signal**CLIPPED_GROWTH)
     steeper = 1.0 if math.isfinite(problem.loss.lipschitz) else STEEPER
-    return steeper * slope(problem.loss) * length * _within_limits(SLACK * signal**GROWTH)
+    return steeper * problem.loss.typical_slope * length * _within_limits(SLACK * signal**GROWTH)
 
 
 def _within_limits(slack: float) -> float:
@@ -97,8 +91,8 @@ def movement(
     All steps together carry a row by `slack`, and so the noise on v is about slack / mu.
     """
     steps, rate = settings.steps, settings.rate
-    curved = rows * bend(problem.loss) * length**2
-    wanted = slope(problem.loss) * length**2 * steps / (MAX_TRAVEL * settings.mu)
+    curved = rows * problem.loss.curvature * length**2
+    wanted = problem.loss.typical_slope * length**2 * steps / (MAX_TRAVEL * settings.mu)
     resistance = max(wanted, rate * curved)
     extrapolation = EXTRAPOLATION * min(1.0, resistance / curved) / rate
     return Movement(

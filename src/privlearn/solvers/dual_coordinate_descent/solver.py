@@ -21,6 +21,7 @@ from privlearn._core.releaser import Releaser
 from privlearn._core.sampling import FULL, Poisson
 from privlearn._data.bounded import BoundedData
 from privlearn.exceptions import PlanViolationError
+from privlearn.solvers._common.batches import LEAST_MULTIPLIER, at_once, batch_rate
 from privlearn.solvers._common.loops.row_products import StoredRows
 from privlearn.solvers._common.objective import Objective, n_weights
 from privlearn.solvers._common.prefetch import Prefetch
@@ -29,12 +30,10 @@ from privlearn.solvers._common.row_source import store_rows
 from privlearn.solvers._common.scaling import Scaling
 from privlearn.solvers._common.snr import gdp_mu
 from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers, need_bounds
-from privlearn.solvers.dual_coordinate_descent import loops
-from privlearn.solvers.dual_coordinate_descent import rules as scd_rule
+from privlearn.solvers.dual_coordinate_descent import loops, rules
 from privlearn.solvers.dual_coordinate_descent.forecast import outlook
 from privlearn.solvers.dual_coordinate_descent.lengths import lengths_release, private_lengths
 from privlearn.solvers.dual_coordinate_descent.rules import Settings
-from privlearn.solvers.sgd import rules as sgd_rule
 
 __all__ = ["DualCoordinateDescent"]
 
@@ -82,16 +81,12 @@ class DualCoordinateDescent(SolverDefaults):
         """Numbers that were given, and the rule's for the rest."""
         need_bounds(problem, self.name)
         mu = gdp_mu(problem, budget)
-        given = None if self.batch_size is None else sgd_rule.batch_rate(problem, self.batch_size)
-        steps, rate = scd_rule.timetable(mu, self.epochs, given)
+        given = None if self.batch_size is None else batch_rate(problem, self.batch_size)
+        steps, rate = rules.timetable(mu, self.epochs, given)
         return Settings(steps=steps, rate=rate, clip=self.clip, mu=mu)
 
     def plan(self, problem: Problem, settings: Settings, scale: float) -> Plan:
         """Lengths and, where it is private, the number of rows; then every step."""
-
-        def weight(share: float) -> float:
-            return sgd_rule.weight_beside(share, settings.rate, settings.steps)
-
         step = Release(
             name=STEP,
             shape=(n_weights(problem),),
@@ -99,17 +94,15 @@ class DualCoordinateDescent(SolverDefaults):
             sampling=FULL if settings.rate == 1.0 else Poisson(settings.rate),
             count=settings.steps,
         )
-        releases = [step]
+        parts: list[tuple[Release, float | None]] = [(step, None)]
         if settings.clip is None:
-            releases.insert(0, lengths_release(problem, weight(scd_rule.LENGTHS_SHARE)))
+            parts.insert(0, (lengths_release(problem), rules.LENGTHS_SHARE))
         if problem.n is None:
-            releases.insert(0, count_release(weight(scd_rule.COUNT_SHARE)))
-        return Plan(
-            releases=tuple(releases),
-            adjacency=problem.adjacency,
-            scale=max(scale, sgd_rule.LEAST_MULTIPLIER),
-            rows=problem.n,
-            assumptions=problem.assumptions(),
+            parts.insert(0, (count_release(), rules.COUNT_SHARE))
+        return Plan.of(
+            problem,
+            max(scale, LEAST_MULTIPLIER),
+            parts,
             paper="DP-SCD (Damaskinos et al. 2021), dual variables not released, exact accounting",
         )
 
@@ -122,12 +115,12 @@ class DualCoordinateDescent(SolverDefaults):
         rows, unit = store_rows(scaling, data), problem.loss.auxiliary.dual_unit
         objective = Objective.of(problem, scaling, total, auxiliary_unit=unit)
         length, slack = _lengths(problem, settings, rows, data.present(), total, release)
-        movement = scd_rule.movement(problem, settings, slack, length, total)
+        movement = rules.movement(problem, settings, slack, length, total)
         state = objective.state(
             step_size=total / movement.resistance,
             momentum=0.0,
             divisor=total,
-            first_averaged=settings.steps - math.ceil(scd_rule.AVERAGED * settings.steps),
+            first_averaged=settings.steps - math.ceil(rules.AVERAGED * settings.steps),
         )
         dual = loops.Dual(
             variables=np.zeros((data.n, problem.loss.outputs)),
@@ -135,7 +128,7 @@ class DualCoordinateDescent(SolverDefaults):
             clip=movement.clip,
             stiffness=movement.stiffness,
             extrapolation=movement.extrapolation,
-            ramp=scd_rule.ramp(problem, settings, movement.clip, length),
+            ramp=rules.ramp(problem, settings, movement.clip, length),
             gain=settings.rate,
         )
         drawn = Prefetch(
@@ -144,7 +137,7 @@ class DualCoordinateDescent(SolverDefaults):
             data.n,
             clip=1.0,
             count=settings.steps,
-            at_once=sgd_rule.at_once(problem, settings.rate),
+            at_once=at_once(problem, settings.rate),
         )
         done = 0
         for steps in drawn:
@@ -170,4 +163,4 @@ def _lengths(
     if settings.clip is not None:
         return 1.0, settings.clip * settings.epochs
     length, clip = private_lengths(problem, rows, present, total, settings.mu, release)
-    return length, scd_rule.slack_for(problem, settings.mu, total, length, clip)
+    return length, rules.slack_for(problem, settings.mu, total, length, clip)

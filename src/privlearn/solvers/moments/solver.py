@@ -35,7 +35,7 @@ __all__ = ["SufficientStatistics"]
 
 Array = NDArray[np.float64]
 MOMENTS = "second moments"
-COUNT_SHARE = 0.02  # of the matrix's cost (in mu^2), for the number of rows where nothing tells it
+COUNT_SHARE = 0.02  # of the budget (in mu^2), for the number of rows where nothing tells it
 
 
 @dataclass(frozen=True)
@@ -80,15 +80,9 @@ class SufficientStatistics(SolverDefaults):
         release = Release(
             name=MOMENTS, shape=(size * (size + 1) // 2,), clip=settings.squared_norm, norm=OUTER
         )
-        count = count_release(1.0 / math.sqrt(COUNT_SHARE))
-        return Plan(
-            releases=(release, count) if _counts(problem) else (release,),
-            adjacency=problem.adjacency,
-            scale=scale,
-            rows=problem.n,
-            assumptions=problem.assumptions(),
-            paper="noisy second moments (Dwork et al. 2014; AdaSSP: Wang 2018)",
-        )
+        count = [(count_release(), COUNT_SHARE)] if _counts(problem) else []
+        paper = "noisy second moments (Dwork et al. 2014; AdaSSP: Wang 2018)"
+        return Plan.of(problem, scale, [(release, None), *count], paper)
 
     def solve(
         self, problem: Problem, settings: Scaling, data: BoundedData, release: Releaser

@@ -14,7 +14,6 @@ from privlearn._core.problem import Budget, Level, Problem
 from privlearn.accounting.gaussian import equivalent_mu
 from privlearn.solvers._common.objective import n_weights
 from privlearn.solvers._common.snr import public_n_or_default
-from privlearn.solvers.sgd.rules import largest_step, slope
 
 __all__ = [
     "Settings",
@@ -34,7 +33,7 @@ MAX_TRAVEL, MAX_TRAVEL_OF_NUMBERS = 2.0, 0.4  # how far noise may move a score; 
 CLEAR = 300.0  # signal per root of the weights at which nothing needs to be clipped
 LEAST_CLIP = 0.25
 LEAST_BATCHES, MOST_BATCHES = 10, 1000
-COUNT_SHARE = 0.05  # of epsilon (Gaussian: of mu), for the number of rows where it is private
+COUNT_SHARE = 0.05  # of epsilon (Gaussian: of mu^2), for the number of rows where it is private
 
 
 @dataclass(frozen=True)
@@ -98,7 +97,7 @@ def max_travel(problem: Problem) -> float:
 def clip(problem: Problem, signal: float) -> float:
     """Largest length of a gradient: short where noise is the problem, whole where it is not."""
     clear = signal / math.sqrt(n_weights(problem)) / CLEAR
-    return slope(problem.loss) * min(1.0, max(LEAST_CLIP, math.sqrt(clear)))
+    return problem.loss.typical_slope * min(1.0, max(LEAST_CLIP, math.sqrt(clear)))
 
 
 def batches(problem: Problem, signal: float, clip: float) -> int:
@@ -107,7 +106,7 @@ def batches(problem: Problem, signal: float, clip: float) -> int:
     Steps of size h over T batches go h T far; noise in a batch's mean is T times that in the mean
     of all rows, and T of them add up to T^(3/2) h: more batches mean more noise.
     """
-    wanted = max_travel(problem) * signal / clip * (1.0 - MOMENTUM) / largest_step(problem)
+    wanted = max_travel(problem) * signal / clip * (1.0 - MOMENTUM) / problem.loss.largest_step
     most = min(MOST_BATCHES, max(1, public_n_or_default(problem)))
     return int(min(max(wanted ** (2.0 / 3.0), LEAST_BATCHES), most))
 
@@ -115,4 +114,4 @@ def batches(problem: Problem, signal: float, clip: float) -> int:
 def steady_step(problem: Problem, noise: float, batches: int) -> float:
     """Step until `noise` on each number of a batch's mean moves a score by `max_travel`."""
     wanted = max_travel(problem) / (noise * math.sqrt(batches)) * (1.0 - MOMENTUM)
-    return min(wanted, largest_step(problem))
+    return min(wanted, problem.loss.largest_step)

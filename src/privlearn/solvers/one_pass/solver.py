@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import ClassVar
 
 import numpy as np
@@ -22,16 +23,16 @@ from privlearn._core.sampling import Disjoint
 from privlearn._data.bounded import BoundedData
 from privlearn._objective.losses import LOSSES
 from privlearn.exceptions import InvalidBudgetError, UnsupportedCombinationError
+from privlearn.solvers._common.batches import batch_rate
+from privlearn.solvers._common.forecast import outlook_of_steps
 from privlearn.solvers._common.objective import n_weights
-from privlearn.solvers._common.row_count import COUNT, count_release, weight_of_count
+from privlearn.solvers._common.row_count import COUNT, count_release
 from privlearn.solvers._common.row_source import make_row_source
 from privlearn.solvers._common.scaling import Scaling
 from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers, need_bounds
-from privlearn.solvers.one_pass import rules as one_pass_rule
+from privlearn.solvers.one_pass import rules
 from privlearn.solvers.one_pass.rules import Settings
 from privlearn.solvers.one_pass.state import OnePassState
-from privlearn.solvers.sgd.forecast import outlook_of_steps
-from privlearn.solvers.sgd.rules import batch_rate
 
 __all__ = ["GRADIENT", "OnePassSGD", "deviation_of"]
 
@@ -103,10 +104,10 @@ class OnePassSGD(SolverDefaults):
                 "schedule='inverse' divides by the weight of an L2 penalty, and there is none; "
                 "choose schedule='sqrt', or a penalty"
             )
-        law = NOISES[self.noise] if self.noise else one_pass_rule.mechanism(problem, budget)
-        signal = one_pass_rule.signal(problem, law, budget)
-        clip = self.clip or one_pass_rule.clip(problem, signal)
-        batches = one_pass_rule.batches(problem, signal, clip)
+        law = NOISES[self.noise] if self.noise else rules.mechanism(problem, budget)
+        signal = rules.signal(problem, law, budget)
+        clip = self.clip or rules.clip(problem, signal)
+        batches = rules.batches(problem, signal, clip)
         if self.batch_size is not None:
             batches = max(1, round(1.0 / batch_rate(problem, self.batch_size)))
         return Settings(
@@ -129,19 +130,15 @@ class OnePassSGD(SolverDefaults):
             sampling=Disjoint(settings.batches, dealt=problem.n is None),
             count=settings.batches,
         )
-        weight = weight_of_count(settings.mechanism, one_pass_rule.COUNT_SHARE)
-        count = count_release(weight, settings.mechanism)
-        releases = (gradient,) if problem.n is not None else (count, gradient)
-        return Plan(
-            releases=tuple(
-                one for release in releases for one in _by_level(release, problem, settings)
-            ),
-            adjacency=problem.adjacency,
-            scale=scale,
-            rows=problem.n,
-            assumptions=problem.assumptions(),
+        count = (count_release(settings.mechanism), rules.COUNT_SHARE)
+        plan = Plan.of(
+            problem,
+            scale,
+            [(gradient, None)] if problem.n is not None else [count, (gradient, None)],
             paper="One-pass SGD (Song, Chaudhuri, Sarwate 2013), disjoint batches, a release each",
         )
+        by_level = (_by_level(release, problem, settings) for release in plan.releases)
+        return replace(plan, releases=tuple(chain.from_iterable(by_level)))
 
     def solve(
         self, problem: Problem, settings: Settings, data: BoundedData, release: Releaser
@@ -180,10 +177,10 @@ class OnePassSGD(SolverDefaults):
             problem,
             n,
             noise=noise,
-            step=one_pass_rule.steady_step(problem, noise, settings.batches),
+            step=rules.steady_step(problem, noise, settings.batches),
             steps=settings.batches,
-            momentum=one_pass_rule.MOMENTUM,
-            averaged=one_pass_rule.AVERAGED,
+            momentum=rules.MOMENTUM,
+            averaged=rules.AVERAGED,
         )
 
 
@@ -199,7 +196,7 @@ def _by_level(release: Release, problem: Problem, settings: Settings) -> list[Re
     if not problem.levels:
         return [release]
     noises = [
-        one_pass_rule.multiplier(problem, settings.mechanism, settings.budget, level.epsilon)
+        rules.multiplier(problem, settings.mechanism, settings.budget, level.epsilon)
         for level in problem.levels
     ]
     noises = [noise * (1.0 + _rounded(problem, noise)) for noise in noises]

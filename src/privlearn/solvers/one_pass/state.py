@@ -14,9 +14,8 @@ from privlearn.solvers._common.loops import sgd
 from privlearn.solvers._common.loops.sgd import SGDState
 from privlearn.solvers._common.objective import Objective
 from privlearn.solvers._common.scaling import Scaling
-from privlearn.solvers.one_pass import rules as one_pass_rule
+from privlearn.solvers.one_pass import rules
 from privlearn.solvers.one_pass.rules import Settings
-from privlearn.solvers.sgd.rules import largest_step
 
 __all__ = ["OnePassState"]
 
@@ -62,7 +61,7 @@ class OnePassState:
         steady = settings.schedule is None and ends is not None
         first = objective.state(
             step_size=1.0,
-            momentum=one_pass_rule.MOMENTUM if steady else 0.0,
+            momentum=rules.MOMENTUM if steady else 0.0,
             divisor=1.0,
             first_averaged=0,
         )
@@ -107,11 +106,11 @@ class OnePassState:
             wanted = (given or 1.0) / (curvature * self.taken) if curvature > 0.0 else 0.0
             return min(wanted, LONGEST)
         if self.ends is not None and rule in (None, "constant"):
-            return given or one_pass_rule.steady_step(self.problem, self.noise, self.ends)
+            return given or rules.steady_step(self.problem, self.noise, self.ends)
         if given is not None:
             return given / (math.sqrt(self.taken) if rule != "constant" else 1.0)
-        wanted = one_pass_rule.max_travel(self.problem) / (self.noise * math.sqrt(self.taken))
-        return min(wanted, largest_step(self.problem))
+        wanted = rules.max_travel(self.problem) / (self.noise * math.sqrt(self.taken))
+        return min(wanted, self.problem.loss.largest_step)
 
     def _curvature(self) -> float:
         """The least weight of the L2 penalty on a feature that can move."""
@@ -139,7 +138,7 @@ class OnePassState:
         if self.ends is None:
             share = (LATE + 1.0) / (self.taken + LATE)
         else:
-            first = self.ends - math.ceil(one_pass_rule.AVERAGED * self.ends)
+            first = self.ends - math.ceil(rules.AVERAGED * self.ends)
             share = 1.0 / max(1, self.taken - first)
         average = self.sgd.average
         average += share * (self.weights - average)

@@ -15,7 +15,6 @@ from privlearn._objective.losses import Loss
 from privlearn.accounting.gaussian import equivalent_mu
 from privlearn.solvers._common.objective import n_weights
 from privlearn.solvers._common.snr import public_n_or_default
-from privlearn.solvers.sgd.rules import slope
 
 __all__ = [
     "Settings",
@@ -56,7 +55,7 @@ def slope_clip(loss: Loss) -> float:
     """Largest slope of a score; where it bounds the slopes of several together, none is cut."""
     if loss.outputs > 1 and math.isfinite(loss.lipschitz):
         return math.inf
-    return SLOPE_CLIP * slope(loss) / math.sqrt(loss.outputs)
+    return SLOPE_CLIP * loss.typical_slope / math.sqrt(loss.outputs)
 
 
 def steepest(loss: Loss, slope_clip: float) -> float:

@@ -24,11 +24,11 @@ from privlearn._objective.prox import write_prox
 from privlearn.exceptions import UnsupportedCombinationError
 from privlearn.solvers._common.loops import sequential_sgd
 from privlearn.solvers._common.objective import Objective, n_weights
-from privlearn.solvers._common.row_count import count_release, rows_in_all, weight_of_count
+from privlearn.solvers._common.row_count import count_release, rows_in_all
 from privlearn.solvers._common.row_source import ScaledRows, make_row_source
 from privlearn.solvers._common.scaling import Scaling
 from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers, need_bounds
-from privlearn.solvers.output_perturbation import rules as output_rule
+from privlearn.solvers.output_perturbation import rules
 from privlearn.solvers.output_perturbation.rules import Settings
 
 __all__ = ["OutputPerturbation"]
@@ -88,17 +88,17 @@ class OutputPerturbation(SolverDefaults):
         """Numbers that were given, and the rule's for the rest."""
         need_bounds(problem, self.name)
         self._refuse_cut_of_many(problem)
-        slope_clip = self.clip or output_rule.slope_clip(problem.loss)
+        slope_clip = self.clip or rules.slope_clip(problem.loss)
         if budget.delta == 0 and self.sampling != "permuted":
             raise UnsupportedCombinationError(
                 f"sampling={self.sampling!r} needs delta > 0, because a row may come often; set "
                 "delta, or use sampling='permuted'"
             )
         self._need_bounded_visits(problem, slope_clip)
-        law, modulus = output_rule.mechanism(budget), _modulus(problem)
+        law, modulus = rules.mechanism(budget), _modulus(problem)
         epochs, step = self.epochs or 1, self.step_size
         if step is None:
-            epochs, step = output_rule.choose_steps(
+            epochs, step = rules.choose_steps(
                 problem, budget, law, slope_clip, modulus, self.epochs
             )
         if step * problem.loss.smoothness >= 2.0 * SURELY_BELOW_ONE:
@@ -110,7 +110,7 @@ class OutputPerturbation(SolverDefaults):
             epochs=epochs,
             step_size=step,
             slope_clip=slope_clip,
-            radius=output_rule.radius(problem, step, epochs),
+            radius=rules.radius(problem, step, epochs),
             visit=self._visit(problem, step, epochs, slope_clip, modulus),
             sampling=self.sampling,
             mechanism=law,
@@ -131,10 +131,10 @@ class OutputPerturbation(SolverDefaults):
     ) -> float:
         """How far one visit moves the result: on average over epochs, or at most."""
         if self.sampling == "permuted":
-            return output_rule.moved(problem, step, epochs, slope_clip, modulus, visits=epochs)
-        if not math.isfinite(output_rule.steepest(problem.loss, slope_clip)):
-            slope_clip = output_rule.growth(step, epochs * float(problem.n or 1))
-        return output_rule.moved(problem, step, epochs, slope_clip, 0.0, visits=1)
+            return rules.moved(problem, step, epochs, slope_clip, modulus, visits=epochs)
+        if not math.isfinite(rules.steepest(problem.loss, slope_clip)):
+            slope_clip = rules.growth(step, epochs * float(problem.n or 1))
+        return rules.moved(problem, step, epochs, slope_clip, 0.0, visits=1)
 
     def _need_bounded_visits(self, problem: Problem, slope_clip: float) -> None:
         if problem.n is None and self.sampling != "permuted":
@@ -142,7 +142,7 @@ class OutputPerturbation(SolverDefaults):
                 f"sampling={self.sampling!r} needs a public number of rows, and with "
                 f"adjacency={problem.adjacency.value!r} it is private; use sampling='permuted'"
             )
-        if math.isfinite(output_rule.steepest(problem.loss, slope_clip)):
+        if math.isfinite(rules.steepest(problem.loss, slope_clip)):
             return
         boxed = any(side > 0 for side in problem.penalty.low) or any(
             side < 0 for side in problem.penalty.high
@@ -156,9 +156,9 @@ class OutputPerturbation(SolverDefaults):
     def plan(self, problem: Problem, settings: Settings, scale: float) -> Plan:
         """The weights, once; the number of rows where it is private."""
         rows = (
-            Permuted(settings.epochs, output_rule.BLOCKS, dealt=problem.n is None)
+            Permuted(settings.epochs, rules.BLOCKS, dealt=problem.n is None)
             if settings.sampling == "permuted"
-            else WithReplacement(settings.epochs, problem.n or 1, output_rule.BLOCKS)
+            else WithReplacement(settings.epochs, problem.n or 1, rules.BLOCKS)
         )
         weights = Release(
             name=WEIGHTS,
@@ -167,14 +167,11 @@ class OutputPerturbation(SolverDefaults):
             mechanism=settings.mechanism,
             sampling=rows,
         )
-        weight = weight_of_count(settings.mechanism, output_rule.COUNT_SHARE) / settings.epochs
-        count = count_release(weight, settings.mechanism)
-        return Plan(
-            releases=(weights,) if problem.n is not None else (count, weights),
-            adjacency=problem.adjacency,
-            scale=scale,
-            rows=problem.n,
-            assumptions=problem.assumptions(),
+        count = (count_release(settings.mechanism), rules.COUNT_SHARE)
+        return Plan.of(
+            problem,
+            scale,
+            [(weights, None)] if problem.n is not None else [count, (weights, None)],
             paper="SGD with output perturbation (Wu et al. 2017; Wang, Guo 2024), exact accounting",
         )
 
@@ -209,12 +206,12 @@ def _descended(
     compiled, weights = objective.compiled(settings.slope_clip), objective.start()
     average, length = np.zeros_like(weights), float(np.linalg.norm(weights))
     blocks = len(steps.batches.starts) - 1
-    first = blocks - math.ceil(output_rule.AVERAGED * output_rule.BLOCKS)
+    first = blocks - math.ceil(rules.AVERAGED * rules.BLOCKS)
     step, radius = settings.step_size, settings.radius
     for k in range(blocks):
         for some, batch in rows.batches(steps.rows(k)):
             length = sequential_sgd.visit_rows(some, batch, compiled, step, radius, weights, length)
-        write_prox(objective.penalty, step * total / output_rule.BLOCKS, weights)
+        write_prox(objective.penalty, step * total / rules.BLOCKS, weights)
         if k >= first:
             average += (weights - average) / (k + 1 - first)
     return average

@@ -18,6 +18,8 @@ from privlearn._core.releaser import ReleaseBatch, Releaser
 from privlearn._core.sampling import FULL, Poisson
 from privlearn._data.bounded import BoundedData
 from privlearn.exceptions import PlanViolationError
+from privlearn.solvers._common.batches import LEAST_MULTIPLIER, at_once, batch_rate, sampling_rate
+from privlearn.solvers._common.forecast import outlook_of_steps
 from privlearn.solvers._common.loops import sgd
 from privlearn.solvers._common.loops.sgd import SGDState
 from privlearn.solvers._common.objective import Objective, n_weights
@@ -34,9 +36,8 @@ from privlearn.solvers.base import (
     check_shares,
     need_bounds,
 )
-from privlearn.solvers.sgd import rules as sgd_rule
-from privlearn.solvers.sgd.forecast import outlook
-from privlearn.solvers.sgd.rules import Settings, at_once, batch_rate, weight_beside
+from privlearn.solvers.sgd import rules
+from privlearn.solvers.sgd.rules import Settings
 
 __all__ = ["SGD"]
 
@@ -96,10 +97,10 @@ class SGD(SolverDefaults):
         """Numbers that were given, and the rule's for the rest."""
         need_bounds(problem, self.name)
         mu, width = gdp_mu(problem, budget), problem.n_features + int(problem.fit_intercept)
-        clip = self.clip or sgd_rule.clip(problem, mu)
-        momentum = sgd_rule.MOMENTUM if self.momentum is None else self.momentum
-        steps = self.steps or sgd_rule.steps(problem, mu, clip, momentum)
-        rate = sgd_rule.sampling_rate(steps, mu)
+        clip = self.clip or rules.clip(problem, mu)
+        momentum = rules.MOMENTUM if self.momentum is None else self.momentum
+        steps = self.steps or rules.steps(problem, mu, clip, momentum)
+        rate = sampling_rate(steps, mu)
         if self.batch_size is not None:
             rate = batch_rate(problem, self.batch_size)
         return Settings(
@@ -107,7 +108,7 @@ class SGD(SolverDefaults):
             rate=rate,
             clip=clip,
             momentum=momentum,
-            averaged=sgd_rule.AVERAGED if self.average is None else self.average,
+            averaged=rules.AVERAGED if self.average is None else self.average,
             step_size=self.step_size,
             mu=mu,
             stored=public_n_or_default(problem) * width <= KEPT,
@@ -122,14 +123,11 @@ class SGD(SolverDefaults):
             sampling=FULL if settings.rate == 1.0 else Poisson(settings.rate),
             count=settings.steps,
         )
-        weight = weight_beside(sgd_rule.COUNT_SHARE, settings.rate, settings.steps)
-        releases = (gradient,) if problem.n is not None else (count_release(weight), gradient)
-        return Plan(
-            releases=releases,
-            adjacency=problem.adjacency,
-            scale=max(scale, sgd_rule.LEAST_MULTIPLIER),
-            rows=problem.n,
-            assumptions=problem.assumptions(),
+        count = [(count_release(), rules.COUNT_SHARE)] if problem.n is None else []
+        return Plan.of(
+            problem,
+            max(scale, LEAST_MULTIPLIER),
+            [*count, (gradient, None)],
             paper="DP-SGD (Song et al. 2013; Abadi et al. 2016), Poisson batches, exact accounting",
         )
 
@@ -151,7 +149,7 @@ class SGD(SolverDefaults):
         objective = Objective.of(problem, scaling, total, auxiliary_unit=unit)
         rows = make_row_source(scaling, data, stored=settings.stored)
         state = objective.state(
-            step_size=sgd_rule.step_size(problem, settings, total),
+            step_size=rules.step_size(problem, settings, total),
             momentum=settings.momentum,
             divisor=settings.rate * total,
             first_averaged=settings.steps - math.ceil(settings.averaged * settings.steps),
@@ -164,7 +162,15 @@ class SGD(SolverDefaults):
 
     def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
         """Noise on the weights for evenly spread, independent features and a quadratic loss."""
-        return outlook(problem, settings, plan, n)
+        return outlook_of_steps(
+            problem,
+            n,
+            noise=plan.noise_scale(plan.releases[-1]) / (settings.rate * n),
+            step=rules.step_size(problem, settings, n),
+            steps=settings.steps,
+            momentum=settings.momentum,
+            averaged=settings.averaged,
+        )
 
 
 def _take_steps(

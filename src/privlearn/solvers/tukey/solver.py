@@ -125,30 +125,16 @@ class Tukey(SolverDefaults):
     def plan(self, problem: Problem, settings: Settings, scale: float) -> Plan:
         """The test and the draw, and the number of rows where the number of models needs it."""
         counted = settings.models is None
-        rest = 1.0 - COUNT_SHARE if counted else 1.0
-        test = Release(
-            name=TEST,
-            shape=(1,),
-            clip=1.0,
-            norm=ONE_MODEL,
-            mechanism=LAPLACE,
-            weight=1.0 / (rest * TEST_SHARE),
-        )
+        test = Release(TEST, (1,), clip=1.0, norm=ONE_MODEL, mechanism=LAPLACE)
         draw = Release(
-            name=DRAW,
-            shape=(_width(problem),),
-            clip=1.0,
-            norm=ONE_MODEL,
-            mechanism=DepthDraw(settings.delta),
-            weight=1.0 / (rest * (1.0 - TEST_SHARE)),
+            DRAW, (_width(problem),), 1.0, norm=ONE_MODEL, mechanism=DepthDraw(settings.delta)
         )
-        count = fewest_rows_release(1.0 / COUNT_SHARE)
-        return Plan(
-            releases=(count, test, draw) if counted else (test, draw),
-            adjacency=problem.adjacency,
-            scale=scale,
-            rows=problem.n,
-            assumptions=problem.assumptions(),
+        count = [(fewest_rows_release(), COUNT_SHARE)] if counted else []
+        rest = 1.0 - COUNT_SHARE if counted else 1.0
+        return Plan.of(
+            problem,
+            scale,
+            [*count, (test, rest * TEST_SHARE), (draw, None)],
             paper="Tukey mechanism (Amin et al. 2023; Dick et al. 2023), replaced models, "
             "exact volumes",
         )

@@ -1,4 +1,4 @@
-"""What SGD's noise will do to a model: exact for a quadratic loss, an outlook for the others."""
+"""What noise on gradients will do to a model: exact for a quadratic loss, an outlook for others."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.forecast import Forecast
-from privlearn._core.plan import Plan
 from privlearn._core.problem import Problem
 from privlearn.solvers._common.scaling import Scaling
-from privlearn.solvers.sgd import rules as sgd_rule
-from privlearn.solvers.sgd.rules import Settings
 
-__all__ = ["outlook", "outlook_of_steps", "responses"]
+__all__ = ["outlook_of_steps", "responses"]
 
 Array = NDArray[np.float64]
 
@@ -40,19 +37,6 @@ def responses(
     return moved, float(curvature * moved.sum())
 
 
-def outlook(problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
-    """Noise of `SGD` for evenly spread, independent features."""
-    return outlook_of_steps(
-        problem,
-        n,
-        noise=plan.noise_scale(plan.releases[-1]) / (settings.rate * n),
-        step=sgd_rule.step_size(problem, settings, n),
-        steps=settings.steps,
-        momentum=settings.momentum,
-        averaged=settings.averaged,
-    )
-
-
 def outlook_of_steps(
     problem: Problem,
     n: int,
@@ -63,11 +47,9 @@ def outlook_of_steps(
     momentum: float,
     averaged: float,
 ) -> Forecast:
-    """The same for any steps along gradients with `noise` on each number of their mean."""
+    """Steps along gradients with `noise` on each number of their mean, for independent features."""
     scaling = Scaling.for_gradients(problem)
-    number = problem.loss.has_unit
-    bend = problem.loss.smoothness if math.isfinite(problem.loss.smoothness) else 1.0
-    curvature = scaling.spread * bend * (1.0 if number else 0.5)
+    curvature = scaling.spread * problem.loss.curvature * (1.0 if problem.loss.has_unit else 0.5)
     moved, shrinkage = responses(steps, momentum, averaged, step, curvature)
     deviation = noise * float(np.linalg.norm(moved))
     more = "; scores are log-odds" if problem.loss.log_odds else ""
