@@ -206,8 +206,8 @@ def read_table(
         Whether names and number of the features are set, or compared, as in `read_features`.
     """
     n_is_public = Adjacency(estimator.adjacency).n_is_public
-    how, strict = estimator.on_invalid, estimator.on_invalid == "raise"
-    features = read_features(estimator, X, reset=reset, n_is_public=n_is_public, on_invalid=how)
+    strict = estimator.on_invalid == "raise"
+    features = read_features(estimator, X, reset=reset, n_is_public=n_is_public, strict=strict)
     if y is None:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, "
@@ -234,7 +234,7 @@ def read_features(
     *,
     reset: bool,
     n_is_public: bool = True,
-    on_invalid: str = "raise",
+    strict: bool = True,
 ) -> Features:
     """Read X as a 2-d float32 or float64 array or a CSR array, and check names and number.
 
@@ -248,13 +248,13 @@ def read_features(
         True in `fit`, which sets names and number; False in `predict`, which compares them.
     n_is_public : bool, default=True
         Whether an error may name the number of rows.
-    on_invalid : {"raise", "drop"}, default="raise"
-        Whether a cell that is no number is refused, or NaN.
+    strict : bool, default=True
+        Whether a cell that is no number is refused; otherwise it is NaN.
     """
     from sklearn.utils.validation import validate_data
 
     width = _declared_width(estimator) if reset else getattr(estimator, "n_features_in_", None)
-    features = rows_and_columns(X, strict=on_invalid == "raise", width=width)
+    features = rows_and_columns(X, strict=strict, width=width)
     if features.shape[1] == 0:
         rows = features.shape[0] if n_is_public else 0
         raise ValueError(

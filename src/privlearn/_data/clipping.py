@@ -7,15 +7,11 @@ clipped row obeys *both* limits: solvers that centre a box rely on it (algorithm
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.problem import Bounds, feature_norm, nearest_to_zero
-
-if TYPE_CHECKING:
-    from privlearn._data.reading import Features
+from privlearn._data.reading import Features
 
 __all__ = ["clip_rows", "feature_limit", "within"]
 

@@ -33,6 +33,7 @@ __all__ = [
 
 Features: TypeAlias = "NDArray[np.floating] | csr_array"
 SPARSE = ("sparray", "spmatrix")  # kinds of scipy.sparse
+ONE_VALUE = (str, bytes, bytearray)  # rather than a container of rows
 LONGEST_ROW = 10**6  # of a row that has to be copied to be read
 
 
@@ -57,7 +58,7 @@ def rows_and_columns(X: object, *, strict: bool, width: int | None = None) -> Fe
         frame = _frame(X, strict)
         if frame is not None:
             return frame
-        if isinstance(X, Sequence) and not (_is_single(X) or isinstance(X, memoryview)):
+        if isinstance(X, Sequence) and not isinstance(X, (*ONE_VALUE, memoryview)):
             return _lists(list(X), strict, width)
     array = plain_array(X, "X")
     if array.ndim != 2:
@@ -71,11 +72,6 @@ def _wrong_dimensions(dimensions: int) -> ValueError:
         "Reshape your data with array.reshape(-1, 1) if it is one feature, or with "
         "array.reshape(1, -1) if it is one row"
     )
-
-
-def _is_single(X: object) -> bool:
-    """Whether X is one value rather than a container of rows."""
-    return isinstance(X, str | bytes | bytearray)
 
 
 def plain_array(values: object, what: str) -> NDArray[Any]:
@@ -100,7 +96,7 @@ def plain_array(values: object, what: str) -> NDArray[Any]:
 
 def _to_numpy(values: object, what: str) -> NDArray[Any]:
     """Whatever says that it is an array; an error of its own may quote what it holds."""
-    single = _is_single(values) or isinstance(values, Mapping | Set) or np.isscalar(values)
+    single = isinstance(values, (*ONE_VALUE, Mapping, Set)) or np.isscalar(values)
     made = isinstance(values, memoryview) or hasattr(values, "__array_interface__")
     if not single and (made or hasattr(values, "__array__")):
         with suppress(Exception):
@@ -150,7 +146,7 @@ def _row(row: Any) -> Sequence[Any] | None:  # noqa: ANN401
         return row
     with suppress(Exception):
         nested = isinstance(row, np.ndarray) and row.ndim != 1
-        if not (nested or _is_single(row) or isinstance(row, Mapping | Set)):
+        if not (nested or isinstance(row, (*ONE_VALUE, Mapping, Set))):
             return list(row) if 0 <= len(row) <= LONGEST_ROW else None
     return None
 

@@ -172,11 +172,11 @@ def _lists(X: lil_array) -> Entries:
 def _diagonals(X: dia_array) -> Entries:
     """Value k of the diagonal with offset d is in row k - d and column k."""
     n, p = X.shape
-    offsets, values = _integers(X.offsets, "offsets").tolist(), _values(X.data, 2)
-    if len(offsets) != len(values) or len(set(offsets)) != len(offsets):
+    offsets, values = _integers(X.offsets, "offsets"), _values(X.data, 2)
+    if not len(values) == len(offsets) == len(set(offsets.tolist())):
         raise _refuse("its diagonals and their offsets do not fit")
-    column, offset = np.arange(values.shape[1]), np.array(offsets, dtype=np.int64)[:, None]
-    row = column - offset  # of shape (diagonals, columns), as the values are
+    column = np.arange(values.shape[1])
+    row = column - offsets[:, None]  # of shape (diagonals, columns), as the values are
     inside = (row >= 0) & (row < n) & (column < p)
     return Entries(values[inside], row[inside], np.broadcast_to(column, row.shape)[inside])
 

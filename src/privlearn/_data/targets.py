@@ -16,6 +16,8 @@ from privlearn.exceptions import UnsupportedCombinationError
 
 __all__ = ["one_column", "target_numbers"]
 
+LISTS = (list, tuple, np.ndarray)
+
 
 def one_column(y: object, *, strict: bool = True) -> NDArray[Any]:
     """Y as a 1-d array: of numbers or text as it is, or of the cells themselves.
@@ -65,20 +67,14 @@ def _from_pandas(y: Any) -> NDArray[Any] | None:  # noqa: ANN401
 
 def _from_list(cells: list[Any], strict: bool) -> NDArray[Any]:
     """Cells as they are; one that is a list of one value is that value."""
-    if not any(issubclass(kind, list | tuple | np.ndarray) for kind in set(map(type, cells))):
+    if not any(issubclass(kind, LISTS) for kind in set(map(type, cells))):
         return objects(cells)
-    several = [
-        isinstance(cell, list | tuple) or (isinstance(cell, np.ndarray) and cell.ndim > 0)
-        for cell in cells
-    ]
+    marked = [(cell, isinstance(cell, LISTS) and getattr(cell, "ndim", 1) > 0) for cell in cells]
     if strict:
-        if any(bad and len(cell) != 1 for cell, bad in zip(cells, several, strict=True)):
+        if any(several and len(cell) != 1 for cell, several in marked):
             raise _several(2)
         _warn_column()
-    return objects(
-        cell[0] if bad and len(cell) == 1 else cell
-        for cell, bad in zip(cells, several, strict=True)
-    )
+    return objects(cell[0] if several and len(cell) == 1 else cell for cell, several in marked)
 
 
 def _several(dimensions: int) -> UnsupportedCombinationError:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from privlearn._core.calibration import calibrate
@@ -27,7 +27,7 @@ from privlearn._core.releaser import Releaser, charge_and_open
 from privlearn._data.bounded import BoundedData, Table, read_table
 from privlearn._data.reading import is_frame, rows_and_columns
 from privlearn.linear_model.atomic import blank
-from privlearn.linear_model.base import budget_of, warn_of_delta
+from privlearn.linear_model.base import PrivateEstimator, budget_of, warn_of_delta
 from privlearn.solvers._common.noisy_top_k import refuse_k
 from privlearn.solvers._common.rehearsal import made_up_table, once, run_through
 
@@ -67,11 +67,8 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
 
     _paper: ClassVar[str]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **PrivateEstimator._parameter_constraints,  # of those that selectors share with estimators
         "k": [Interval(Integral, 1, MAX_COLUMNS, closed="both")],
-        "adjacency": [StrOptions({relation.value for relation in Adjacency})],
-        "on_invalid": [StrOptions({"raise", "drop"})],
-        "dataset": [None, str],
-        "random_state": ["random_state"],
     }
 
     @abstractmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -31,17 +31,11 @@ class KernelSpec:
     kernel: str
     n_components: int
     orthogonal: bool
-    seed: int
+    random_state: int
 
     def frequencies(self, n_features: int, bandwidth: ArrayLike) -> Array:
         """Random frequencies, (n_features, n_components / 2): the same for the same seed."""
-        features = RandomFourierFeatures(
-            self.n_components,
-            kernel=self.kernel,
-            bandwidth=bandwidth,
-            orthogonal=self.orthogonal,
-            random_state=self.seed,
-        )
+        features = RandomFourierFeatures(**asdict(self), bandwidth=bandwidth)
         return np.asarray(features.fit(np.zeros((1, n_features))).frequencies_)
 
 

@@ -61,12 +61,11 @@ class MappedData(BoundedData):
         size, workspace = self.features.rows_at_once, self.features.workspace()
         values = np.empty((min(size, self.n), self.features.n_features_out), np.float32)
         for rows in self.source.blocks():
-            inputs, whole = self.features.inputs(rows.X), bool(rows.present.all())
+            inputs = self.features.inputs(rows.X)
             for start in range(0, len(rows.y), size):
                 own = slice(start, start + size)
                 some, present = inputs[own], rows.present[own]
                 X = values[: len(some)]
                 self.features.write(some, X, workspace)
-                if not whole:
-                    X[~present] = 0.0
+                X[~present] = 0.0
                 yield Rows(X, rows.y[own], present)

@@ -10,15 +10,14 @@ import os
 import uuid
 import weakref
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from privlearn._core.plan import Plan
-
-if TYPE_CHECKING:
-    from privlearn.solvers.one_pass.stream import Stream
+from privlearn.solvers.one_pass.stream import Stream
 
 __all__ = ["Bond"]
 
@@ -101,9 +100,9 @@ class Bond:
                 "plan was charged as a whole; set them back, or start another stream with a clone"
             )
 
-    def account(self, model: BaseEstimator, stream: Stream, batch: int) -> _Account | None:
-        """What is charged before a batch: the stream, before its first, and the batch's count."""
-        ledger = _opened(self.parameters["ledger"])
+    def account(self, model: BaseEstimator, stream: Stream, batch: int) -> SimpleNamespace | None:
+        """A ledger for one batch: the stream's own is charged before the first, and counts."""
+        ledger: Any = _opened(self.parameters["ledger"])
         if ledger is None:
             return None
         if not callable(getattr(ledger, "charge", None)):
@@ -111,7 +110,19 @@ class Bond:
                 f"ledger is a {type(ledger).__name__}, but a Ledger, its path, or an object with "
                 "charge(plan, dataset) is needed; it is called before anything is released"
             )
-        return _Account(self, ledger, model, stream, batch)
+        counts = _counts(ledger)
+
+        def charge(plan: Plan, dataset: str | None) -> object:
+            """Charge the stream, if that was not done, and count the batch, before it leaves."""
+            if not self.charged:
+                named = {"stream": self.name} if counts else {}
+                self.head = ledger.charge(plan, dataset, **named)
+                self.paid(model, stream)
+            if counts:
+                ledger.advance(self.name, batch)
+            return self.head
+
+        return SimpleNamespace(charge=charge)
 
     def paid(self, model: BaseEstimator, stream: Stream) -> None:
         """From here on the stream exists: a call after a failure goes on with it, uncharged."""
@@ -127,28 +138,6 @@ class Bond:
         twin._copied = True
         memo[id(self)] = twin
         return twin
-
-
-@dataclass(frozen=True, eq=False)
-class _Account:
-    """Looks like a ledger to `spend`; the stream's own ledger is charged once, and counts."""
-
-    bond: Bond
-    ledger: Any  # anything with charge(plan, dataset)
-    model: BaseEstimator
-    stream: Stream
-    batch: int
-
-    def charge(self, plan: Plan, dataset: str | None) -> object:
-        """Charge the stream if that was not done, then count the batch; all before it leaves."""
-        bond, counts = self.bond, _counts(self.ledger)
-        if not bond.charged:
-            named = {"stream": bond.name} if counts else {}
-            bond.head = self.ledger.charge(plan, dataset, **named)
-            bond.paid(self.model, self.stream)
-        if counts:
-            self.ledger.advance(bond.name, self.batch)
-        return bond.head
 
 
 def _counts(ledger: object) -> bool:

@@ -20,6 +20,7 @@ from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData, Rows
 from privlearn._objective.losses import Target
 from privlearn.exceptions import PlanViolationError
+from privlearn.private_bounds import selection
 from privlearn.private_bounds.ranges import (
     EVEN_BINS,
     SIGNED_BINS,
@@ -28,13 +29,6 @@ from privlearn.private_bounds.ranges import (
     even_counts,
     refined_range,
     signed_counts,
-)
-from privlearn.private_bounds.selection import SHARE as SELECTION
-from privlearn.private_bounds.selection import (
-    columns_of,
-    most_relevant,
-    number_to_keep,
-    relevance_release,
 )
 from privlearn.solvers import Solution, Solver, Support
 from privlearn.solvers._common.histograms import histogram_release
@@ -73,7 +67,8 @@ def with_private_bounds(
             wanted.append("target")
     if not wanted:
         return solver
-    keep = number_to_keep(problem, budget) if select and "features" in wanted else None
+    may_select = select and "features" in wanted
+    keep = selection.number_to_keep(problem, budget) if may_select else None
     return cast("Solver", WithPrivateBounds(solver, tuple(wanted), keep))
 
 
@@ -150,8 +145,9 @@ class WithPrivateBounds(SolverDefaults):
             for release in _histograms(what, size)
         ]
         if self.keep is not None:
-            chosen = relevance_release(self.keep, problem.n_features, problem.adjacency)
-            estimated.insert(0, (chosen, SELECTION))
+            size, adjacency = problem.n_features, problem.adjacency
+            chosen = selection.relevance_release(self.keep, size, adjacency)
+            estimated.insert(0, (chosen, selection.SHARE))
         return estimated
 
     def solve(
@@ -160,8 +156,8 @@ class WithPrivateBounds(SolverDefaults):
         """Estimate, then fit within what was estimated; predictions will stay within it, too."""
         chosen = np.arange(problem.n_features)
         if self.keep is not None:
-            chosen = most_relevant(data, self.keep, release)
-            data = columns_of(data, chosen)
+            chosen = selection.most_relevant(data, self.keep, release)
+            data = selection.columns_of(data, chosen)
         ranges = {
             what: _ranges(what, len(chosen), problem.n, data, release) for what in self.wanted
         }
