@@ -192,11 +192,16 @@ def _assembled(entries: Entries, shape: tuple[int, int]) -> csr_array:
     first = np.append(True, key[1:] != key[:-1])[: len(key)]
     kept = key[first]
     if len(kept) < len(key):
-        run = np.cumsum(first) - 1
-        with np.errstate(over="ignore", invalid="ignore"):
-            sums = np.bincount(run, weights=values)
-        values = np.where(np.bincount(run) > 1, sums, values[first])  # one alone keeps its bits
+        values = _added(values, first)
         if entries.values.dtype == np.bool_:
             values = np.minimum(values, 1.0)  # true twice is true
     starts = np.searchsorted(kept, np.arange(n + 1) * p)
     return csr_array((values, kept % p if p else kept, starts), shape=shape)
+
+
+def _added(values: NDArray[np.float64], first: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Sums of runs that start where `first` says; a run of one keeps its bits (-0.0)."""
+    run = np.cumsum(first) - 1
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = np.bincount(run, weights=values)
+    return np.where(np.bincount(run) > 1, sums, values[first])
