@@ -21,18 +21,9 @@ from privlearn._data.cells import as_numbers, numbers
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = [
-    "SPARSE",
-    "Features",
-    "is_frame",
-    "native",
-    "plain_array",
-    "refuse_not_finite",
-    "rows_and_columns",
-]
+__all__ = ["Features", "is_frame", "native", "plain_array", "refuse_not_finite", "rows_and_columns"]
 
 Features: TypeAlias = "NDArray[np.floating] | csr_array"
-SPARSE = ("sparray", "spmatrix")  # kinds of scipy.sparse
 ONE_VALUE = (str, bytes, bytearray)  # rather than a container of rows
 LONGEST_ROW = 10**6  # of a row that has to be copied to be read
 
@@ -51,7 +42,7 @@ def rows_and_columns(X: object, *, strict: bool, width: int | None = None) -> Fe
         The number of columns where something public declares it: rows of a list may differ.
     """
     if not isinstance(X, np.ndarray):
-        if native("scipy.sparse", X, *SPARSE):
+        if native("scipy.sparse", X, "sparray", "spmatrix"):
             from privlearn._data.sparse_check import checked_csr
 
             return checked_csr(X, strict)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from privlearn._data.cells import as_numbers, objects
 from privlearn._data.frames import cells_of_pandas, typed_cells
-from privlearn._data.reading import SPARSE, native, plain_array
+from privlearn._data.reading import native, plain_array
 from privlearn.exceptions import UnsupportedCombinationError
 
 __all__ = ["one_column", "target_numbers"]
@@ -30,7 +30,7 @@ def one_column(y: object, *, strict: bool = True) -> NDArray[Any]:
         Whether a cell of a list that holds several values is refused, or left to be invalid.
     """
     if not isinstance(y, np.ndarray):
-        if native("scipy.sparse", y, *SPARSE):
+        if native("scipy.sparse", y, "sparray", "spmatrix"):
             raise ValueError(
                 "y is a sparse matrix, but one number or label per row is needed; give a plain "
                 "array"
