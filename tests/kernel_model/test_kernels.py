@@ -389,7 +389,7 @@ def test_a_model_keeps_what_is_public_and_survives_a_pickle(kind):
     target = y if kind is KernelRegressor else (y > 0).astype(int)
     fitted = model(kind, solver=SGD(steps=3)).fit(X, target)
     fitted.predict(X)  # which may leave something behind
-    kept = {"coef_", "intercept_", "privacy_", "feature_map_", "n_features_in_", "_clip_bounds"}
+    kept = {"coef_", "intercept_", "privacy_", "feature_map_", "n_features_in_"}
     kept |= set() if kind is KernelRegressor else {"classes_"}
     assert set(vars(fitted)) == set(fitted.get_params()) | kept
     again = pickle.loads(pickle.dumps(fitted))

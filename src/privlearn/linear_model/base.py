@@ -80,7 +80,7 @@ class PrivateEstimator(BaseEstimator):
     coef_: NDArray[np.float64] = field(init=False)
     intercept_: Any = field(init=False)  # a number, or one per output
     privacy_: Certificate = field(init=False)
-    _clip_bounds: Bounds | None = field(init=False)  # where it was learned on clipped rows
+    _clip_bounds: Bounds = field(init=False)  # only where it was learned on clipped rows
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "adjacency": [StrOptions({relation.value for relation in Adjacency})],
@@ -235,7 +235,7 @@ class PrivateEstimator(BaseEstimator):
         check_is_fitted(self)
         features = read_features(self, X, reset=False)
         refuse_not_finite("X", features, "for a prediction needs every feature")
-        return within(features, self._clip_bounds, self.fit_intercept)
+        return within(features, getattr(self, "_clip_bounds", None), self.fit_intercept)
 
     @property
     def bounds_X_(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # noqa: N802

@@ -121,4 +121,5 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
 
     def _publish(self, solution: Solution) -> None:
         self.coef_, self.intercept_ = solution.coef, solution.intercept
-        self._clip_bounds = solution.clip_bounds
+        if solution.clip_bounds is not None:
+            self._clip_bounds = solution.clip_bounds

@@ -44,7 +44,7 @@ class PrivateLinearRegressor(RegressorMixin, PrivateEstimator):
         array of shape (n_samples,)
             Predicted targets.
         """
-        scores, clip = self._scores(X), self._clip_bounds
+        scores, clip = self._scores(X), getattr(self, "_clip_bounds", None)
         return scores if clip is None or clip.target is None else np.clip(scores, *clip.target)
 
     @documented
@@ -75,6 +75,7 @@ class PrivateLinearRegressor(RegressorMixin, PrivateEstimator):
         return read_table(self, X, y, reset=reset)
 
     def _publish(self, solution: Solution) -> None:
-        self._clip_bounds = solution.clip_bounds
+        if solution.clip_bounds is not None:
+            self._clip_bounds = solution.clip_bounds
         self.coef_ = solution.coef[0]
         self.intercept_ = float(solution.intercept[0])

@@ -19,7 +19,7 @@ __all__ = ["fill", "plain_values"]
 
 def plain_values(model: PrivateEstimator) -> dict[str, Any]:
     """All that a fit published, as numbers, texts, lists and dictionaries."""
-    clip = model._clip_bounds or Bounds(None, None, None, None)
+    clip = getattr(model, "_clip_bounds", Bounds(None, None, None, None))
     classes = getattr(model, "classes_", None)
     names = getattr(model, "feature_names_in_", None)
     return {
@@ -68,7 +68,9 @@ def _check(model: PrivateEstimator, content: Mapping[str, Any]) -> None:
         raise ValueError("classifiers have 'classes', and regressors have none")
 
 
-def _clip(content: Mapping[str, Any]) -> Bounds:
+def _clip(content: Mapping[str, Any]) -> Bounds | None:
     box, target, norm = (content.get(key) for key in ("clip_X", "clip_y", "clip_norm"))
+    if box is None and target is None and norm is None:
+        return None
     low, high = (None, None) if box is None else (np.array(side, dtype=float) for side in box)
     return Bounds(low, high, None if target is None else tuple(target), norm)
