@@ -8,6 +8,7 @@ from importlib.resources import files
 import pytest
 
 from privlearn import LinearRegression, LogisticRegression
+from privlearn._core import plan as plan_module
 from privlearn._core.certificate import Certificate
 from privlearn._core.certificate_check import check_certificate
 from privlearn._core.certificate_file import (
@@ -15,14 +16,12 @@ from privlearn._core.certificate_file import (
     _SAMPLINGS,
     FORMAT,
     KEYS,
-    NORMS,
     RELEASE_KEYS,
 )
-from privlearn._core.plan import UNIT_BOX, Plan, Release
+from privlearn._core.plan import BALLOT, NORMS, UNIT_BOX, Norm, Plan, Release
 from privlearn._core.problem import Adjacency, Budget
 from privlearn.feature_selection import KendallSelector, SubLassoSelector
 from privlearn.solvers import SGD, CoordinateDescent, OnePassSGD, OutputPerturbation, Tukey
-from privlearn.solvers._common.noisy_top_k import BALLOT
 from support import N_FEATURES, every_configuration, regression
 
 SCHEMA = json.loads(
@@ -99,7 +98,8 @@ def test_a_seed_and_an_unfinished_fit_come_back():
 
 
 def test_every_norm_is_known():
-    assert BALLOT in NORMS.values()
+    found = {value for value in vars(plan_module).values() if isinstance(value, Norm)}
+    assert found == set(NORMS.values())
 
 
 def test_schema_and_reader_ask_for_the_same_fields():

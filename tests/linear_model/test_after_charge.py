@@ -241,6 +241,18 @@ def test_facts_of_any_size_are_refused_or_work(facts, solver):
     assert observed_fit(Ridge(solver=solver, **known), X, y) is None
 
 
+@pytest.mark.parametrize("cls", every_estimator())
+@pytest.mark.filterwarnings("ignore")
+def test_features_that_their_bounds_hold_fast_are_refused_or_work(cls):
+    """Rows have no length then: without an intercept there is nothing to learn but a scale."""
+    X, y = table(cls)
+    facts = {"bounds_y": (-1e6, 1e6)} if "bounds_y" in cls().get_params() else {}
+    for turn, (mode, solver) in enumerate(modes_for(cls).items()):
+        relation = ("zero_out", "add_remove")[turn % 2]
+        known = {"solver": solver, "adjacency": relation, "fit_intercept": False, **facts}
+        assert observed_fit(cls(bounds_X=(0.0, 0.0), **known), X, y) is None, mode
+
+
 def test_what_does_not_fit_into_memory_is_refused_before_the_charge(monkeypatch):
     monkeypatch.setattr(memory, "available", lambda: 16 * 2.0**30)
     X = sp.csr_array((np.ones(3), ([0, 1, 2], [5, 6, 7])), shape=(40, 100_000))

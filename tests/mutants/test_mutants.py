@@ -155,7 +155,7 @@ def empty_row_as_zeros_with_an_intercept(patch):
 
 @mutant_of(None, where="replace_one")
 def replace_one_accounted_as_zero_out(patch):
-    patch.setattr(Adjacency, "replaces", property(lambda self: False))
+    patch.setattr(Adjacency.REPLACE_ONE, "replaces", False)
 
 
 @mutant

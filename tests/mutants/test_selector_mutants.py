@@ -58,8 +58,8 @@ def sensitivity_not_doubled(patch):
     """As if a further score were one correlation, and not the difference of two."""
     releases, select = peeling.kendall_releases, Releaser.select
 
-    def single(k, n_features, adjacency, weight=1.0):
-        first, *further = releases(k, n_features, adjacency, weight)
+    def single(k, n_features, adjacency):
+        first, *further = releases(k, n_features, adjacency)
         return first, *(replace(release, clip=first.clip) for release in further)
 
     patch.setattr("privlearn.feature_selection.kendall_selector.kendall_releases", single)

@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 
 from privlearn.noise import NoiseSource
+from privlearn.noise.evaluate import approximate_quantiles
 from privlearn.noise.laws import GAUSSIAN, GUMBEL, LAPLACE, LAWS
 from privlearn.noise.layout import BINADES, DEGREE, ERROR_COLUMN, SEGMENTS
 from privlearn.noise.precise import quantile
-from privlearn.noise.rounding import approximate_draws, round_words
+from privlearn.noise.rounding import round_words
 from privlearn.noise.selection import bernoulli
 from privlearn.noise.skips import _exact_skip
 from privlearn.noise.spherical import _approximate, _exact_entries, _length, _rounded_product
@@ -122,7 +123,7 @@ def check_approximation(law, words):
     """The double lies within half its stated bound of both ends of the word's masses."""
     mp = mpmath.MPContext()
     mp.prec = 120
-    values, errors = approximate_draws(words, law)
+    values, errors = approximate_quantiles(words, quantile_table(law))
     for word, value, error in zip(words.tolist(), values.tolist(), errors.tolist(), strict=True):
         if error == np.inf:
             assert word >> (64 - BINADES) == 0
@@ -149,7 +150,7 @@ def test_array_operations_evaluate_the_rows(mp, law):
     """Row, position and polynomial, found again in Python integers and 60 digits."""
     words = edge_words()
     table = quantile_table(law).T
-    values, errors = approximate_draws(words, law)
+    values, errors = approximate_quantiles(words, quantile_table(law))
     for word, value, error in zip(words.tolist(), values.tolist(), errors.tolist(), strict=True):
         binade = min(63 - (word >> 1).bit_length(), BINADES)
         if binade == BINADES:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
 
 from privlearn.exceptions import InvalidBudgetError
 
@@ -44,10 +43,15 @@ LEAST_DELTA = 1e-100
 
 def budget_of(epsilon: object, delta: object) -> Budget:
     """The promise, or a refusal that says what is wrong with it."""
+    numbers = []
     for name, value in (("epsilon", epsilon), ("delta", delta)):
         if not isinstance(value, Real) or isinstance(value, bool):
             raise InvalidBudgetError(f"{name} is a {type(value).__name__}, but a number is needed")
-    found = Budget(_as_float(epsilon), _as_float(delta))
+        try:
+            numbers.append(float(value))
+        except OverflowError:  # larger than any float
+            numbers.append(math.inf)
+    found = Budget(*numbers)
     if not LEAST_EPSILON <= found.epsilon <= LARGEST_EPSILON:
         raise InvalidBudgetError(
             f"epsilon={found.epsilon:g}, but one between {LEAST_EPSILON:g} and "
@@ -59,11 +63,3 @@ def budget_of(epsilon: object, delta: object) -> Budget:
             "that solver='one-pass' keeps"
         )
     return found
-
-
-def _as_float(value: Any) -> float:  # noqa: ANN401
-    """A real number as a float; infinite where it is larger than any."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf

@@ -5,13 +5,16 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from privlearn._core import certificate_file
 from privlearn._core.plan import Plan
 from privlearn._core.problem import Budget
 from privlearn._core.version import __version__
+
+if TYPE_CHECKING:
+    from privlearn._core.verification import Verification
 
 __all__ = ["Certificate"]
 
@@ -50,10 +53,8 @@ class Certificate:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What the guarantee takes for granted."""
-        return (*self.plan.assumptions, *self._seeded())
-
-    def _seeded(self) -> tuple[str, ...]:
-        return () if self.private else (certificate_file.SEEDED,)
+        seeded = () if self.private else (certificate_file.SEEDED,)
+        return (*self.plan.assumptions, *seeded)
 
     @property
     def paper(self) -> str:
@@ -100,9 +101,9 @@ class Certificate:
     def spent(self, delta: float | None = None) -> float:
         """What the plan really costs at `delta` (default: the promised one)."""
         delta = self.delta if delta is None else delta
-        found = self.epsilon_at(delta)
+        found = self.plan.epsilon(delta)
         # Searched for, and rounded up; that the promise itself holds was evaluated.
-        kept = found > self.epsilon and self.delta_at(self.epsilon) <= delta
+        kept = found > self.epsilon and self.plan.delta(self.epsilon) <= delta
         return self.epsilon if kept else found
 
     def epsilon_at(self, delta: float) -> float:
@@ -113,7 +114,7 @@ class Certificate:
         """Smallest delta that holds at `epsilon`."""
         return self.plan.delta(epsilon)
 
-    def verify(self) -> Any:  # noqa: ANN401 (a named tuple of verification.py, imported lazily)
+    def verify(self) -> Verification:
         """Recompute the price with `dp_accounting`, an accountant written by others.
 
         Needs the extra: ``pip install 'privlearn[verify]'``.
@@ -135,16 +136,16 @@ class Certificate:
             "epsilon": self.epsilon,
             "delta": self.delta,
             "spent_epsilon": self.spent(),
-            "spent_delta": self.delta_at(self.epsilon),
+            "spent_delta": self.plan.delta(self.epsilon),
             "levels": [{"promised": a, "spent_epsilon": b} for a, b in self.levels.items()],
-            "adjacency": self.adjacency,
+            "adjacency": self.plan.adjacency.value,
             "unit": self.unit,
             "private": self.private,
             "rows": self.plan.rows,
             "scale": self.plan.scale,
             "releases": list(self.releases),
             "assumptions": list(self.assumptions),
-            "paper": self.paper,
+            "paper": self.plan.paper,
             **charged,
         }
 
@@ -174,16 +175,16 @@ class Certificate:
         True
         """
         content = certificate_file.certificate_of(content)
-        plan = certificate_file.plan_from_dict(content)
-        known = {field.name for field in fields(cls)}
+        plan = certificate_file.plan_from_dict(content)  # refuses what is not of its kind
+        released = {each["name"]: each["released"] for each in content["releases"]}
         return cls(
             plan=plan,
-            budget=certificate_file.budget_from_dict(content),
+            budget=Budget(content["epsilon"], content["delta"]),
             private=content["private"],
-            made=certificate_file.made_from_dict(content),
+            made={name: count for name, count in released.items() if count},
             version=content["version"],
             unit=content["unit"],
-            **{key: content.get(key) for key in certificate_file.OPTIONAL_KEYS if key in known},
+            ledger_head=content.get("ledger_head"),
         )
 
     @classmethod
@@ -210,12 +211,12 @@ class Certificate:
                 ("level", f"people promised {a:g}: epsilon = {b:.6g} at delta = {self.delta:g}")
                 for a, b in self.levels.items()
             ),
-            ("adjacency", f"{self.adjacency}: {self.plan.adjacency.sentence}"),
+            ("adjacency", f"{self.plan.adjacency}: {self.plan.adjacency.sentence}"),
             ("unit", f"one {self.unit} is one person"),
             *(("release", line) for line in self.plan.describe()),
             *(("assumes", line) for line in self.assumptions),
             ("private", private if self.private else "NO: random_state makes the run reproducible"),
-            ("method", self.paper),
+            ("method", self.plan.paper),
         ]
 
     def __str__(self) -> str:

@@ -14,10 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from privlearn._core.certificate import Certificate
-from privlearn._core.certificate_file import certificate_of
-from privlearn._core.plan import Plan, Release
+from privlearn._core.certificate_file import FIRST_FORMAT, certificate_of
+from privlearn._core.plan import Release
 from privlearn._core.sampling import Disjoint
 from privlearn._core.verification import TOLERANCE, Verification
+from privlearn.accounting import compose
+from privlearn.accounting.composition import is_closed_form
 from privlearn.exceptions import UnsupportedCombinationError
 
 __all__ = ["Checked", "check_certificate"]
@@ -25,6 +27,8 @@ __all__ = ["Checked", "check_certificate"]
 EXACT = 1e-12  # of sensitivities and noise: the same few operations on doubles
 CLOSED = 1e-6  # of prices and shares in closed form
 GRID = 1e-3  # of prices that come from a grid of losses, always rounded up
+DERIVED = dict.fromkeys(("noise_multiplier", "noise_scale", "sensitivity", "grid"), EXACT)
+DERIVED["share"] = CLOSED
 STEEP = 30.0  # a delta may be off by so many times more than an epsilon
 
 Values = Mapping[str, Any]
@@ -77,7 +81,7 @@ def check_certificate(content: Values, *, second_opinion: bool = True) -> Checke
 
     Examples
     --------
-    >>> from privlearn._core.plan import Release
+    >>> from privlearn._core.plan import Plan, Release
     >>> from privlearn._core.problem import Budget, Adjacency
     >>> plan = Plan((Release("sum", (3,), clip=1.0),), Adjacency.ZERO_OUT, scale=4.3)
     >>> written = Certificate(plan, Budget(1.0, 1e-6), private=True, made={"sum": 1}).to_dict()
@@ -88,10 +92,10 @@ def check_certificate(content: Values, *, second_opinion: bool = True) -> Checke
     """
     content = certificate_of(content)
     certificate = Certificate.from_dict(content)
-    plan, spent = certificate.plan, certificate.spent()
+    spent = certificate.spent()
     second, reason = _second_opinion(certificate) if second_opinion else (None, "not asked")
     problems = [
-        *_releases(plan, content),
+        *_releases(certificate, content),
         *_levels(certificate, content),
         *_price(certificate, content, spent),
         *_opinion(second),
@@ -103,41 +107,23 @@ def _near(stated: float, found: float, tolerance: float) -> bool:
     return math.isclose(stated, found, rel_tol=tolerance, abs_tol=0.0)
 
 
-def _price_tolerance(plan: Plan) -> float:
-    """Closed forms are exact; a grid rounds up, by other amounts on other machines."""
-    from privlearn.accounting import compose
-    from privlearn.accounting.composition import is_closed_form
-
-    return CLOSED if is_closed_form(compose(plan.pairs()).terms) else GRID
-
-
-def _releases(plan: Plan, content: Values) -> Iterator[str]:
-    for release, stated in zip(plan.releases, content["releases"], strict=True):
+def _releases(certificate: Certificate, content: Values) -> Iterator[str]:
+    both = zip(certificate.releases, content["releases"], strict=True)
+    for release, (found, stated) in zip(certificate.plan.releases, both, strict=True):
         where = f"release {release.name!r}"
-        yield from _texts(release, stated, where)
-        derived = {
-            "noise_multiplier": (plan.noise_multiplier(release), EXACT),
-            "noise_scale": (plan.noise_scale(release), EXACT),
-            "sensitivity": (plan.sensitivity(release), EXACT),
-            "grid": (plan.grid(release), EXACT),
-            "share": (plan.share(release), CLOSED),
-        }
-        for key, (found, tolerance) in derived.items():
-            if not _near(stated[key], found, tolerance):
+        for key in ("mechanism", "sampling"):
+            said, true = stated[key], found[key]
+            if said != true:
+                yield f"{key} of {where} is {said!r} in the file, but {true!r} is declared"
+        for key, tolerance in DERIVED.items():
+            said, true = stated[key], found[key]
+            old = key == "share" and content["format"] == FIRST_FORMAT  # told in mu^2 always
+            if not old and not _near(said, true, tolerance):
                 yield (
-                    f"{key} of {where} is {stated[key]!r} in the file, but {found!r} follows from "
-                    "what the file declares"
+                    f"{key} of {where} is {said!r} in the file, but {true!r} follows from what the "
+                    "file declares"
                 )
         yield from _counts(release, stated, where)
-
-
-def _texts(release: Release, stated: Values, where: str) -> Iterator[str]:
-    for key, found in (
-        ("mechanism", release.mechanism.name),
-        ("sampling", release.sampling.name),
-    ):
-        if stated[key] != found:
-            yield f"{key} of {where} is {stated[key]!r} in the file, but {found!r} is declared"
 
 
 def _counts(release: Release, stated: Values, where: str) -> Iterator[str]:
@@ -162,19 +148,20 @@ def _levels(certificate: Certificate, content: Values) -> Iterator[str]:
     if list(stated) != list(found) or len(stated) != len(content["levels"]):
         yield "the epsilons that were promised to people are not those of the releases"
         return
-    tolerance = GRID
     for level, spent in found.items():
-        if not _near(stated[level], spent, tolerance):
+        if not _near(stated[level], spent, GRID):
             yield (
                 f"the file says that people promised {level:g} spent {stated[level]:g}, but what "
                 f"they enter costs {spent:.6g}"
             )
-        if spent > level * (1 + tolerance):
+        if spent > level * (1 + GRID):
             yield f"people were promised {level:g}, but what they enter costs {spent:.6g}"
 
 
 def _price(certificate: Certificate, content: Values, spent: float) -> Iterator[str]:
-    tolerance, stated = _price_tolerance(certificate.plan), content["spent_epsilon"]
+    # Closed forms are exact; a grid rounds up, by other amounts on other machines.
+    exact = is_closed_form(compose(certificate.plan.pairs()).terms)
+    tolerance, stated = CLOSED if exact else GRID, content["spent_epsilon"]
     at = f"at delta = {certificate.delta:g}"
     if not _near(stated, spent, tolerance):
         yield (

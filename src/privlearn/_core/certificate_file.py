@@ -9,57 +9,43 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from privlearn._core.mechanisms import GAUSSIAN, GUMBEL, LAPLACE, SPHERICAL, DepthDraw, Mechanism
-from privlearn._core.plan import (
-    L1,
-    L2,
-    LINF,
-    ONE_BIN,
-    ONE_MODEL,
-    OUTER,
-    STAGES,
-    UNIT_BOX,
-    Norm,
-    Plan,
-    Release,
-)
-from privlearn._core.problem import Adjacency, Budget
+from privlearn._core.mechanisms import GAUSSIAN, GUMBEL, LAPLACE, SPHERICAL, DepthDraw
+from privlearn._core.plan import NORMS, STAGES, Norm, Plan, Release
+from privlearn._core.problem import Adjacency
 from privlearn._core.sampling import (
-    FULL,
     Arriving,
     Disjoint,
     Full,
     Permuted,
     Poisson,
-    Sampling,
     WithReplacement,
 )
 
 __all__ = [
+    "FIRST_FORMAT",
     "FORMAT",
     "KEYS",
-    "NORMS",
     "RELEASE_KEYS",
     "SEEDED",
-    "budget_from_dict",
     "certificate_of",
     "declared",
     "load",
-    "made_from_dict",
     "plan_from_dict",
 ]
 
 FORMAT = "privlearn certificate 2"
-FIRST_FORMAT = "privlearn certificate 1"  # "neighbors" for "adjacency", and no stages
+FIRST_FORMAT = "privlearn certificate 1"  # "neighbors", no stages, shares always in mu^2
 SEEDED = "random_state was set: whoever knows the seed can subtract the noise"
 
 Values = Mapping[str, Any]
+Kinds = dict[str, type[Any]]
+Types = dict[str, type | tuple[type, ...]]
 
-KEYS: dict[str, type | tuple[type, ...]] = {
+KEYS: Types = {
     "format": str,
     "version": str,
     "epsilon": float,
@@ -76,8 +62,8 @@ KEYS: dict[str, type | tuple[type, ...]] = {
     "assumptions": list,
     "paper": str,
 }
-OPTIONAL_KEYS: dict[str, type | tuple[type, ...]] = {"ledger_head": (str, type(None))}
-RELEASE_KEYS: dict[str, type | tuple[type, ...]] = {
+OPTIONAL_KEYS: Types = {"ledger_head": (str, type(None))}
+RELEASE_KEYS: Types = {
     "name": str,
     "stage": str,
     "mechanism": str,
@@ -94,44 +80,32 @@ RELEASE_KEYS: dict[str, type | tuple[type, ...]] = {
     "released": int,
     "declared": dict,
 }
-_DECLARED_KEYS: dict[str, type | tuple[type, ...]] = {
+_DECLARED_KEYS: Types = {
     "mechanism": dict,
     "norm": dict,
     "sampling": dict,
     "weight": float,
     "level": (float, type(None)),
 }
-_NORM_KEYS: dict[str, type | tuple[type, ...]] = {"diameter": float, "exponent": (float, str)}
+_NORM_KEYS: Types = {"diameter": float, "exponent": (float, str)}
 _MOST = 1_000_000  # epochs: more would only keep whoever checks a file busy
 
-# The set of one model's ballot is used by one solver alone, which names it.
-_BALLOT = Norm("linf of one model's ballot", 1.0, math.inf)
-NORMS = {norm.name: norm for norm in (L1, L2, LINF, OUTER, UNIT_BOX, ONE_BIN, ONE_MODEL, _BALLOT)}
-
-_MECHANISMS: dict[str, tuple[type[Any], Callable[..., Mechanism]]] = {
-    "gaussian": (type(GAUSSIAN), lambda: GAUSSIAN),
-    "laplace": (type(LAPLACE), lambda: LAPLACE),
-    "spherical": (type(SPHERICAL), lambda: SPHERICAL),
-    "gumbel": (type(GUMBEL), lambda: GUMBEL),
-    "depth": (DepthDraw, DepthDraw),
+_MECHANISMS: Kinds = {
+    "gaussian": type(GAUSSIAN),
+    "laplace": type(LAPLACE),
+    "spherical": type(SPHERICAL),
+    "gumbel": type(GUMBEL),
+    "depth": DepthDraw,
 }
-_SAMPLINGS: dict[str, tuple[type[Any], Callable[..., Sampling]]] = {
-    "full": (Full, lambda: FULL),
-    "poisson": (Poisson, Poisson),
-    "arriving": (Arriving, Arriving),
-    "disjoint": (Disjoint, Disjoint),
-    "permuted": (Permuted, Permuted),
-    "with_replacement": (WithReplacement, WithReplacement),
+_SAMPLINGS: Kinds = {
+    "full": Full,
+    "poisson": Poisson,
+    "arriving": Arriving,
+    "disjoint": Disjoint,
+    "permuted": Permuted,
+    "with_replacement": WithReplacement,
 }
-_FIXED = ("name", "independent")  # fields that are the same for every object of a kind
-
-
-def _parameters(kind: type[Any]) -> dict[str, type | tuple[type, ...]]:
-    """The fields that tell objects of a kind apart, with their types."""
-    if kind in (Full, Arriving):
-        return {}
-    types: dict[str, type] = {"float": float, "int": int, "bool": bool}
-    return {f.name: types[str(f.type)] for f in fields(kind) if f.name not in _FIXED}
+_TYPES: Types = {"float": float, "int": int, "bool": bool}  # of their fields
 
 
 # Writing
@@ -158,13 +132,14 @@ def declared(release: Release) -> dict[str, Any]:
     }
 
 
-def _written(thing: object, kinds: Mapping[str, tuple[type[Any], Any]]) -> dict[str, Any]:
-    for name, (kind, _) in kinds.items():
-        if type(thing) is kind:
-            return {"kind": name} | {key: getattr(thing, key) for key in _parameters(kind)}
-    raise TypeError(
-        f"a certificate cannot hold a {type(thing).__name__}; add it to certificate_file.py"
-    )
+def _written(thing: object, kinds: Kinds) -> dict[str, Any]:
+    names = [name for name, kind in kinds.items() if kind is type(thing)]
+    if not names:
+        raise TypeError(
+            f"a certificate cannot hold a {type(thing).__name__}; add it to certificate_file.py"
+        )
+    own = fields(kinds[names[0]])
+    return {"kind": names[0]} | {each.name: getattr(thing, each.name) for each in own}
 
 
 # Reading
@@ -200,7 +175,7 @@ def _upgraded(content: Values) -> Values:
     releases = content.get("releases")
     if isinstance(releases, list) and all(isinstance(each, Mapping) for each in releases):
         found["releases"] = [{"stage": STAGES[-1], **each} for each in releases]
-    return found | {"format": FORMAT}
+    return found
 
 
 def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -243,7 +218,7 @@ def _check_type(value: object, kinds: type | tuple[type, ...], key: str, where: 
 
 def _check_format(content: Values) -> None:
     found = content.get("format")
-    if found == FORMAT:
+    if found in (FORMAT, FIRST_FORMAT):
         return
     if isinstance(found, str) and found.startswith("privlearn certificate"):
         raise ValueError(
@@ -255,20 +230,19 @@ def _check_format(content: Values) -> None:
     )
 
 
-def _of_kind(content: object, kinds: Mapping[str, Any], what: str, where: str) -> Any:  # noqa: ANN401
+def _of_kind(content: object, kinds: Kinds, what: str, where: str) -> Any:  # noqa: ANN401
     """A mechanism or a sampler."""
     kind = content.get("kind") if isinstance(content, Mapping) else None
     if not isinstance(kind, str) or kind not in kinds:
         known = ", ".join(kinds)
         raise ValueError(f"{where} has an unknown kind of {what}; this version knows {known}")
-    found, make = kinds[kind]
-    values = _checked(content, {"kind": str} | _parameters(found), f"{what} of {where}")
-    given = {key: value for key, value in values.items() if key != "kind"}
-    if given.get("epochs", 0) > _MOST:
+    keys = {each.name: _TYPES[str(each.type)] for each in fields(kinds[kind])}
+    values = _checked(content, {"kind": str} | keys, f"{what} of {where}")
+    if values.get("epochs", 0) > _MOST:
         raise ValueError(f"{what} of {where} has more than {_MOST:,} epochs")
-    if found is DepthDraw and not 0 < given["delta"] < 1:
+    if kind == "depth" and not 0 < values["delta"] < 1:
         raise ValueError(f"'delta' of {what} of {where} is no probability")
-    return make(**given)
+    return kinds[kind](**{key: values[key] for key in keys})
 
 
 def _norm(content: object, name: str, where: str) -> Norm:
@@ -285,12 +259,6 @@ def _norm(content: object, name: str, where: str) -> Norm:
     return found
 
 
-def _stage(value: str, where: str) -> str:
-    if value not in STAGES:
-        raise ValueError(f"'stage' of {where} is not one of {', '.join(STAGES)}")
-    return value
-
-
 def _release(content: object, place: int) -> Release:
     values = _checked(content, RELEASE_KEYS, f"release number {place}")
     where = f"release {values['name']!r}"
@@ -300,6 +268,8 @@ def _release(content: object, place: int) -> Release:
         raise ValueError(f"'shape' of {where} is no list of lengths")
     if own["level"] is not None and not own["level"] > 0:
         raise ValueError(f"'level' of {where} is no epsilon")
+    if values["stage"] not in STAGES:
+        raise ValueError(f"'stage' of {where} is not one of {', '.join(STAGES)}")
     return Release(
         name=values["name"],
         shape=tuple(shape),
@@ -310,7 +280,7 @@ def _release(content: object, place: int) -> Release:
         count=values["count"],
         weight=own["weight"],
         level=own["level"],
-        stage=_stage(values["stage"], where),
+        stage=values["stage"],
     )
 
 
@@ -364,14 +334,3 @@ def _texts(assumptions: Sequence[object], private: bool) -> list[str]:
             "'private' and the note about random_state contradict each other; one was changed"
         )
     return [str(text) for text in assumptions if text != SEEDED]
-
-
-def budget_from_dict(content: Values) -> Budget:
-    """What was promised."""
-    return Budget(content["epsilon"], content["delta"])
-
-
-def made_from_dict(content: Values) -> dict[str, int]:
-    """How often each release was made."""
-    made = {each["name"]: each["released"] for each in content["releases"]}
-    return {name: count for name, count in made.items() if count}

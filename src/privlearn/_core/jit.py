@@ -21,7 +21,7 @@ __all__ = ["ANY_ORDER", "jit"]
 ANY_ORDER = {"reassoc", "contract", "nsz"}
 
 
-def jit(**options: Any) -> Callable[[Callable[..., Any]], Any]:  # noqa: ANN401
+def jit(**options: object) -> Callable[[Callable[..., Any]], Any]:
     """Compile a function on its first call, or load it from a cache.
 
     Parameters
@@ -49,7 +49,7 @@ class _Compiled:
         self._options = options
 
     @cached_property
-    def _dispatcher(self) -> Any:  # noqa: ANN401
+    def _dispatcher(self) -> Callable[..., object]:
         from numba import njit
 
         dispatcher = njit(**self._options)(self.py_func)
@@ -64,16 +64,16 @@ class _Compiled:
         return dispatcher
 
     @property
-    def _numba_type_(self) -> Any:  # noqa: ANN401
+    def _numba_type_(self) -> object:
         """What numba asks for where another compiled function calls this one."""
         from numba import typeof
 
         return typeof(self._dispatcher)
 
-    def __call__(self, *values: Any) -> Any:  # noqa: ANN401
+    def __call__(self, *values: object) -> object:
         return self._dispatcher(*values)
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+    def __getattr__(self, name: str) -> object:
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(self._dispatcher, name)
@@ -85,7 +85,7 @@ class _Forgiving:
     def __init__(self, cache: Any) -> None:  # noqa: ANN401
         self._cache = cache
 
-    def load_overload(self, signature: Any, target: Any) -> Any:  # noqa: ANN401
+    def load_overload(self, signature: object, target: object) -> object:
         """What was compiled before, or None. A damaged cache is emptied, so that it heals."""
         try:
             return self._cache.load_overload(signature, target)
@@ -94,10 +94,10 @@ class _Forgiving:
                 self._cache.flush()
             return None
 
-    def save_overload(self, signature: Any, data: Any) -> None:  # noqa: ANN401
+    def save_overload(self, signature: object, data: object) -> None:
         """Keep what was compiled, if there is room."""
         with suppress(Exception):
             self._cache.save_overload(signature, data)
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+    def __getattr__(self, name: str) -> object:
         return getattr(self._cache, name)

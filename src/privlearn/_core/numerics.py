@@ -14,8 +14,6 @@ and two neighbouring data sets differ by at most twice that beyond the exact sen
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,7 +22,6 @@ __all__ = [
     "MAX_COLUMNS",
     "MAX_ROWS",
     "BlockSum",
-    "power_of_two_below",
     "summation_error",
 ]
 
@@ -44,12 +41,6 @@ def summation_error(rows: int) -> float:
     """
     in_block = (BLOCK_ROWS + 2) * UNIT_ROUNDOFF
     return rows * (in_block / (1.0 - in_block) + 4.0 * UNIT_ROUNDOFF)
-
-
-def power_of_two_below(value: float) -> float:
-    """Largest power of two that is at most `value` > 0."""
-    _, exponent = math.frexp(value)
-    return math.ldexp(1.0, exponent - 1)
 
 
 class BlockSum:

@@ -11,18 +11,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
 
 from privlearn._core.forecast import Forecast
 from privlearn._core.mechanisms import GAUSSIAN, Kind, Mechanism, Shift
-from privlearn._core.numerics import MAX_COLUMNS, MAX_ROWS, power_of_two_below, summation_error
+from privlearn._core.numerics import MAX_COLUMNS, MAX_ROWS, summation_error
 from privlearn._core.problem import Adjacency, Problem
 from privlearn._core.sampling import FULL, ONE_VISIT, Sampling
-
-if TYPE_CHECKING:
-    from privlearn.accounting import Composition, Pair
+from privlearn.accounting import Composition, Pair, compose
+from privlearn.accounting.shares import beside
 
 __all__ = [
+    "BALLOT",
     "BOUNDS",
     "FACTS",
     "FIT",
@@ -30,6 +29,7 @@ __all__ = [
     "L1",
     "L2",
     "LINF",
+    "NORMS",
     "ONE_BIN",
     "ONE_MODEL",
     "OUTER",
@@ -66,10 +66,6 @@ class Norm:
     diameter: float
     exponent: float
 
-    def of_ones(self, dimension: int) -> float:
-        """Norm of the vector of ones: how far rounding every coordinate by one step moves it."""
-        return 1.0 if math.isinf(self.exponent) else dimension ** (1.0 / self.exponent)
-
 
 L2 = Norm("l2", 2.0, 2.0)
 L1 = Norm("l1", 2.0, 1.0)
@@ -82,6 +78,8 @@ UNIT_BOX = Norm("l2 of a vector in the unit box", 1.0, 2.0)
 ONE_BIN = Norm("l2 of one bin per histogram", math.sqrt(2.0), 2.0)
 # Rows dealt to models: whatever happens to one row exchanges one model, under every relation.
 ONE_MODEL = Norm("one of many models", 1.0, math.inf)
+BALLOT = Norm("linf of one model's ballot", 1.0, math.inf)  # its zeros and ones, exchanged likewise
+NORMS = {norm.name: norm for norm in (L1, L2, LINF, OUTER, UNIT_BOX, ONE_BIN, ONE_MODEL, BALLOT)}
 
 
 @dataclass(frozen=True)
@@ -180,7 +178,8 @@ class Plan:
             raise ValueError("two releases of a plan have one name; use count, or other names")
         if self.rows is not None and not 0 < self.rows <= MAX_ROWS:
             raise ValueError(f"rows={self.rows}, but between 1 and {MAX_ROWS} are supported")
-        self._check_levels()
+        if any(release.level is not None for release in self.releases):
+            self._check_levels()
 
     def _check_levels(self) -> None:
         """Levels may differ in noise alone, and more epsilon must mean less of it everywhere."""
@@ -202,7 +201,7 @@ class Plan:
 
     def noise_scale(self, release: Release) -> float:
         """Standard deviation (Gaussian) or scale (others) of the noise, in the sum's units."""
-        return self.noise_multiplier(release) * release.clip
+        return self.scale * release.weight * release.clip
 
     def _finest_grid(self, release: Release) -> float:
         rows = MAX_ROWS if self.rows is None else self.rows
@@ -211,14 +210,17 @@ class Plan:
 
     def grid(self, release: Release) -> float:
         """Step of the grid, a power of two, on which the release is rounded and noised."""
-        own = release.mechanism.grid
-        return power_of_two_below(self._finest_grid(release)) if own is None else own
+        if release.mechanism.grid is not None:
+            return release.mechanism.grid
+        _, exponent = math.frexp(self._finest_grid(release))
+        return math.ldexp(1.0, exponent - 1)  # the largest power of two that is not larger
 
     def _rounding(self, release: Release) -> float:
         """What floating point adds to the distance between neighbours."""
         rows = MAX_ROWS if self.rows is None else self.rows
         selects = release.mechanism.kind is Kind.SELECTION
-        steps = 2.0 if selects else release.norm.of_ones(release.size)
+        # Every coordinate is rounded by one step: by the norm of the vector of ones in all.
+        steps = 2.0 if selects else release.size ** (1.0 / release.norm.exponent)
         return steps * self._finest_grid(release) + 2.0 * summation_error(rows) * release.clip
 
     def sensitivity(self, release: Release, visits: int = 1) -> float:
@@ -250,8 +252,6 @@ class Plan:
 
     def share(self, release: Release) -> float:
         """Part of the budget that it takes, of all that a person of its level enters."""
-        from privlearn.accounting.shares import beside
-
         level = release.level or max(self.levels, default=None)
         met = [other for other in self.releases if other.level in (None, level)]
         costs, _ = beside([self._charged(other) for other in met])
@@ -274,11 +274,11 @@ class Plan:
         >>> round(plan.share(plan.releases[0]), 3), plan.noise_multiplier(plan.releases[1])
         (0.1, 4.3)
         """
-        from privlearn.accounting.shares import beside
-
         shares = [share for _, share in parts if share is not None]
+        if not shares:
+            return replace(self, releases=tuple(release for release, _ in parts))
         rest = 1.0 - sum(shares)
-        if min(shares, default=1.0) <= 0.0 or rest <= 0.0 or len(shares) == len(parts):
+        if min(shares) <= 0.0 or rest <= 0.0 or len(shares) == len(parts):
             raise ValueError("shares must be above 0 and leave a rest to a release without one")
         at_one = replace(self, scale=1.0)
         ones = [one if share is None else replace(one, weight=1.0) for one, share in parts]
@@ -315,14 +315,10 @@ class Plan:
 
     @cached_property
     def _composition(self) -> Composition:
-        from privlearn.accounting import compose
-
         return compose(self.pairs())
 
     def epsilon_at_level(self, level: float, delta: float) -> float:
         """Smallest epsilon that holds at `delta` for people of one of the `levels`."""
-        from privlearn.accounting import compose
-
         return compose(self.pairs(level)).epsilon(delta)
 
     def epsilon(self, delta: float) -> float:
@@ -343,16 +339,14 @@ class Plan:
 
     def describe(self) -> list[str]:
         """One line per release, the same in plans and certificates."""
-        return [self._line(release) for release in self.releases]
-
-    def _line(self, release: Release) -> str:
-        return (
+        return [
             f"{release.name}: {release.count} x {release.mechanism.name}, "
             f"{release.size} number{'s' if release.size > 1 else ''}, "
             f"clip {release.clip:.6g} ({release.norm.name}), "
             f"noise multiplier {self.noise_multiplier(release):.6g}, {release.sampling.name}, "
             f"{self.share(release):.1%} of the budget"
-        )
+            for release in self.releases
+        ]
 
     def __str__(self) -> str:
         lines = ["Privacy plan: nothing has been released", f"  adjacency   {self.adjacency.value}"]
@@ -365,13 +359,13 @@ class Plan:
         return "\n".join(lines)
 
 
-def check_size(n: Any, n_features: Any) -> tuple[int | None, int]:  # noqa: ANN401
+def check_size(n: object, n_features: object) -> tuple[int | None, int]:
     """Numbers of rows and columns as plain integers; those that no table has are refused."""
     rows = None if n is None else _whole("n", n, MAX_ROWS)
     return rows, _whole("n_features", n_features, MAX_COLUMNS)
 
 
-def _whole(name: str, value: Any, most: int) -> int:  # noqa: ANN401
+def _whole(name: str, value: object, most: int) -> int:
     if isinstance(value, Integral) and not isinstance(value, bool) and 1 <= int(value) <= most:
         return int(value)
     given = str(value)[:20] if isinstance(value, Integral | float) else type(value).__name__

@@ -7,9 +7,11 @@ cannot look at data.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from enum import StrEnum
-from typing import Any
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,24 +45,16 @@ class Adjacency(StrEnum):
     ADD_REMOVE = "add_remove"
     REPLACE_ONE = "replace_one"
 
-    @property
-    def n_is_public(self) -> bool:
-        """Whether both data sets of a neighbouring pair have the same number of rows."""
-        return self is not Adjacency.ADD_REMOVE
-
-    @property
-    def replaces(self) -> bool:
-        """Whether one contribution is exchanged for another, not for nothing."""
-        return self is Adjacency.REPLACE_ONE
-
-    @property
-    def sentence(self) -> str:
-        """The relation in words, for certificates."""
-        return {
-            Adjacency.ZERO_OUT: "one person's row is replaced by the empty row; n is public",
-            Adjacency.ADD_REMOVE: "one person's row is there or not; n is private",
-            Adjacency.REPLACE_ONE: "one person's row is replaced by any other row; n is public",
-        }[self]
+    def __init__(self, value: str) -> None:
+        # Whether both data sets of a neighbouring pair have the same number of rows.
+        self.n_is_public = value != "add_remove"
+        # Whether one contribution is exchanged for another, not for nothing.
+        self.replaces = value == "replace_one"
+        self.sentence = {  # the relation in words, for certificates
+            "zero_out": "one person's row is replaced by the empty row; n is public",
+            "add_remove": "one person's row is there or not; n is private",
+            "replace_one": "one person's row is replaced by any other row; n is public",
+        }[value]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,43 +88,23 @@ class Bounds:
         bounds_X: object = None,
         bounds_y: object = None,
         data_norm: float | None = None,
-        scale_X: object = None,
+        scale_X: ArrayLike | None = None,
         fit_intercept: bool = True,
     ) -> Bounds:
         """Check what the user declared and bring it to one shape."""
         low, high = (None, None) if bounds_X is None else _box(bounds_X, n_features)
         target = None if bounds_y is None else _interval(bounds_y)
         norm = None if data_norm is None else _norm(data_norm, fit_intercept)
-        bounds = cls(low, high, target, norm, _scale(scale_X, n_features))
-        refuse_disjoint(bounds, fit_intercept, f"data_norm={data_norm}")
+        scale = None if scale_X is None else _scale(scale_X, n_features)
+        bounds = cls(low, high, target, norm, scale)
+        if norm is not None:
+            refuse_disjoint(bounds, fit_intercept, f"data_norm={data_norm}")
         return bounds
 
     def same_as(self, other: Bounds) -> bool:
         """Whether the same was declared."""
-        pairs: list[tuple[Any, Any]] = [
-            (self.low, other.low),
-            (self.high, other.high),
-            (self.target, other.target),
-            (self.row_norm, other.row_norm),
-            (self.scale, other.scale),
-        ]
-        return all(
-            (a is None) == (b is None) and (a is None or np.array_equal(a, b)) for a, b in pairs
-        )
-
-    def named(self) -> str:
-        """The parameters that declared something, as the subject of a sentence; empty without."""
-        given = [
-            ("bounds_X", self.low is not None),
-            ("data_norm", self.row_norm is not None),
-            ("bounds_y", self.target is not None),
-            ("scale_X", self.scale is not None),
-        ]
-        names = [name for name, there in given if there]
-        if not names:
-            return ""
-        listed = ", ".join(names[:-1])
-        return f"{listed} and {names[-1]} were" if listed else f"{names[0]} was"
+        names = [field.name for field in fields(self)]
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
 
     def need_features(self, solver: str) -> None:
         """Refuse when neither a box nor a norm of the features is known."""
@@ -139,8 +113,7 @@ class Bounds:
                 f"bounds_X and data_norm are both missing, but solver={solver!r} needs to know how "
                 "large a row can be; pass bounds_X=(low, high) or data_norm from public knowledge, "
                 "never from the data itself. They are estimated privately only by fit with "
-                "delta > 0, and "
-                "without sample_epsilon"
+                "delta > 0, and without sample_epsilon"
             )
 
     def need_target(self, solver: str) -> tuple[float, float]:
@@ -192,20 +165,15 @@ NARROWEST = 2.0**-40  # of a width, relative to the larger end: rounding keeps i
 UNORDERED = (set, frozenset, dict, str, bytes)  # two of something, but no low and high end
 
 
-def _pair(value: Any, name: str) -> tuple[ArrayLike, ArrayLike]:  # noqa: ANN401
-    low: ArrayLike
-    high: ArrayLike
-    try:
-        if isinstance(value, UNORDERED):
-            raise TypeError
-        low, high = value
-    except (TypeError, ValueError):
-        pass
-    else:
-        return low, high
-    if len(shape_of(value)) == 2 and shape_of(value)[1] == 2:
+def _pair(value: object, name: str) -> tuple[ArrayLike, ArrayLike]:
+    with suppress(TypeError, ValueError):
+        if not isinstance(value, UNORDERED):
+            low, high = cast("Iterable[ArrayLike]", value)
+            return low, high
+    shape = shape_of(value)
+    if len(shape) == 2 and shape[1] == 2:
         raise ValueError(
-            f"{name} is a list of {len(value)} pairs, but one pair of arrays is needed, the low "
+            f"{name} is a list of {shape[0]} pairs, but one pair of arrays is needed, the low "
             f"ends and the high ends; write {name}=([low of every feature], [high of every "
             f"feature]), for example {name}=tuple(zip(*pairs))"
         )
@@ -214,15 +182,15 @@ def _pair(value: Any, name: str) -> tuple[ArrayLike, ArrayLike]:  # noqa: ANN401
     )
 
 
-def shape_of(value: Any) -> tuple[int, ...]:  # noqa: ANN401
+def shape_of(value: object) -> tuple[int, ...]:
     """The shape of nested lists or of an array; empty where it has none."""
     try:
-        return tuple(np.shape(value))
+        return tuple(np.shape(cast("ArrayLike", value)))
     except ValueError:
         return ()
 
 
-def numbers_in(value: Any) -> NDArray[np.float64]:  # noqa: ANN401
+def numbers_in(value: ArrayLike) -> NDArray[np.float64]:
     """A number, or an array of them, with NaN for all that is none."""
     try:
         cells = np.asarray(value, dtype=object)
@@ -233,7 +201,7 @@ def numbers_in(value: Any) -> NDArray[np.float64]:  # noqa: ANN401
     return np.asarray(numbers(cells.ravel().tolist()), dtype=np.float64).reshape(cells.shape)
 
 
-def declared_numbers(value: Any, name: str) -> NDArray[np.float64]:  # noqa: ANN401
+def declared_numbers(value: ArrayLike, name: str) -> NDArray[np.float64]:
     """Numbers that somebody declared, each 0 or of a size that can be computed with."""
     found = numbers_in(value)
     if not np.isfinite(found).all():
@@ -266,17 +234,24 @@ def _check_width(
         )
 
 
+def _per_feature(
+    value: ArrayLike, name: str, n_features: int, found: str, needed: str
+) -> NDArray[np.float64]:
+    """One declared number for every feature."""
+    array = declared_numbers(value, name)
+    if array.ndim > 1 or (array.ndim == 1 and array.shape != (n_features,)):
+        raise ValueError(
+            f"{name} {found} {array.shape}, but X has {n_features} features; give {needed} of "
+            f"shape ({n_features},)"
+        )
+    return np.array(np.broadcast_to(array, (n_features,)))
+
+
 def _box(value: object, n_features: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    sides = []
-    for side in _pair(value, "bounds_X"):
-        array = declared_numbers(side, "bounds_X")
-        if array.ndim > 1 or (array.ndim == 1 and array.shape != (n_features,)):
-            raise ValueError(
-                f"bounds_X holds a side of shape {array.shape}, but X has {n_features} features; "
-                f"give scalars or arrays of shape ({n_features},)"
-            )
-        sides.append(np.array(np.broadcast_to(array, (n_features,))))
-    low, high = sides
+    words = ("holds a side of shape", "scalars or arrays")
+    low, high = (
+        _per_feature(side, "bounds_X", n_features, *words) for side in _pair(value, "bounds_X")
+    )
     if not (low <= high).all():
         raise ValueError(
             "bounds_X must be finite with low <= high for every feature; check the order of the two"
@@ -292,21 +267,14 @@ def _box(value: object, n_features: int) -> tuple[NDArray[np.float64], NDArray[n
     return low, high
 
 
-def _scale(value: Any, n_features: int) -> NDArray[np.float64] | None:  # noqa: ANN401
-    if value is None:
-        return None
-    array = declared_numbers(value, "scale_X")
-    if array.ndim > 1 or (array.ndim == 1 and array.shape != (n_features,)):
-        raise ValueError(
-            f"scale_X has shape {array.shape}, but X has {n_features} features; give a number or "
-            f"an array of shape ({n_features},)"
-        )
+def _scale(value: ArrayLike, n_features: int) -> NDArray[np.float64]:
+    array = _per_feature(value, "scale_X", n_features, "has shape", "a number or an array")
     if not (array > 0).all():
         raise ValueError(
             "scale_X must be finite and above 0: it is the root mean square of each feature; leave "
             "it out where it is not public knowledge"
         )
-    return np.array(np.broadcast_to(array, (n_features,)))
+    return array
 
 
 def _interval(value: object) -> tuple[float, float]:
@@ -322,7 +290,7 @@ def _interval(value: object) -> tuple[float, float]:
     return low, high
 
 
-def _norm(data_norm: Any, fit_intercept: bool) -> float:  # noqa: ANN401
+def _norm(data_norm: float, fit_intercept: bool) -> float:
     array = declared_numbers(data_norm, "data_norm")
     floor = 1.0 if fit_intercept else 0.0
     if array.ndim or not array > floor:
@@ -365,9 +333,18 @@ class Problem:
 
     def assumptions(self) -> tuple[str, ...]:
         """What the guarantee takes for granted, for plans and certificates."""
-        given = self.bounds.named()
-        declared = (f"{given} chosen without looking at the data",) if given else ()
-        counted = () if self.n is None else ("the number of rows is public",)
-        chosen = "every person's sample_epsilon was chosen without looking at the data"
-        own = (f"{chosen}, and the list of personal epsilons is public",) if self.levels else ()
-        return (*declared, *counted, *own, *self.assumed)
+        own = self.bounds
+        facts: dict[str, object] = {"bounds_X": own.low, "data_norm": own.row_norm}
+        facts |= {"bounds_y": own.target, "scale_X": own.scale}
+        given = [name for name, fact in facts.items() if fact is not None]
+        found = []
+        if given:
+            *some, last = given
+            subject = f"{', '.join(some)} and {last} were" if some else f"{last} was"
+            found.append(f"{subject} chosen without looking at the data")
+        if self.n is not None:
+            found.append("the number of rows is public")
+        if self.levels:
+            chosen = "every person's sample_epsilon was chosen without looking at the data"
+            found.append(f"{chosen}, and the list of personal epsilons is public")
+        return (*found, *self.assumed)

@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -58,7 +58,7 @@ class ReleaseBatch(NamedTuple):
 
     def release_step(self, k: int, statistic: Array) -> Array:
         """Release number `k`, for loops that are not compiled."""
-        from privlearn._core.release_step import release_step
+        from privlearn._core.release_step import release_step  # late: once compiled, no wrapper
 
         out = np.empty(statistic.size)
         record = (self.statistics, self.released, self.answers)
@@ -82,12 +82,14 @@ class Releaser:
     """
 
     def __init__(self, plan: Plan, budget: Budget, seed: int | None = None) -> None:
+        from privlearn.noise import NoiseSource
+
         self.plan = plan
         self._budget = budget
-        self._seed = seed
         self._planned = {release.name: release for release in plan.releases}
         self._made: Counter[str] = Counter()
-        self._source: NoiseSource | None = None
+        self._seed = seed
+        self._source = NoiseSource(seed)
         self.ledger_head: str | None = None  # `spend` knows it, where a ledger was charged
 
     def __call__(self, name: str, statistic: ArrayLike, *, clip: float) -> Array:
@@ -206,10 +208,7 @@ class Releaser:
         return release
 
     def _noise(self) -> NoiseSource:
-        if self._source is None:
-            from privlearn.noise import NoiseSource
-
-            self._source = NoiseSource(self._seed)
+        """The source of randomness; audits watch who asks for it."""
         return self._source
 
     def _draw_noise(self, release: Release, count: int) -> NDArray[np.int64]:
@@ -268,11 +267,21 @@ def round_to_grid(statistic: Array, grid: float) -> NDArray[np.int64]:
 
 
 Watcher = Callable[[int, int], None]
+Opener = Callable[[Plan, Budget, int | None], Releaser]
 _watcher: ContextVar[Watcher | None] = ContextVar("privlearn_watcher", default=None)
+_opener: ContextVar[Opener] = ContextVar("privlearn_releaser", default=Releaser)
 
 
 @contextmanager
-def progress(watcher: Watcher) -> Iterator[None]:
+def _set_to(variable: ContextVar[Any], value: object) -> Iterator[None]:
+    token = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(token)
+
+
+def progress(watcher: Watcher) -> AbstractContextManager[None]:
     """Call `watcher(done, total)` as planned releases are made: for progress bars.
 
     Examples
@@ -280,25 +289,12 @@ def progress(watcher: Watcher) -> Iterator[None]:
     >>> with progress(lambda done, total: print(f"{done} of {total}")):
     ...     pass
     """
-    token = _watcher.set(watcher)
-    try:
-        yield
-    finally:
-        _watcher.reset(token)
+    return _set_to(_watcher, watcher)
 
 
-Opener = Callable[[Plan, Budget, int | None], Releaser]
-_opener: ContextVar[Opener] = ContextVar("privlearn_releaser", default=Releaser)
-
-
-@contextmanager
-def use_releaser(opener: Opener) -> Iterator[None]:
+def use_releaser(opener: Opener) -> AbstractContextManager[None]:
     """Let audits and tests put their own Releaser in the place of the real one."""
-    token = _opener.set(opener)
-    try:
-        yield
-    finally:
-        _opener.reset(token)
+    return _set_to(_opener, opener)
 
 
 @contextmanager

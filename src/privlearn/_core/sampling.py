@@ -69,8 +69,8 @@ class Sampling(Protocol):
 class Full:
     """Every row, every time."""
 
-    name: str = "all rows"
-    rate: float = 1.0
+    name: ClassVar[str] = "all rows"
+    rate: ClassVar[float] = 1.0
     visits: ClassVar[VisitLaw] = ONE_VISIT
     at_once: ClassVar[bool] = False
 
@@ -147,20 +147,14 @@ class Disjoint:
 
 
 @dataclass(frozen=True)
-class Arriving:
+class Arriving(Full):
     """All rows of a batch as it arrives; a stream of such batches is charged once.
 
     That nobody is in two batches of the stream is an assumption, which its plan must state.
     """
 
-    name: str = "a stream of batches, each person in at most one"
-    rate: float = 1.0
-    visits: ClassVar[VisitLaw] = ONE_VISIT
+    name: ClassVar[str] = "a stream of batches, each person in at most one"
     at_once: ClassVar[bool] = True
-
-    def draw_many(self, source: NoiseSource, n: int, steps: int) -> Batches:
-        """One batch of all rows."""
-        return FULL.draw_many(source, n, steps)
 
 
 @dataclass(frozen=True)

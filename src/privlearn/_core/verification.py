@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, NamedTuple
 
 from privlearn._core.plan import Plan
 from privlearn._core.problem import Budget
@@ -16,6 +16,9 @@ from privlearn.accounting import (
     SampledGaussian,
 )
 from privlearn.exceptions import UnsupportedCombinationError
+
+if TYPE_CHECKING:
+    from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
 __all__ = ["Verification", "verify"]
 
@@ -50,7 +53,12 @@ def verify(plan: Plan, budget: Budget) -> Verification:
     >>> verify(plan, Budget(1.0, 1e-6)).holds
     True
     """
-    library = _library()
+    try:
+        from dp_accounting.pld import privacy_loss_distribution as library
+    except ImportError:
+        raise ImportError(
+            "dp_accounting is not installed; pip install 'privlearn[verify]' brings it"
+        ) from None
     step = min(1e-4, budget.epsilon * 1e-3)
     total = library.identity(value_discretization_interval=step)
     for pair, count in plan.pairs():
@@ -64,56 +72,29 @@ def verify(plan: Plan, budget: Budget) -> Verification:
     )
 
 
-def _library() -> Any:  # noqa: ANN401
-    try:
-        from dp_accounting.pld import privacy_loss_distribution
-    except ImportError:
-        raise ImportError(
-            "dp_accounting is not installed; pip install 'privlearn[verify]' brings it"
-        ) from None
-    return privacy_loss_distribution
-
-
-def _sampled(pair: SampledGaussian, library: Any, step: float) -> Any:  # noqa: ANN401
+def _translate(pair: Pair, library: ModuleType, step: float) -> PrivacyLossDistribution:
+    """The same pair, as `dp_accounting` puts it on its grid."""
     from dp_accounting import NeighboringRelation
-
-    relation = (
-        NeighboringRelation.REPLACE_ONE if pair.replace else NeighboringRelation.ADD_OR_REMOVE_ONE
-    )
-    return library.from_gaussian_mechanism(
-        pair.noise_multiplier,
-        sampling_prob=pair.rate,
-        neighboring_relation=relation,
-        value_discretization_interval=step,
-    )
-
-
-def _pure(pair: PureLoss | ApproximateLoss, library: Any, step: float) -> Any:  # noqa: ANN401
     from dp_accounting.pld.common import DifferentialPrivacyParameters
 
-    return library.from_privacy_parameters(
-        DifferentialPrivacyParameters(pair.epsilon, getattr(pair, "delta", 0.0)),
-        value_discretization_interval=step,
+    grid = {"value_discretization_interval": step}
+    match pair:
+        case Gaussian():
+            return library.from_gaussian_mechanism(1.0 / pair.mu, **grid)
+        case SampledGaussian():
+            relation = "REPLACE_ONE" if pair.replace else "ADD_OR_REMOVE_ONE"
+            return library.from_gaussian_mechanism(
+                pair.noise_multiplier,
+                sampling_prob=pair.rate,
+                neighboring_relation=NeighboringRelation[relation],
+                **grid,
+            )
+        case Laplace():
+            return library.from_laplace_mechanism(1.0 / pair.epsilon, **grid)
+        case PureLoss() | ApproximateLoss():
+            promise = DifferentialPrivacyParameters(pair.epsilon, getattr(pair, "delta", 0.0))
+            return library.from_privacy_parameters(promise, **grid)
+    raise UnsupportedCombinationError(
+        f"dp_accounting has no counterpart of {type(pair).__name__}; this plan cannot be "
+        "verified with it"
     )
-
-
-_TRANSLATIONS: dict[type, Callable[[Any, Any, float], Any]] = {
-    Gaussian: lambda pair, library, step: library.from_gaussian_mechanism(
-        1.0 / pair.mu, value_discretization_interval=step
-    ),
-    Laplace: lambda pair, library, step: library.from_laplace_mechanism(
-        1.0 / pair.epsilon, value_discretization_interval=step
-    ),
-    SampledGaussian: _sampled,
-    PureLoss: _pure,
-    ApproximateLoss: _pure,
-}
-
-
-def _translate(pair: Pair, library: Any, step: float) -> Any:  # noqa: ANN401
-    if type(pair) not in _TRANSLATIONS:
-        raise UnsupportedCombinationError(
-            f"dp_accounting has no counterpart of {type(pair).__name__}; this plan cannot be "
-            "verified with it"
-        )
-    return _TRANSLATIONS[type(pair)](pair, library, step)

@@ -60,9 +60,7 @@ class Penalty:
     @property
     def name(self) -> str:
         """How tables and errors call it."""
-        boxed = any(side > -math.inf for side in self.low) or any(
-            side < math.inf for side in self.high
-        )
+        boxed = max(self.low) > -math.inf or min(self.high) < math.inf
         smooth = _NAMES[self.l1 > 0, self.l2 > 0]
         if not boxed:
             return smooth
@@ -72,11 +70,6 @@ class Penalty:
     def curvature(self) -> float:
         """The modulus of strong convexity; all of it when the penalty is quadratic."""
         return self.l2
-
-    @property
-    def smooth(self) -> bool:
-        """Whether there are neither absolute values nor a box."""
-        return self.name in ("none", "l2")
 
     @property
     def sparse(self) -> bool:
@@ -137,7 +130,8 @@ class Penalty:
             l1, l2 = self.l1 / (some * target_scale), self.l2 / some**2
             low = np.asarray(self.low) * some / target_scale
             high = np.asarray(self.high) * some / target_scale
-        limit = np.inf if self.smooth else 0.0
+        free = self.name in ("none", "l2")  # neither absolute values nor a box
+        limit = np.inf if free else 0.0
         low, high = np.where(nonconstant, low, -limit), np.where(nonconstant, high, limit)
         l1, l2 = np.where(nonconstant, l1, 0.0), np.where(nonconstant, l2, 0.0)
         return WeightPenalty(_limited(l1), _limited(l2), low, high)

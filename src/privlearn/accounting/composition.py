@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from privlearn.accounting import failing
@@ -62,7 +62,7 @@ class Composition:
     """
 
     terms: Terms
-    _seen: list[ErrorBounds] = field(default_factory=list, repr=False, compare=False, hash=False)
+    _seen: list[Evaluation] = field(default_factory=list, repr=False, compare=False, hash=False)
 
     def delta(self, epsilon: float) -> float:
         """Return an upper bound on the delta of the composition at epsilon >= 0.
@@ -73,9 +73,11 @@ class Composition:
         >>> round(compose([(Laplace(1.0), 1)]).delta(0.5), 4)
         0.2212
         """
-        found = evaluate(self.terms, _epsilon(epsilon))
-        self._seen[:] = [_bounds(found)]
-        return found.delta
+        value = float(epsilon)
+        if not value >= 0:
+            raise ValueError(f"epsilon={epsilon!r}, but it must not be negative; pass epsilon >= 0")
+        self._seen[:] = [evaluate(self.terms, value)]
+        return self._seen[0].delta
 
     def epsilon(self, delta: float) -> float:
         """Return the smallest epsilon with `self.delta(epsilon) <= delta`, rounded up.
@@ -96,7 +98,7 @@ class Composition:
             left = failing.room(failure, delta)
             whole = compose(failing.unfailing(self.terms))
             return whole.epsilon(left) if left >= 0 else math.inf
-        top = self.largest_loss
+        top = _largest_loss(self.terms)
         if _surely_above(self.terms, top * (1 - _NEAR_TOP)) > delta:
             return top
         if delta == 0 or self.delta(0.0) <= delta:
@@ -128,7 +130,10 @@ class Composition:
         """The error bounds of the last evaluation (at the epsilon for delta = 1e-6 before any)."""
         if not self._seen:
             self.delta(min(self.epsilon(1e-6), 1e300))
-        return self._seen[0]
+        found = self._seen[0]
+        return ErrorBounds(
+            found.discretisation, found.discretisation_bound, found.truncation, found.rounding
+        )
 
 
 def compose(pairs: Iterable[tuple[Pair, int]]) -> Composition:
@@ -233,13 +238,6 @@ def _canonical(counts: dict[Pair, int], mu: float) -> Terms:
     return tuple(([(Gaussian(mu), 1)] if mu > 0 else []) + terms)
 
 
-def _epsilon(epsilon: float) -> float:
-    value = float(epsilon)
-    if not value >= 0:
-        raise ValueError(f"epsilon={epsilon!r}, but it must not be negative; pass epsilon >= 0")
-    return value
-
-
 def is_closed_form(terms: Terms) -> bool:
     """Whether delta needs no grid: at most one release after merging."""
     return len(terms) == 0 or (len(terms) == 1 and terms[0][1] == 1)
@@ -310,12 +308,6 @@ def _seen_when_sampled(terms: Terms, epsilon: float) -> bool:
     return True
 
 
-def _bounds(found: Evaluation) -> ErrorBounds:
-    return ErrorBounds(
-        found.discretisation, found.discretisation_bound, found.truncation, found.rounding
-    )
-
-
 def size(terms: Terms) -> float:
     """A rough mu for the composition, from second moments: where searches start."""
     total = 0.0
@@ -347,6 +339,6 @@ def _smallest_epsilon(terms: Terms, delta: float) -> float:
     start = mu * mu / 2 + mu * math.sqrt(2 * -math.log(min(delta, 0.5)))
     slope = -start * max(1.0, start / max(mu * mu, 1e-300) - 0.5)  # -epsilon times the tilt
     if not exact:
-        start, slope = decreasing_root(lambda x: excess(1e-2, x), start, slope, relative=3e-3)
+        start, slope = decreasing_root(partial(excess, 1e-2), start, slope, relative=3e-3)
     relative = 1e-12 if exact else 1e-6
-    return decreasing_root(lambda x: excess(None, x), start, slope, relative)[0]
+    return decreasing_root(partial(excess, None), start, slope, relative)[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 UNIT = 2.0**-53
 _SQRT_HALF_PI = math.sqrt(math.pi / 2)
@@ -17,10 +18,10 @@ def _mills(x: float) -> float:
 
 def _narrow(left: float, mu: float) -> float:
     """M(left) - M(left + mu) for a small mu, by the same quadrature as `profiles.mills_drop`."""
-    from privlearn.accounting.profiles import gauss_legendre
+    from privlearn.accounting.profiles import GAUSS_LEGENDRE
 
     total = 0.0
-    for node, weight in gauss_legendre():
+    for node, weight in GAUSS_LEGENDRE:
         point = left + mu * node
         total += weight * max(0.0, 1.0 - point * _mills(point))
     return mu * total
@@ -52,6 +53,7 @@ def gaussian_rounding(epsilon: float, mu: float) -> float:
     return UNIT * (256.0 + 32.0 * reach * reach)
 
 
+@lru_cache(maxsize=256)  # a fit asks for the same budget several times
 def equivalent_mu(epsilon: float, delta: float) -> float:
     """The mu whose Gaussian curve passes through (epsilon, delta), to relative 1e-13 or so.
 

@@ -107,7 +107,16 @@ class SampledGaussian:
 
 
 @dataclass(frozen=True)
-class Laplace:
+class _LargestLoss:
+    """A pair that one number describes: the largest loss."""
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", _loss_parameter(self.epsilon))
+
+
+class Laplace(_LargestLoss):
     """The Laplace mechanism: Lap(0, 1) against Lap(epsilon, 1).
 
     Parameters
@@ -116,14 +125,8 @@ class Laplace:
         L1 sensitivity divided by the scale of the noise, at least 0.
     """
 
-    epsilon: float
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", _loss_parameter(self.epsilon))
-
-
-@dataclass(frozen=True)
-class PureLoss:
+class PureLoss(_LargestLoss):
     """Any mechanism that is epsilon-DP with delta = 0: the profile of randomised response.
 
     Parameters
@@ -131,11 +134,6 @@ class PureLoss:
     epsilon : float
         The guarantee of the mechanism, at least 0.
     """
-
-    epsilon: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", _loss_parameter(self.epsilon))
 
 
 @dataclass(frozen=True)
@@ -168,8 +166,7 @@ class ApproximateLoss:
         object.__setattr__(self, "delta", delta)
 
 
-@dataclass(frozen=True)
-class BoundedRange:
+class BoundedRange(_LargestLoss):
     """The exponential mechanism and report-noisy-max with Gumbel noise.
 
     The log ratio of the two output laws stays in an interval of length epsilon, which is less than
@@ -180,11 +177,6 @@ class BoundedRange:
     epsilon : float
         The guarantee of the mechanism, at least 0.
     """
-
-    epsilon: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", _loss_parameter(self.epsilon))
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from privlearn.accounting.spectrum import transform_noise
 from privlearn.accounting.tilt import CumulantTable, Summand, choose_frame
 
 FINE = 3e-4  # aimed relative error of epsilon; the answer is an upper bound whatever the aim
-COARSE = 1e-2
 
 _FIRST_BINS = 512
 _FIRST_GROWTH = 1 / 128

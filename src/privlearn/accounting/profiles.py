@@ -22,11 +22,8 @@ _SQRT_TWO_PI = math.sqrt(2 * math.pi)
 _NARROW = 0.25
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(6)
 _NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
-
-
-def gauss_legendre() -> list[tuple[float, float]]:
-    """Nodes and weights on [0, 1] that `mills_drop` uses for narrow widths."""
-    return list(zip(_NODES.tolist(), _WEIGHTS.tolist(), strict=True))
+# Nodes and weights on [0, 1] that `mills_drop` uses for narrow widths.
+GAUSS_LEGENDRE = tuple(zip(_NODES.tolist(), _WEIGHTS.tolist(), strict=True))
 
 
 def mills(x: Array) -> Array:

@@ -16,7 +16,7 @@ import numpy as np
 from privlearn._core.plan import Plan
 from privlearn.audit.adversary import Data, audited, base_data
 from privlearn.audit.failure import AuditFailure
-from privlearn.exceptions import PrivacyError, PrivacyTestFailedError
+from privlearn.exceptions import PlanViolationError, PrivacyError, PrivacyTestFailedError
 
 __all__ = ["Observed", "check_nothing_after_charge", "observed_fit"]
 
@@ -113,7 +113,7 @@ def observed_fit(model: Any, X: Any, y: Any) -> str | None:  # noqa: ANN401
         model.set_params(ledger=ledger, dataset="audit")
         error = _failure_of(model, X, y)
     if error is not None and not ledger.charged:
-        proper = isinstance(error, REFUSALS)
+        proper = isinstance(error, REFUSALS) and not isinstance(error, PlanViolationError)
         return None if proper else f"refused by {type(error).__name__}, which says nothing: {error}"
     if error is not None and not isinstance(error, PrivacyTestFailedError):
         return f"{type(error).__name__} after the charge: {error}"

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
-Number = Any
-Series = list[Any]
+Context = Any  # numpy, or a context of mpmath
+Number = Any  # of that context
+Series = list[Number]
 
 
 @dataclass(frozen=True)
@@ -33,9 +34,9 @@ class Law:
     """
 
     name: str
-    tail: Callable[[Any, int, Number], Number]
-    density: Callable[[Any, Number], Number]
-    series: Callable[[Any, int, Number, Number, int], Series]
+    tail: Callable[[Context, int, Number], Number]
+    density: Callable[[Context, Number], Number]
+    series: Callable[[Context, int, Number, Number, int], Series]
     guess: Callable[[int, float], float]
     symmetric: bool = True
 
@@ -62,16 +63,16 @@ def _minus_log_series(base: Series, value: Number) -> Series:
     return result
 
 
-def _gaussian_tail(ctx: Any, side: int, x: Number) -> Number:  # noqa: ANN401
+def _gaussian_tail(ctx: Context, side: int, x: Number) -> Number:
     outward = x if side else -x
     return ctx.erfc(outward / ctx.sqrt(ctx.mpf(2))) / 2
 
 
-def _gaussian_density(ctx: Any, x: Number) -> Number:  # noqa: ANN401
+def _gaussian_density(ctx: Context, x: Number) -> Number:
     return ctx.exp(-x * x / 2) / ctx.sqrt(2 * ctx.pi)
 
 
-def _gaussian_series(ctx: Any, side: int, mass: Number, value: Number, order: int) -> Series:  # noqa: ANN401
+def _gaussian_series(ctx: Context, side: int, mass: Number, value: Number, order: int) -> Series:
     """Solve Q' = s Y, Y' = Q Q' Y with Y = 1/phi(Q), s = -1 above and +1 below the median."""
     direction = -1 if side else 1
     quantile = [value]
@@ -86,33 +87,33 @@ def _gaussian_series(ctx: Any, side: int, mass: Number, value: Number, order: in
     return quantile
 
 
-def _laplace_tail(ctx: Any, side: int, x: Number) -> Number:  # noqa: ANN401
+def _laplace_tail(ctx: Context, side: int, x: Number) -> Number:
     outward = x if side else -x
     if outward >= 0:
         return ctx.exp(-outward) / 2
     return 1 - ctx.exp(outward) / 2
 
 
-def _laplace_density(ctx: Any, x: Number) -> Number:  # noqa: ANN401
+def _laplace_density(ctx: Context, x: Number) -> Number:
     return ctx.exp(-abs(x)) / 2
 
 
-def _laplace_series(ctx: Any, side: int, mass: Number, value: Number, order: int) -> Series:  # noqa: ANN401
+def _laplace_series(ctx: Context, side: int, mass: Number, value: Number, order: int) -> Series:
     """Expand -log(2p) above the median, log(2p) below."""
     direction = 1 if side else -1
     linear = [mass, mass * 0 + 1] + [mass * 0] * (order - 1)
     return [direction * c for c in _minus_log_series(linear, direction * value)]
 
 
-def _gumbel_tail(ctx: Any, side: int, x: Number) -> Number:  # noqa: ANN401
+def _gumbel_tail(ctx: Context, side: int, x: Number) -> Number:
     return -ctx.expm1(-ctx.exp(-x)) if side else ctx.exp(-ctx.exp(-x))
 
 
-def _gumbel_density(ctx: Any, x: Number) -> Number:  # noqa: ANN401
+def _gumbel_density(ctx: Context, x: Number) -> Number:
     return ctx.exp(-x - ctx.exp(-x))
 
 
-def _gumbel_series(ctx: Any, side: int, mass: Number, value: Number, order: int) -> Series:  # noqa: ANN401
+def _gumbel_series(ctx: Context, side: int, mass: Number, value: Number, order: int) -> Series:
     """Expand -log(L) with L = -log(p) below and L = -log(1-p) above the median."""
     base = [ctx.exp(-value)]
     inner = -1 / (1 - mass) if side else 1 / mass

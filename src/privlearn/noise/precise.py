@@ -4,18 +4,17 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
-from privlearn.noise.laws import Law
+from privlearn.noise.laws import Context, Law, Number
 
-Interval = tuple[Any, Any]
+Interval = tuple[Number, Number]
 MoreWords = Callable[[int], int]
 """``more(count)`` returns the first ``count`` extra words of a draw as one integer."""
 
 # mpmath keeps memoised constants that are not safe to grow from two threads: one refinement at a
 # time, in a context of our own, so that the user's mpmath precision is neither read nor changed.
 _lock = threading.Lock()
-_context: Any = None
+_context: Context = None
 
 
 def _forget_parent() -> None:
@@ -30,7 +29,7 @@ if hasattr(os, "register_at_fork"):
 
 
 @contextmanager
-def high_precision(bits: int) -> Iterator[Any]:
+def high_precision(bits: int) -> Iterator[Context]:
     """Lend the mpmath context at a working precision of ``bits``, to one thread at a time."""
     global _context
     with _lock:
@@ -42,7 +41,7 @@ def high_precision(bits: int) -> Iterator[Any]:
         yield _context
 
 
-def quantile(ctx: Any, law: Law, side: int, mass: Any) -> Any:  # noqa: ANN401
+def quantile(ctx: Context, law: Law, side: int, mass: Number) -> Number:
     """Return the point with the given tail mass, to nearly the precision of ``ctx``.
 
     Newton's method on the logarithm of the tail. All tails here are log-concave, so a tangent lies
@@ -60,7 +59,7 @@ def quantile(ctx: Any, law: Law, side: int, mass: Any) -> Any:  # noqa: ANN401
     raise ArithmeticError(f"Newton's method for the {law.name} quantile did not settle")
 
 
-def enclose(ctx: Any, law: Law, side: int, numerator: int, bits: int) -> Interval:  # noqa: ANN401
+def enclose(ctx: Context, law: Law, side: int, numerator: int, bits: int) -> Interval:
     """Enclose the quantiles of all tail masses in [numerator, numerator + 1] 2^-bits.
 
     The quantile is guessed by :func:`quantile`; what makes the result an enclosure is that the tail
@@ -80,7 +79,7 @@ def enclose(ctx: Any, law: Law, side: int, numerator: int, bits: int) -> Interva
         radius *= 2
 
 
-def rounded_ends(ctx: Any, low: Any, high: Any) -> tuple[int, int]:  # noqa: ANN401
+def rounded_ends(ctx: Context, low: Number, high: Number) -> tuple[int, int]:
     """Round both ends of an enclosure, after widening it by more than the rounding of mpmath."""
     slack = ctx.ldexp(1, 16 - ctx.prec)
     first = ctx.floor(low - slack * (1 + abs(low)) + 0.5)

@@ -8,15 +8,13 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn.noise.evaluate import approximate_quantiles, round_quantiles
+from privlearn.noise.evaluate import round_quantiles
 from privlearn.noise.laws import Law
 from privlearn.noise.precise import rounded_quantile
 from privlearn.noise.stream import WordStream
 from privlearn.noise.tables import quantile_table, table_by_piece
 
 _CHUNK = 1 << 14  # words: 128 KiB, so that they stay in a core's cache until they are used
-
-Doubles = NDArray[np.float64]
 
 
 def round_words(
@@ -31,28 +29,16 @@ def round_words(
 
     Returns how many of the words had to be extended.
     """
-    undecided = _written(words, law, scale, margin_factor, rounded)
+    undecided: NDArray[np.int64]
+    if "numba" in sys.modules:  # compiled where the compiler is loaded anyway
+        from privlearn.noise.compiled import write_rounded
+
+        undecided = write_rounded(words, table_by_piece(law), scale, margin_factor, rounded)
+    else:
+        undecided = round_quantiles(words, quantile_table(law), scale, margin_factor, rounded)
     for i in undecided.tolist():
         rounded[i] = rounded_quantile(law, int(words[i]), partial(further, i), scale)
     return len(undecided)
-
-
-def _written(
-    words: NDArray[np.uint64],
-    law: Law,
-    scale: float,
-    margin_factor: float,
-    rounded: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    """Write what doubles decide, and return the rest; compiled where numba is loaded anyway."""
-    if "numba" in sys.modules:
-        from privlearn.noise.compiled import write_rounded
-
-        undecided: NDArray[np.int64] = write_rounded(
-            words, table_by_piece(law), scale, margin_factor, rounded
-        )
-        return undecided
-    return round_quantiles(words, quantile_table(law), scale, margin_factor, rounded)
 
 
 def rounded_draws(
@@ -71,8 +57,3 @@ def rounded_draws(
 def _further(stream: WordStream, first: int, i: int, count: int) -> int:
     """Extend the i-th word of a block that starts with word number ``first``."""
     return stream.refine(first + i, count)
-
-
-def approximate_draws(words: NDArray[np.uint64], law: Law) -> tuple[Doubles, Doubles]:
-    """Return the quantiles of words as doubles, and bounds on their errors."""
-    return approximate_quantiles(words, quantile_table(law))

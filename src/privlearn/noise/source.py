@@ -17,11 +17,6 @@ Integers = NDArray[np.int64]
 MAX_SCALE = 2.0**40
 """The largest scale in grid units. No draw reaches 2^62 (noise.md, "Range")."""
 
-_NO_COPY = (
-    "a NoiseSource cannot be copied or pickled, because the copy would repeat its noise; "
-    "make a new NoiseSource() where the noise is needed"
-)
-
 
 class NoiseSource:
     """Random numbers for privacy: cryptographic, exact, and never the same twice.
@@ -49,31 +44,27 @@ class NoiseSource:
     (True, False)
     """
 
-    __slots__ = ("__weakref__", "_margin_factor", "_private", "_stream")
+    __slots__ = ("__weakref__", "_margin_factor", "_stream")
 
     def __init__(self, seed: int | None = None) -> None:
         check_generator()
-        self._private = seed is None
         self._stream = None if seed is None else WordStream(seeded_keys(seed))
         self._margin_factor = 1.0  # tests enlarge it, to send more draws through the refinement
 
     @property
     def private(self) -> bool:
         """Whether the key came from the operating system rather than from a seed."""
-        return self._private
+        return self._stream is None
 
     def __repr__(self) -> str:
-        origin = "keyed by the operating system" if self._private else "seeded, not private"
+        origin = "keyed by the operating system" if self.private else "seeded, not private"
         return f"<NoiseSource {origin}>"
 
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise TypeError(_NO_COPY)
-
-    def __copy__(self) -> NoReturn:
-        raise TypeError(_NO_COPY)
-
-    def __deepcopy__(self, memo: object) -> NoReturn:
-        raise TypeError(_NO_COPY)
+    def __reduce_ex__(self, protocol: object) -> NoReturn:  # `copy` asks it, too
+        raise TypeError(
+            "a NoiseSource cannot be copied or pickled, because the copy would repeat its noise; "
+            "make a new NoiseSource() where the noise is needed"
+        )
 
     def _words(self) -> WordStream:
         """Return the stream of one draw: that of the seed, or one with a key of its own.
@@ -163,9 +154,8 @@ class NoiseSource:
         bound = _checked_count("bound", bound)
         if not 1 <= bound <= 2**63:
             raise ValueError(f"bound={bound}, but the bound must lie in 1, ..., 2**63")
-        return selection.uniform_below(self._words(), bound, math.prod(_shape(size))).reshape(
-            _shape(size)
-        )
+        shape = _shape(size)
+        return selection.uniform_below(self._words(), bound, math.prod(shape)).reshape(shape)
 
     uniform_below = integers
 
@@ -177,10 +167,8 @@ class NoiseSource:
         >>> NoiseSource(seed=0).bernoulli(1.0, size=3)
         array([ True,  True,  True])
         """
-        rate = _checked_rate(rate)
-        return selection.bernoulli(self._words(), rate, math.prod(_shape(size))).reshape(
-            _shape(size)
-        )
+        rate, shape = _checked_rate(rate), _shape(size)
+        return selection.bernoulli(self._words(), rate, math.prod(shape)).reshape(shape)
 
     def poisson_batch(self, rate: float, n: int) -> Integers:
         """Select each of n rows independently with probability ``rate``; sorted row numbers.

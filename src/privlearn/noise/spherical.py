@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn.noise.laws import GAUSSIAN
+from privlearn.noise.evaluate import approximate_quantiles
+from privlearn.noise.laws import GAUSSIAN, Context
 from privlearn.noise.precise import Interval, enclose, high_precision, refine, rounded_ends
-from privlearn.noise.rounding import approximate_draws
 from privlearn.noise.stream import WordStream
-from privlearn.noise.tables import UNIT_ROUNDOFF
+from privlearn.noise.tables import UNIT_ROUNDOFF, quantile_table
 
 
 def rounded_spherical(
@@ -39,7 +39,7 @@ def _approximate(
     words: NDArray[np.uint64], scale: float, dimension: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the entries in double precision and bounds on their errors (noise.md)."""
-    gaussians, errors = approximate_draws(words, GAUSSIAN)
+    gaussians, errors = approximate_quantiles(words, quantile_table(GAUSSIAN))
     radial, direction = gaussians[: dimension + 1], gaussians[dimension + 1 :]
     radial_errors, direction_errors = errors[: dimension + 1], errors[dimension + 1 :]
     square = math.fsum(radial * radial)
@@ -80,7 +80,7 @@ def _exact_entries(
             return [first for first, _ in entries]
 
 
-def _length(ctx: Any, radial: list[Interval], scale: float) -> Interval:  # noqa: ANN401
+def _length(ctx: Context, radial: list[Interval], scale: float) -> Interval:
     """Enclose scale times the Euclidean norm of the enclosed numbers."""
     slack = ctx.ldexp(len(radial) + 16, 16 - ctx.prec)  # more than the rounding of the sums
     low = high = ctx.mpf(0)
@@ -90,7 +90,7 @@ def _length(ctx: Any, radial: list[Interval], scale: float) -> Interval:  # noqa
     return scale * ctx.sqrt(low) * (1 - slack), scale * ctx.sqrt(high) * (1 + slack)
 
 
-def _rounded_product(ctx: Any, length: Interval, factor: Interval) -> tuple[int, int]:  # noqa: ANN401
+def _rounded_product(ctx: Context, length: Interval, factor: Interval) -> tuple[int, int]:
     """Round the ends of a product of enclosures."""
     products = [a * b for a in length for b in factor]
     return rounded_ends(ctx, min(products), max(products))

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._core.mechanisms.tukey_boxes import SLACK, STEP, Boxes
 from privlearn._core.sampling import Sampling
+from privlearn.accounting import pairs
 
 if TYPE_CHECKING:
-    from privlearn.accounting import Pair
     from privlearn.noise import NoiseSource
 
 __all__ = [
@@ -65,143 +66,111 @@ class Shift:
     dimension: int
 
 
-class Mechanism(Protocol):
-    """Noise and accounting of one release."""
+class Mechanism:
+    """Noise and accounting of one release; what adds noise to numbers, unless it says otherwise."""
 
-    @property
-    def name(self) -> str:
-        """How certificates call it."""
-
-    @property
-    def kind(self) -> Kind:
-        """What leaves: noisy numbers, the index of the largest of them, or a drawn point."""
-
-    @property
-    def grid(self) -> float | None:
-        """Step of the grid on which it releases; None where that follows from the noise."""
-
-    @property
-    def independent(self) -> bool:
-        """Whether the numbers of one release get independent noise."""
+    name: str  # how certificates call it
+    kind: Kind = Kind.NOISE  # what leaves
+    grid: float | None = None  # step of the grid of releases; None: it follows from the noise
+    independent: bool = True  # whether the numbers of one release get independent noise
 
     def draw(self, source: NoiseSource, scale: float, shape: tuple[int, ...]) -> Units:
         """Integer noise whose scale is `scale` grid units."""
+        raise NotImplementedError("a draw by depth adds no noise; use Releaser.draw")
 
     def draw_point(self, source: NoiseSource, ordered: Array, noise_scale: float) -> Array:
         """The released point, given every coordinate of the models in order; for draws only."""
-
-    def failure(self) -> float:
-        """Probability of failure to compute with; 0 where nothing can fail."""
-
-    def pair(self, shift: Shift, noise_scale: float, sampling: Sampling) -> Pair:
-        """The dominating pair of one such release."""
-
-
-class _AddsNoise:
-    """What all mechanisms say that add noise to numbers."""
-
-    kind: ClassVar[Kind] = Kind.NOISE
-    grid: ClassVar[float | None] = None
-
-    def draw_point(self, source: NoiseSource, ordered: Array, noise_scale: float) -> Array:
-        """Nothing is drawn among models."""
         raise NotImplementedError("this mechanism adds noise to numbers; use Releaser()")
 
     def failure(self) -> float:
-        """Nothing can fail."""
+        """Probability of failure to compute with; 0 where nothing can fail."""
         return 0.0
 
+    def pair(self, shift: Shift, noise_scale: float, sampling: Sampling) -> pairs.Pair:
+        """The dominating pair of one such release."""
+        raise NotImplementedError
 
-def _certain_visits(sampling: Sampling, name: str) -> int:
-    """How often a row meets one charge, where that is certain."""
-    if sampling.visits is None or len(sampling.visits) > 1:
-        raise NotImplementedError(f"{name} noise has no proof here for {sampling.name}; use FULL")
-    return sampling.visits[0][0]
+    def _loss(self, shift: Shift, noise_scale: float, sampling: Sampling) -> float:
+        """Largest shift in units of the noise, where it is certain how often a row comes."""
+        if sampling.visits is None or len(sampling.visits) > 1:
+            raise NotImplementedError(
+                f"{self.name} noise has no proof here for {sampling.name}; use FULL"
+            )
+        return sampling.visits[0][0] * shift.sensitivity / noise_scale
 
 
 @dataclass(frozen=True)
-class GaussianNoise(_AddsNoise):
+class GaussianNoise(Mechanism):
     """Independent Gaussian noise; `noise_scale` is its standard deviation."""
 
-    name: str = "Gaussian"
-    independent: bool = True
+    name = "Gaussian"
 
     def draw(self, source: NoiseSource, scale: float, shape: tuple[int, ...]) -> Units:
         """Integer noise whose scale is `scale` grid units."""
         return source.gaussian(scale, shape)
 
-    def pair(self, shift: Shift, noise_scale: float, sampling: Sampling) -> Pair:
+    def pair(self, shift: Shift, noise_scale: float, sampling: Sampling) -> pairs.Pair:
         """The dominating pair of one such release."""
-        from privlearn.accounting import Gaussian, GaussianMixture, SampledGaussian
-
         if sampling.visits is None:
-            return SampledGaussian(sampling.rate, noise_scale / shift.contribution, shift.replaces)
+            return pairs.SampledGaussian(
+                sampling.rate, noise_scale / shift.contribution, shift.replaces
+            )
         mus = tuple(visits * shift.sensitivity / noise_scale for visits, _ in sampling.visits)
         if len(mus) == 1:
-            return Gaussian(mus[0])
-        return GaussianMixture(mus, tuple(weight for _, weight in sampling.visits))
+            return pairs.Gaussian(mus[0])
+        return pairs.GaussianMixture(mus, tuple(weight for _, weight in sampling.visits))
 
 
 @dataclass(frozen=True)
-class LaplaceNoise(_AddsNoise):
+class LaplaceNoise(Mechanism):
     """Independent Laplace noise on a statistic with bounded L1 sensitivity."""
 
-    name: str = "Laplace"
-    independent: bool = True
+    name = "Laplace"
 
     def draw(self, source: NoiseSource, scale: float, shape: tuple[int, ...]) -> Units:
         """Integer noise whose scale is `scale` grid units."""
         return source.laplace(scale, shape)
 
-    def pair(self, shift: Shift, noise_scale: float, sampling: Sampling) -> Pair:
+    def pair(self, shift: Shift, noise_scale: float, sampling: Sampling) -> pairs.Pair:
         """The Laplace pair for one number; for several only the pure guarantee is claimed."""
-        from privlearn.accounting import Laplace, PureLoss
-
-        epsilon = _certain_visits(sampling, self.name) * shift.sensitivity / noise_scale
-        return Laplace(epsilon) if shift.dimension == 1 else PureLoss(epsilon)
+        epsilon = self._loss(shift, noise_scale, sampling)
+        return pairs.Laplace(epsilon) if shift.dimension == 1 else pairs.PureLoss(epsilon)
 
 
 @dataclass(frozen=True)
-class SphericalNoise(_AddsNoise):
+class SphericalNoise(Mechanism):
     """A vector with density proportional to exp(-|x|_2 / noise_scale)."""
 
-    name: str = "spherical"
-    independent: bool = False
+    name = "spherical"
+    independent = False
 
     def draw(self, source: NoiseSource, scale: float, shape: tuple[int, ...]) -> Units:
         """Integer noise whose scale is `scale` grid units."""
         return source.spherical(scale, int(np.prod(shape))).reshape(shape)
 
-    def pair(self, shift: Shift, noise_scale: float, sampling: Sampling) -> Pair:
+    def pair(self, shift: Shift, noise_scale: float, sampling: Sampling) -> pairs.Pair:
         """The worst pair of a pure guarantee."""
-        from privlearn.accounting import PureLoss
-
-        visits = _certain_visits(sampling, self.name)
-        return PureLoss(visits * shift.sensitivity / noise_scale)
+        return pairs.PureLoss(self._loss(shift, noise_scale, sampling))
 
 
 @dataclass(frozen=True)
-class GumbelNoise(_AddsNoise):
+class GumbelNoise(Mechanism):
     """Gumbel noise on scores of which only the index of the largest leaves."""
 
-    name: str = "Gumbel"
-    independent: bool = True
-    kind: ClassVar[Kind] = Kind.SELECTION
+    name = "Gumbel"
+    kind = Kind.SELECTION
 
     def draw(self, source: NoiseSource, scale: float, shape: tuple[int, ...]) -> Units:
         """Integer noise whose scale is `scale` grid units."""
         return source.gumbel(scale, shape)
 
-    def pair(self, shift: Shift, noise_scale: float, sampling: Sampling) -> Pair:
+    def pair(self, shift: Shift, noise_scale: float, sampling: Sampling) -> pairs.Pair:
         """Bounded range: each score moves by at most the sensitivity, up or down."""
-        from privlearn.accounting import BoundedRange
-
-        visits = _certain_visits(sampling, self.name)
-        return BoundedRange(2.0 * visits * shift.sensitivity / noise_scale)
+        return pairs.BoundedRange(2.0 * self._loss(shift, noise_scale, sampling))
 
 
 @dataclass(frozen=True)
-class DepthDraw:
+class DepthDraw(Mechanism):
     """A point drawn among models, with weight exp(depth / (2 noise_scale)): no noise is added.
 
     It is private only on data that are far from unsafe ones, which a release before it has to test
@@ -214,40 +183,22 @@ class DepthDraw:
     """
 
     delta: float
-    name: str = "draw by Tukey depth"
-    independent: bool = True
-    kind: ClassVar[Kind] = Kind.DRAW
-
-    @property
-    def grid(self) -> float:
-        """The lattice of the drawn points."""
-        from privlearn._core.mechanisms.tukey_boxes import STEP
-
-        return STEP
-
-    def draw(self, source: NoiseSource, scale: float, shape: tuple[int, ...]) -> Units:
-        """There is no noise to add: `draw_point` makes the release."""
-        raise NotImplementedError("a draw by depth adds no noise; use Releaser.draw")
+    name = "draw by Tukey depth"
+    kind = Kind.DRAW
+    grid = STEP  # the lattice of the drawn points
 
     def draw_point(self, source: NoiseSource, ordered: Array, noise_scale: float) -> Array:
         """A point of the lattice, given every coordinate of the models in order."""
-        from privlearn._core.mechanisms.tukey_boxes import Boxes
-
         return Boxes.of(ordered).draw(source, 1.0 / noise_scale)
 
     def failure(self) -> float:
         """The delta to compute with, which leaves room for the rounding of draws."""
-        from privlearn._core.mechanisms.tukey_boxes import SLACK
-
         return self.delta * (1.0 - 2.0 * SLACK)
 
-    def pair(self, shift: Shift, noise_scale: float, sampling: Sampling) -> Pair:
+    def pair(self, shift: Shift, noise_scale: float, sampling: Sampling) -> pairs.Pair:
         """Nothing but the two numbers is claimed."""
-        from privlearn._core.mechanisms.tukey_boxes import SLACK
-        from privlearn.accounting import ApproximateLoss
-
-        visits = _certain_visits(sampling, self.name)
-        return ApproximateLoss(visits * shift.sensitivity / noise_scale + SLACK, self.delta)
+        loss = self._loss(shift, noise_scale, sampling)
+        return pairs.ApproximateLoss(loss + SLACK, self.delta)
 
 
 GAUSSIAN = GaussianNoise()

@@ -6,7 +6,6 @@ so it needs no bounds: what one row can move is known for every data set.
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 
 from privlearn._core.mechanisms import GUMBEL
 from privlearn._core.numerics import MAX_ROWS, BlockSum
-from privlearn._core.plan import LINF, Norm, Release
+from privlearn._core.plan import BALLOT, LINF, Release
 from privlearn._core.problem import Adjacency
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
@@ -41,9 +40,6 @@ __all__ = [
 Array = NDArray[np.float64]
 T = TypeVar("T")
 FIRST, FURTHER, VOTES = "first feature", "further features", "most votes"
-# A group of rows has one model, whatever becomes of one row in it: its ballot, zeros and ones, is
-# exchanged for another under every relation.
-BALLOT = Norm("linf of one model's ballot", 1.0, math.inf)
 FEW_ROWS = 20_000  # up to which threads cost more than they save
 MOST_THREADS = 8  # each needs a workspace of two columns
 FAR = 2.0**20  # in noise scales: Gumbel noise goes beyond with probability exp(-FAR)

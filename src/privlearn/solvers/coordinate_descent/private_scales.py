@@ -223,7 +223,8 @@ def _longest(problem: Problem, prepared: Prepared) -> float:
     """A length that gradients hardly exceed; from public facts and the estimated scales."""
     scaling = prepared.objective.scaling
     scales = prepared.scales[scaling.inverse_scale > 0]
-    row = math.sqrt(float(np.sum(scales**-2.0)) + scaling.intercept_value**2)
+    # Where bounds hold every feature fast, and without an intercept, rows have no length at all.
+    row = math.sqrt(float(np.sum(scales**-2.0)) + scaling.intercept_value**2) or 1.0
     if problem.loss.has_unit and not math.isfinite(problem.loss.lipschitz):
         return 2.0 * row
     return max(problem.loss.lipschitz, 1.0) * row
