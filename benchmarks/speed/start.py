@@ -73,7 +73,7 @@ REST = {
     ),
     "privlearn --help": (
         "import contextlib, io",
-        "from privlearn.cli import _parser\n_parser().format_help()",
+        "from privlearn.cli import _parser\n_parser([]).format_help()",
     ),
     "privlearn demo": (
         "import contextlib, io",

@@ -19,7 +19,7 @@ from privlearn.accounting import (
     smallest_scale,
 )
 from privlearn.exceptions import BudgetExceededError
-from privlearn.ledger import composition_cost as price
+from privlearn.ledger import composition_cost
 from privlearn.ledger.serial import pair_from_text, pair_to_text
 
 
@@ -141,7 +141,7 @@ def test_joined_pairs_cost_more_than_both():
         (ApproximateLoss(float(a), float(b)), 1)
         for a, b in zip(rng.uniform(0.01, 0.02, 40), rng.uniform(1e-9, 2e-9, 40), strict=True)
     )
-    assert len(price.composed(terms).terms) <= price.MANY
+    assert len(composition_cost.composed(terms).terms) <= composition_cost.MANY
     for level in (0.2, 0.4):
         exact = compose(terms).delta(level)
-        assert exact <= price.composed(terms).delta(level) <= 1.5 * exact + 1e-7
+        assert exact <= composition_cost.composed(terms).delta(level) <= 1.5 * exact + 1e-7

@@ -347,6 +347,14 @@ def test_model_that_is_no_json(complaint):
         (lambda content: content.update(classes=""), "is incomplete or damaged"),
         (lambda content: content["columns"][0].pop("coefficient"), "is incomplete or damaged"),
         (lambda content: content["columns"][0].update(coefficient=float("nan")), "damaged"),
+        (lambda content: content["columns"][0].update(coefficient=[1.0, 2.0]), "damaged"),
+        (lambda content: content.update(intercept=[1.0, 2.0]), "damaged"),
+        (lambda content: content.update(classes=["no", "yes"]), "damaged"),
+        (lambda content: content.update(classes=["no", "no"], model="logistic"), "damaged"),
+        (lambda content: content.update(classes=["a", "b", "c"], model="svc"), "damaged"),
+        (lambda content: content.update(model="logistic"), "damaged"),
+        (lambda content: content.update(model="unknown"), "damaged"),
+        (lambda content: content.update(format="privlearn model 2"), "damaged"),
     ],
 )
 def test_damaged_models(complaint, model, change, words):
@@ -394,7 +402,7 @@ def test_surprises_do_not_quote_their_text(complaint, monkeypatch):
     def surprise(*_, **__):
         raise RuntimeError("row 3 holds 900")
 
-    monkeypatch.setattr("privlearn.cli.models.build", surprise)
+    monkeypatch.setattr("privlearn.cli.fit.build", surprise)
     text = complaint(*FIT)
     assert "unexpected RuntimeError; add --traceback" in text
     assert "900" not in text

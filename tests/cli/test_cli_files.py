@@ -177,16 +177,16 @@ def test_a_name_taken_during_the_fit_is_not_replaced(folder, capsys, monkeypatch
 
 
 @pytest.mark.parametrize("links", [True, False])
-@pytest.mark.parametrize("room", [0, 10, 200_000])
-def test_an_output_is_invisible_until_it_is_whole(folder, monkeypatch, links, room):
+@pytest.mark.parametrize("size", [0, 10, 200_000])
+def test_an_output_is_invisible_until_it_is_whole(folder, monkeypatch, links, size):
     if not links:
         monkeypatch.setattr(outputs.os, "link", lambda *_: (_ for _ in ()).throw(OSError(1, "no")))
-    with Output("x.txt", room=room) as output:
+    with Output("x.txt", size=size) as output:
         assert not (folder / "x.txt").exists()
         output.write("whole\n")
         assert (folder / "x.txt").read_text() == "whole\n"
     assert not list(folder.glob(".privlearn*"))
-    with Output("y.txt", room=room):
+    with Output("y.txt", size=size):
         pass
     assert not (folder / "y.txt").exists()
     assert not list(folder.glob(".privlearn*"))
@@ -278,14 +278,14 @@ def test_strays_of_killed_commands_are_in_nobodys_way(folder):
 
 def test_everything_is_checked_before_the_outputs_and_the_outputs_before_the_charge(monkeypatch):
     """The order in which files are touched: inputs, then outputs, then the ledger."""
-    from privlearn.cli import open_ledger as books
+    from privlearn.cli import fit
 
     seen = []
-    reserve, charge = Output.__init__, books.charged_ledger
+    reserve, charge = Output.__init__, fit.charged_ledger
     monkeypatch.setattr(
         Output, "__init__", lambda *a, **k: (seen.append("output"), reserve(*a, **k))[1]
     )
-    monkeypatch.setattr(books, "charged_ledger", lambda *a: (seen.append("ledger"), charge(*a))[1])
+    monkeypatch.setattr(fit, "charged_ledger", lambda *a: (seen.append("ledger"), charge(*a))[1])
     line = [*FIT, *CHARGE, "--predict", "new.csv", "--predictions", "p.csv"]
     assert main(line) == 0
     assert seen == ["output", "output", "ledger"]

@@ -6,11 +6,11 @@ import json
 import numpy as np
 import pytest
 
-from privlearn.cli import main
+from privlearn.cli import _parser, main
 from privlearn.cli.design import design
 from privlearn.cli.models import build
 from privlearn.cli.schema import Facts
-from privlearn.cli.tables import TextTable as Table
+from privlearn.cli.tables import Table
 
 FIT = ["--target", "rich", "--model", "logistic", "--epsilon", "4", "--bounds", "age=20:80"]
 
@@ -156,7 +156,9 @@ def test_models_get_their_facts_and_options(name, estimator, own):
     facts = Facts({"age": (20, 80), "y": (0, 9)}, {"sex": ("m", "f")}, target="y")
     classifies = name in ("logistic", "svc")
     chosen = design(["age", "sex", "y"], facts, where="here", classifies=classifies)
-    model = build(name, chosen, own, epsilon=2.0, adjacency="add_remove")
+    line = [f"--{key.replace('_', '-')}={value}" for key, value in own.items()]
+    asked = ["audit", "--model", name, *line, "--epsilon", "2", "--adjacency", "add_remove"]
+    model = build(_parser().parse_args(asked), chosen)
     assert type(model).__name__ == estimator
     given = model.get_params()
     assert given["bounds_X"] == ([0, 0, 0], [1, 1, 1])

@@ -56,6 +56,16 @@ def test_help_fits_the_screen(capsys, command, monkeypatch):
     assert max(map(len, text.splitlines())) <= 100
 
 
+def test_only_the_command_that_is_asked_for_is_filled_in():
+    """The others are listed, but their modules are not imported for it."""
+    from privlearn.cli import _parser
+
+    (commands,) = (a for a in _parser(["fit", "people.csv"])._actions if a.dest == "command")
+    options = {name: len(command._actions) for name, command in commands.choices.items()}
+    assert options.pop("fit") > 20
+    assert set(options.values()) == {2}  # --help and --traceback
+
+
 def test_examples_in_help_are_possible(capsys):
     """Whatever the help shows as a command has options that exist."""
     from privlearn.cli import _parser

@@ -165,7 +165,7 @@ def test_errors_of_libraries_are_not_shown(capsys, monkeypatch):
     def quoting(*_, **__):
         return float(SECRET)
 
-    monkeypatch.setattr("privlearn.cli.models.build", quoting)
+    monkeypatch.setattr("privlearn.cli.fit.build", quoting)
     assert main(FIT) == 1
     assert main(["--traceback", *FIT]) == 1
     text = capsys.readouterr().err

@@ -28,7 +28,7 @@ from privlearn.exceptions import (
     UnsupportedCombinationError,
 )
 from privlearn.ledger import entries
-from privlearn.ledger import ledger as book
+from privlearn.ledger import ledger as handle
 from privlearn.solvers.moments.solver import SufficientStatistics
 from support import regression
 
@@ -70,7 +70,7 @@ def selection(scale=10.0):
     return Plan((release,), Adjacency.ZERO_OUT, scale, rows=100)
 
 
-# Price
+# Cost
 
 
 def test_ten_fits_cost_far_less_than_their_sum(path):
@@ -189,17 +189,17 @@ def test_one_relation_per_data_set(ledger):
     assert len(ledger.history("patients")) == 1
 
 
-def test_a_charge_that_slips_in_while_another_is_priced_is_counted(ledger, monkeypatch):
-    decide = book.decide
+def test_a_charge_that_slips_in_while_another_is_decided_is_counted(ledger, monkeypatch):
+    decide = handle.decide
 
     def overtaken(records, asked):
         answer = decide(records, asked)
-        monkeypatch.setattr(book, "decide", decide)
+        monkeypatch.setattr(handle, "decide", decide)
         records.link.execute("COMMIT")
         Ledger(ledger.path).charge(gaussian(4.3), "patients")
         return answer
 
-    monkeypatch.setattr(book, "decide", overtaken)
+    monkeypatch.setattr(handle, "decide", overtaken)
     with pytest.raises(BudgetExceededError):
         ledger.charge(gaussian(4.3), "patients")
     assert len(ledger.history("patients")) == 1
@@ -426,7 +426,7 @@ def test_history_tells_what_was_released_and_nothing_about_data(ledger):
 
 
 def test_the_file_of_a_private_n_does_not_depend_on_n(tmp_path, monkeypatch):
-    monkeypatch.setattr(book, "_new_key", lambda: bytes(32))
+    monkeypatch.setattr(handle, "_new_key", lambda: bytes(32))
     monkeypatch.setattr(entries, "_now", lambda: "2026-01-01T00:00:00+00:00")
     contents = []
     for n in (300, 200):

@@ -354,9 +354,9 @@ def test_check_finds_a_cap_that_allows_too_much(ledger):
 
     ledger.charge(gaussian(), "people")
     ledger.charge(gaussian(), "people")
-    with ledger._open(write=True) as book:
-        state = book.state("people")
-        book.write_state(replace(state, cap=Cost(2 * state.cap.square, 0, 0)))
+    with ledger._open(write=True) as records:
+        state = records.state("people")
+        records.write_state(replace(state, cap=Cost(2 * state.cap.square, 0, 0)))
     with pytest.raises(LedgerError, match="allows more than its budget"):
         ledger.check()
 
@@ -377,7 +377,7 @@ def test_a_users_own_ledger_still_works():
 # Families
 
 
-def test_charges_are_booked_to_all_ancestors_once(ledger):
+def test_charges_are_recorded_for_all_ancestors_once(ledger):
     ledger.declare("join", parent=["left", "right"])
     ledger.declare("left", parent="source")
     ledger.declare("right", parent="source")

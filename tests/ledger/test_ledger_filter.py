@@ -149,7 +149,7 @@ def test_two_stages_with_a_sampled_choice():
 
 
 def sampled_at_limit(left, rate, budget):
-    """A sampled step whose price, by the filter, is all that is left."""
+    """A sampled step whose cost, by the filter, is all that is left."""
     slack = 2.0**-18 * budget.delta
     low, high = 1e-3, 1e3
     for _ in range(12):
@@ -312,7 +312,7 @@ def test_without_slack_sampling_amplifies_nothing():
 # Caps and sums
 
 
-def test_gaussian_histories_keep_their_price():
+def test_gaussian_histories_keep_their_cost():
     filter_ = Filter(ISSUE, GAUSSIAN)
     mu = equivalent_mu(1.0, 1e-6)
     first = ((Gaussian(mu / 2), 1),)

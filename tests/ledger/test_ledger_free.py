@@ -87,9 +87,9 @@ def test_a_wrong_index_does_not_make_a_used_reservation_free(ledger):
     ledger.reserve([gaussian(40.0)], "people")
     ledger.charge(gaussian(40.0), "people")
     ledger.charge(gaussian(400.0), "people")
-    with ledger._open() as book:
-        state = book.state("people")
-        free = [book.unused(state, row.pairs) for row in book.chain(state)]
+    with ledger._open() as records:
+        state = records.state("people")
+        free = [records.unused(state, row.pairs) for row in records.chain(state)]
     assert free == [0, 0, 0]
     source = sqlite3.connect(ledger.path)
     (root,) = source.execute("SELECT rootpage FROM sqlite_master WHERE name = 'uses'").fetchone()
@@ -102,9 +102,9 @@ def test_a_wrong_index_does_not_make_a_used_reservation_free(ledger):
     Path(ledger.path).write_bytes(content)
     with pytest.raises(LedgerError):
         Ledger(ledger.path)
-    with ledger._open() as book:
-        state = book.state("people")
-        assert [book.unused(state, row.pairs) for row in book.chain(state)] == [0, 0, 0]
+    with ledger._open() as records:
+        state = records.state("people")
+        assert [records.unused(state, row.pairs) for row in records.chain(state)] == [0, 0, 0]
 
 
 @pytest.mark.parametrize(

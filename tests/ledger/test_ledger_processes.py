@@ -64,15 +64,15 @@ def plan(scale):
 
 def die_inside_the_transaction(path):
     """Charge, but be killed after the last write and before the commit."""
-    from privlearn.ledger.records import Book
+    from privlearn.ledger.records import Records
 
-    write = Book.write_charge
+    write = Records.write_charge
 
     def write_and_die(*arguments):
         write(*arguments)
         os.kill(os.getpid(), signal.SIGKILL)
 
-    Book.write_charge = write_and_die
+    Records.write_charge = write_and_die
     Ledger(path).charge(plan(10.0), "patients")
 
 

@@ -224,14 +224,14 @@ def faults_end_the_run(patch):
 
 @caught_by(one_line(b"word,1,1,male,yes"))
 def one_word_makes_a_column_unusable(patch):
-    cell_by_cell = tables.TextTable.numbers
+    cell_by_cell = tables.Table.numbers
 
     def whole(self, name):
         values = cell_by_cell(self, name)
         odd = [cell for cell in self.columns[name] if cell.strip() == "word"]
         return values * float("nan") if odd else values
 
-    patch.setattr(tables.TextTable, "numbers", whole)
+    patch.setattr(tables.Table, "numbers", whole)
 
 
 @caught_by(one_cell("label", None))

@@ -8,12 +8,11 @@ from ledger import test_ledger_closed as closed
 from ledger import test_ledger_filter as filtered
 from privlearn import Ledger
 from privlearn.exceptions import LedgerError
-from privlearn.ledger import composition_cost as price
-from privlearn.ledger import entries, records, store, verify
+from privlearn.ledger import composition_cost, entries, records, store, verify
 from privlearn.ledger import filter as rules
-from privlearn.ledger import ledger as book
+from privlearn.ledger import ledger as handle
 from privlearn.ledger.filter import Cost, Filter
-from privlearn.ledger.records import Book
+from privlearn.ledger.records import Records
 from privlearn.ledger.serial import terms_from_text
 
 BUGS = {}
@@ -29,7 +28,7 @@ def caught_by(check):
 
 def two_thirds(terms, slack):
     mu = real_mu(terms, slack)
-    return mu if rules._all_gaussian(terms) else 2 / 3 * mu
+    return mu if rules.all_gaussian(terms) else 2 / 3 * mu
 
 
 real_mu = rules.dominating_mu
@@ -54,9 +53,11 @@ def what_is_left_follows_from_the_path(patch):
 
     def later(records_, state, asked):
         past = [terms_from_text(row.pairs) for _, row, _ in records_.rows(state)]
-        if price.fits(price.merged(*past, asked.terms), records_.budget):
+        if composition_cost.within_budget(
+            composition_cost.merged(*past, asked.terms), records_.budget
+        ):
             return state, asked.row
-        raise entries.Room(state, records_.budget).refusal(asked.terms, asked.plan)
+        raise entries.Remaining(state, records_.budget).refusal(asked.terms, asked.plan)
 
     patch.setattr(entries, "_later", later)
 
@@ -83,7 +84,7 @@ def a_pure_leftover_that_uses_delta_again(patch):
     )
 )
 def sums_are_not_compared(patch):
-    patch.setattr(Book, "_compare_sums", lambda *_: None)
+    patch.setattr(Records, "_compare_sums", lambda *_: None)
 
 
 @caught_by(
@@ -115,12 +116,12 @@ def twins_are_not_looked_for(patch):
     lambda ledger, path: closed.test_spellings_of_one_name_are_one_data_set(ledger, " people")
 )
 def names_are_not_normalised(patch):
-    patch.setattr(book, "normal_name", lambda name: name)
+    patch.setattr(handle, "normal_name", lambda name: name)
 
 
-@caught_by(lambda ledger, path: closed.test_charges_are_booked_to_all_ancestors_once(ledger))
+@caught_by(lambda ledger, path: closed.test_charges_are_recorded_for_all_ancestors_once(ledger))
 def parents_are_not_charged(patch):
-    patch.setattr(Book, "family", lambda self, name: [self.state(name)])
+    patch.setattr(Records, "family", lambda self, name: [self.state(name)])
 
 
 @caught_by(lambda ledger, path: overwriting(ledger))
@@ -140,12 +141,12 @@ def overwriting(ledger):
     )
 )
 def certificates_are_not_looked_up(patch):
-    patch.setattr(verify, "check_certificates", lambda book_, given: len(list(given)))
+    patch.setattr(verify, "check_certificates", lambda records_, given: len(list(given)))
 
 
 @caught_by(lambda ledger, path: closed.test_a_stream_counts_its_batches(ledger))
 def batches_are_not_counted(patch):
-    patch.setattr(Book, "write_stream", first_batch_only(Book.write_stream))
+    patch.setattr(Records, "write_stream", first_batch_only(Records.write_stream))
 
 
 def first_batch_only(write):
@@ -154,8 +155,8 @@ def first_batch_only(write):
 
 @caught_by(lambda ledger, path: closed.test_reserved_plans_are_free_once_each(ledger))
 def reservations_are_never_used_up(patch):
-    unused = Book.unused
-    patch.setattr(Book, "unused", lambda *given: max(1, unused(*given)))
+    unused = Records.unused
+    patch.setattr(Records, "unused", lambda *given: max(1, unused(*given)))
 
 
 @caught_by(

@@ -11,7 +11,6 @@ the note beside the solver. Audits see statistics without noise, so never run th
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from privlearn.audit.after_charge import check_nothing_after_charge
 from privlearn.audit.black_box import BlackBox, black_box
@@ -19,10 +18,10 @@ from privlearn.audit.bounds import Bound, bound_from_outputs
 from privlearn.audit.charge import check_ledger
 from privlearn.audit.contract import check_empty_rows, check_grid, check_plan, check_price
 from privlearn.audit.draws import check_draws
-from privlearn.audit.failure import AuditFailure
 from privlearn.audit.fork import check_fork
 from privlearn.audit.law import check_noise_law
 from privlearn.audit.levels import check_levels
+from privlearn.audit.protocols import AuditFailure, Model
 from privlearn.audit.replay import check_replay
 from privlearn.audit.row_locality import check_row_locality
 from privlearn.audit.sampling import check_sampling
@@ -70,7 +69,7 @@ CHECKS: tuple[Callable[..., None], ...] = (
 )
 
 
-def check(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # noqa: ANN401
+def check(estimator: Model, *, n_features: int, seed: int = 0) -> None:
     """Run every check on an estimator that can be fitted to `n_features` columns.
 
     Parameters

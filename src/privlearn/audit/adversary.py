@@ -11,8 +11,9 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from privlearn._core.problem import Adjacency, Bounds
+from privlearn.audit.protocols import Model
 
-__all__ = ["Data", "audited", "base_data", "neighbourhoods", "rows"]
+__all__ = ["Data", "audited", "base_data", "box_of", "few_rows", "labelled", "neighbourhoods"]
 
 Array = NDArray[np.float64]
 PARTNERS = 3  # rows that each row is exchanged for, under replace_one
@@ -32,18 +33,18 @@ class Data:
         return replace(self, X=CONTAINERS[container](self.X), story=f"{self.story} ({container})")
 
 
-def _single(X: Array) -> Any:  # noqa: ANN401
+def _single(X: Array) -> object:
     with np.errstate(over="ignore"):
         return X.astype(np.float32)
 
 
-def _csr(X: Array) -> Any:  # noqa: ANN401
+def _csr(X: Array) -> object:
     from scipy.sparse import csr_array
 
     return csr_array(X)
 
 
-def _frame(X: Array) -> Any:  # noqa: ANN401
+def _frame(X: Array) -> object:
     """A data frame; without a library for one, cells of all kinds."""
     try:
         import pandas as pd
@@ -52,7 +53,7 @@ def _frame(X: Array) -> Any:  # noqa: ANN401
     return pd.DataFrame({f"x{j}": column for j, column in enumerate(X.T)})
 
 
-def _objects(X: Array) -> Any:  # noqa: ANN401
+def _objects(X: Array) -> object:
     """Whole numbers as Python's, others as they are, in an array of objects."""
     cells = X.astype(object)
     whole = np.isfinite(X) & (np.rint(X) == X) & (np.abs(X) < 2.0**62)
@@ -70,17 +71,18 @@ CONTAINERS: dict[str, Callable[[Array], Any]] = {
 }
 
 
-def audited(estimator: Any, **parameters: object) -> Any:  # noqa: ANN401
+def audited(estimator: Model, **parameters: object) -> Model:
     """A clone with other parameters, and with its labels declared where it reads them off y."""
     from sklearn.base import clone
 
-    copy = clone(estimator)
+    copy: Model = clone(estimator)
     if isinstance(getattr(copy, "classes", None), str):
         copy.set_params(classes=[0, 1])
-    return copy.set_params(**parameters)
+    copy.set_params(**parameters)
+    return copy
 
 
-def _label(estimator: Any, y: Array, y_low: float, y_high: float) -> Array:  # noqa: ANN401
+def labelled(estimator: Model, y: Array, y_low: float, y_high: float) -> Array:
     """Numbers as they are for a regressor; the labels of equal shares of the range for others."""
     classes = getattr(estimator, "classes", None)
     if classes is None:
@@ -90,7 +92,7 @@ def _label(estimator: Any, y: Array, y_low: float, y_high: float) -> Array:  # n
     return np.asarray(classes, dtype=np.float64)[place.astype(int)]
 
 
-def _declared(estimator: Any, n_features: int) -> tuple[Array, Array, float, float]:  # noqa: ANN401
+def box_of(estimator: Model, n_features: int) -> tuple[Array, Array, float, float]:
     """Box to draw from: the declared one, or one around the declared norm."""
     bounds = Bounds.declared(
         n_features,
@@ -106,28 +108,25 @@ def _declared(estimator: Any, n_features: int) -> tuple[Array, Array, float, flo
     return low, high, y_low, y_high
 
 
-def base_data(
-    estimator: Any,  # noqa: ANN401
-    n_features: int,
-    rng: Generator,
-) -> Iterator[Data]:
+def few_rows(estimator: Model, n_features: int, seed: int) -> Data:
+    """The smallest of the data sets below."""
+    return next(base_data(estimator, n_features, np.random.default_rng(seed)))
+
+
+def base_data(estimator: Model, n_features: int, rng: Generator) -> Iterator[Data]:
     """The other people's rows: a handful, many inside the box, many in one corner."""
-    low, high, y_low, y_high = _declared(estimator, n_features)
+    low, high, y_low, y_high = box_of(estimator, n_features)
     for story, n in (("few rows", 7), ("many rows inside", 1_500)):
         X, y = rng.uniform(low, high, (n, n_features)), rng.uniform(y_low, y_high, n)
-        yield Data(X, _label(estimator, y, y_low, y_high), story)
+        yield Data(X, labelled(estimator, y, y_low, y_high), story)
     corner = np.broadcast_to(high, (500, n_features)).copy()
-    y = _label(estimator, np.full(500, y_high), y_low, y_high)
+    y = labelled(estimator, np.full(500, y_high), y_low, y_high)
     yield Data(corner, y, "many rows in one corner")
 
 
-def rows(
-    estimator: Any,  # noqa: ANN401
-    n_features: int,
-    rng: Generator,
-) -> list[tuple[str, Array, float]]:
+def rows(estimator: Model, n_features: int, rng: Generator) -> list[tuple[str, Array, float]]:
     """Rows that one person might have."""
-    low, high, y_low, y_high = _declared(estimator, n_features)
+    low, high, y_low, y_high = box_of(estimator, n_features)
     found = [
         ("low corner", low, y_low),
         ("high corner", high, y_high),
@@ -148,7 +147,7 @@ def rows(
     axis = np.zeros(n_features)
     axis[0] = reach
     found.append(("along one axis", axis, y_low))
-    targets = _label(estimator, np.array([y for _, _, y in found], dtype=float), y_low, y_high)
+    targets = labelled(estimator, np.array([y for _, _, y in found], dtype=float), y_low, y_high)
     return [
         (story, np.asarray(x, dtype=np.float64), float(y))
         for (story, x, _), y in zip(found, targets, strict=True)
@@ -156,11 +155,7 @@ def rows(
 
 
 def neighbourhoods(
-    estimator: Any,  # noqa: ANN401
-    n_features: int,
-    rng: Generator,
-    *,
-    at_end: bool = True,
+    estimator: Model, n_features: int, rng: Generator, *, at_end: bool = True
 ) -> Iterator[tuple[Data, list[Data]]]:
     """Data sets, each with neighbours under the estimator's relation.
 
@@ -185,10 +180,7 @@ def _with_row(base: Data, place: int | None, story: str, x: Array, y: float) -> 
 
 
 def _neighbours(
-    relation: Adjacency,
-    base: Data,
-    place: int | None,
-    partners: list[tuple[str, Array, float]],
+    relation: Adjacency, base: Data, place: int | None, partners: list[tuple[str, Array, float]]
 ) -> list[Data]:
     if relation is Adjacency.ADD_REMOVE:
         return [base]

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from typing import Any
 
 import numpy as np
 
 from privlearn._core.plan import Plan
-from privlearn.audit.adversary import Data, audited, base_data
-from privlearn.audit.failure import AuditFailure
+from privlearn.audit.adversary import Data, audited, few_rows
+from privlearn.audit.protocols import AuditFailure, Model
 from privlearn.exceptions import PlanViolationError, PrivacyError, PrivacyTestFailedError
 
 __all__ = ["Observed", "check_nothing_after_charge", "observed_fit"]
@@ -66,10 +66,10 @@ class Observed:
         seen = self.compiled
 
         class Listener(event.Listener):
-            def on_start(self, event: Any) -> None:  # noqa: ANN401
+            def on_start(self, event: object) -> None:
                 seen.add(_compiling())
 
-            def on_end(self, event: Any) -> None:  # noqa: ANN401
+            def on_end(self, event: object) -> None:
                 pass
 
         self._listener = Listener()
@@ -90,16 +90,7 @@ def _compiling() -> str:
     return "unknown"
 
 
-@contextmanager
-def _observing() -> Iterator[Observed]:
-    ledger = Observed()
-    try:
-        yield ledger
-    finally:
-        ledger.close()
-
-
-def observed_fit(model: Any, X: Any, y: Any) -> str | None:  # noqa: ANN401
+def observed_fit(model: Model, X: object, y: object) -> str | None:
     """Fit, and say in words what came after the charge but should not have; None if nothing did.
 
     Parameters
@@ -109,9 +100,13 @@ def observed_fit(model: Any, X: Any, y: Any) -> str | None:  # noqa: ANN401
     X, y : array-like
         Made-up data.
     """
-    with _observing() as ledger:
+    error = None
+    with closing(Observed()) as ledger:
         model.set_params(ledger=ledger, dataset="audit")
-        error = _failure_of(model, X, y)
+        try:
+            model.fit(X, y)
+        except Exception as raised:
+            error = raised
     if error is not None and not ledger.charged:
         proper = isinstance(error, REFUSALS) and not isinstance(error, PlanViolationError)
         return None if proper else f"refused by {type(error).__name__}, which says nothing: {error}"
@@ -127,26 +122,13 @@ def observed_fit(model: Any, X: Any, y: Any) -> str | None:  # noqa: ANN401
     return f"numbers that are not finite were published in {unfit}" if unfit else None
 
 
-def _failure_of(model: Any, X: Any, y: Any) -> Exception | None:  # noqa: ANN401
-    try:
-        model.fit(X, y)
-    except Exception as error:
-        return error
-    return None
-
-
-def _not_finite(model: Any) -> list[str]:  # noqa: ANN401
+def _not_finite(model: Model) -> list[str]:
     """Published numbers that are none."""
-    names = ("coef_", "intercept_", "bounds_y_")
-    values = {name: getattr(model, name, None) for name in names}
-    return [
-        name
-        for name, value in values.items()
-        if value is not None and not np.isfinite(np.asarray(value, dtype=np.float64)).all()
-    ]
+    names = [name for name in ("coef_", "intercept_", "bounds_y_") if hasattr(model, name)]
+    return [name for name in names if not np.isfinite(getattr(model, name)).all()]
 
 
-def check_nothing_after_charge(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # noqa: ANN401
+def check_nothing_after_charge(estimator: Model, *, n_features: int, seed: int = 0) -> None:
     """Nothing fails, imports or compiles after the charge, and no published number is NaN.
 
     A privacy test that is planned and noisy may fail. What was compiled before in this process
@@ -173,12 +155,12 @@ def check_nothing_after_charge(estimator: Any, *, n_features: int, seed: int = 0
             raise AuditFailure(f"{wrong} ({data.story})")
 
 
-def _tables(estimator: Any, n_features: int, seed: int) -> Iterator[Data]:  # noqa: ANN401
+def _tables(estimator: Model, n_features: int, seed: int) -> Iterator[Data]:
     """Few rows, dense and sparse, and one row: how many there are decides nothing else."""
     from scipy.sparse import csr_array
 
     model = audited(estimator)
-    data = next(iter(base_data(model, n_features, np.random.default_rng(seed))))
+    data = few_rows(model, n_features, seed)
     yield data
     yield Data(csr_array(data.X), data.y, f"{data.story}, sparse")
     yield Data(data.X[:1], data.y[:1], f"one of the {data.story}")

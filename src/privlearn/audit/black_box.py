@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from privlearn.audit.adversary import Data, audited
 from privlearn.audit.bounds import CONFIDENCE, Bound, bound_from_outputs
 from privlearn.audit.canaries import Design, Row, worlds
-from privlearn.audit.failure import AuditFailure
+from privlearn.audit.protocols import AuditFailure, Learner, Model
 from privlearn.audit.white_box import all_gaussian, promised_mu
 
 __all__ = ["BlackBox", "black_box"]
@@ -77,7 +77,7 @@ class BlackBox:
 
 
 def black_box(
-    estimator: Any,  # noqa: ANN401
+    estimator: Learner,
     *,
     n_features: int | None = None,
     data: tuple[Table, Table] | None = None,
@@ -106,7 +106,7 @@ def black_box(
         On each side. A quarter looks for a direction, a quarter fixes the threshold, half counts.
     epsilon, delta, mu : float or None
         The promise. None: the estimator's own; mu comes from its plan, where all of that is
-        Gaussian: elsewhere a price at one delta bounds no error rates.
+        Gaussian: elsewhere a cost at one delta bounds no error rates.
     statistic : callable or None
         Maps a fitted object to numbers. None: `coef_` and `intercept_`.
     confidence : float, default=0.95
@@ -129,14 +129,19 @@ def black_box(
     """
     model = _prepared(estimator)
     read = _published if statistic is None else statistic
-    if data is None:
-        design = _chosen(model, n_features, fits, read)
-        tables = worlds(model, _needed(n_features), design)
-        story = str(design)
-    else:
+    if data is not None:
         (X, y), (X2, y2) = data
         tables = _given(X, y), _given(X2, y2)
         story = "data that were given"
+    elif n_features is not None and isinstance(model, Model):
+        design = _chosen(model, n_features, fits, read)
+        tables = worlds(model, n_features, design)
+        story = str(design)
+    else:
+        raise ValueError(
+            "n_features and data are both missing; pass n_features for an estimator of privlearn, "
+            "or data=((X, y), (X2, y2)), two neighbouring data sets, for any object with fit"
+        )
     with_canary, without = outputs(model, *tables, fits, read)
     promise = _promise(model, tables[0], epsilon, delta, mu)
     bound = bound_from_outputs(with_canary, without, delta=promise[1], confidence=confidence)
@@ -153,23 +158,14 @@ def _given(X: ArrayLike, y: ArrayLike) -> Data:
     return Data(np.asarray(X), np.asarray(y), "given")
 
 
-def _prepared(estimator: Any) -> Any:  # noqa: ANN401
+def _prepared(estimator: Learner) -> Learner:
     """A copy without a seed and without a ledger; one of privlearn also takes the empty row."""
-    if not hasattr(estimator, "adjacency"):
+    if not isinstance(estimator, Model):
         return copy.deepcopy(estimator)
     return audited(estimator, on_invalid="drop", random_state=None, ledger=None)
 
 
-def _needed(n_features: int | None) -> int:
-    if n_features is None:
-        raise ValueError(
-            "n_features and data are both missing; pass n_features for an estimator of privlearn, "
-            "or data=((X, y), (X2, y2)), two neighbouring data sets, for any object with fit"
-        )
-    return n_features
-
-
-def _published(fitted: Any) -> ArrayLike:  # noqa: ANN401
+def _published(fitted: object) -> ArrayLike:
     if not hasattr(fitted, "coef_"):
         raise ValueError("the fitted object has no coef_; pass statistic=, which reads numbers off")
     parts = [np.ravel(fitted.coef_), np.ravel(getattr(fitted, "intercept_", ()))]
@@ -177,11 +173,7 @@ def _published(fitted: Any) -> ArrayLike:  # noqa: ANN401
 
 
 def outputs(
-    model: Any,  # noqa: ANN401
-    data: Data,
-    other: Data,
-    fits: int,
-    read: Statistic = _published,
+    model: Learner, data: Data, other: Data, fits: int, read: Statistic = _published
 ) -> tuple[Array, Array]:
     """What `fits` fits publish on each of two data sets, in turns."""
     found: tuple[list[Array], list[Array]] = ([], [])
@@ -193,36 +185,27 @@ def outputs(
 
 
 def _promise(
-    model: Any,  # noqa: ANN401
-    data: Data,
-    epsilon: float | None,
-    delta: float | None,
-    mu: float | None,
+    model: Learner, data: Data, epsilon: float | None, delta: float | None, mu: float | None
 ) -> tuple[float, float, float | None]:
     epsilon = getattr(model, "epsilon", None) if epsilon is None else epsilon
     if epsilon is None:
         raise ValueError("epsilon is missing and the object has none; pass what it promises")
     delta = float(getattr(model, "delta", 0.0) if delta is None else delta)
-    if mu is None and delta > 0 and hasattr(model, "plan"):
+    if mu is None and delta > 0 and isinstance(model, Model):
         plan = model.plan(n=len(data.y), n_features=data.X.shape[1])
         mu = promised_mu(plan, delta) if all_gaussian(plan) else None
     return float(epsilon), delta, mu
 
 
-def _chosen(
-    model: Any,  # noqa: ANN401
-    n_features: int | None,
-    fits: int,
-    read: Statistic,
-) -> Design:
+def _chosen(model: Model, n_features: int, fits: int, read: Statistic) -> Design:
     """The design that a few fits tell apart best; the best three get more fits to decide."""
 
     def seen(design: Design, few: int) -> float:
-        piles = outputs(model, *worlds(model, _needed(n_features), design), few, read)
+        piles = outputs(model, *worlds(model, n_features, design), few, read)
         return bound_from_outputs(*piles, delta=0.0, confidence=0.0).mu
 
     few = max(16, fits // PILOT)
-    ranked = sorted(_designs(_needed(n_features)), key=lambda d: seen(d, few), reverse=True)
+    ranked = sorted(_designs(n_features), key=lambda d: seen(d, few), reverse=True)
     return max(ranked[:FINALISTS], key=lambda design: seen(design, 4 * few))
 
 

@@ -132,38 +132,27 @@ def _best(present: Array, absent: Array, value: Value, mirrored: bool) -> tuple[
 def _prove(
     present: Array, absent: Array, threshold: float, mirrored: bool, delta: float, error: float
 ) -> Attack:
-    counted = _count(present, absent, np.array([threshold]), mirrored)
     both = _shares(present, absent, np.array([threshold]), mirrored)
     (epsilon,), (mu,) = _epsilon_of(delta, error)(*both), _mu_of(error)(*both)
-    hits, alarms = (int(one[0]) for one in counted)
+    hits, alarms = (int(count[0]) for count, _ in both)
     return Attack(float(epsilon), hits, alarms, len(present), threshold, mirrored, float(mu))
-
-
-def _count(
-    present: Array, absent: Array, thresholds: Array, mirrored: bool
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Runs beyond each threshold: above it, or, mirrored, below it with the worlds exchanged."""
-    if mirrored:
-        return (
-            np.searchsorted(np.sort(absent), thresholds),
-            np.searchsorted(np.sort(present), thresholds),
-        )
-    return (
-        len(present) - np.searchsorted(np.sort(present), thresholds, side="right"),
-        len(absent) - np.searchsorted(np.sort(absent), thresholds, side="right"),
-    )
 
 
 def _shares(
     present: Array, absent: Array, thresholds: Array, mirrored: bool
 ) -> tuple[Array, Array]:
-    """Hits and false alarms with the runs they are of, as arrays (count, runs)."""
-    hits, alarms = _count(present, absent, thresholds, mirrored)
-    likely, unlikely = (absent, present) if mirrored else (present, absent)
-    return (
-        np.stack([hits, np.full(len(hits), len(likely))]).astype(np.float64),
-        np.stack([alarms, np.full(len(alarms), len(unlikely))]).astype(np.float64),
-    )
+    """Hits and false alarms with the runs they are of, as arrays (count, runs).
+
+    Runs beyond each threshold: above it, or, mirrored, below it with the worlds exchanged.
+    """
+
+    def beyond(runs: Array) -> Array:
+        below = np.searchsorted(np.sort(runs), thresholds, side="left" if mirrored else "right")
+        counts = below if mirrored else len(runs) - below
+        return np.stack([counts, np.full(len(counts), len(runs))]).astype(np.float64)
+
+    hits, alarms = beyond(present), beyond(absent)
+    return (alarms, hits) if mirrored else (hits, alarms)
 
 
 def _at_least(share: Array, error: float) -> Array:
@@ -203,11 +192,7 @@ def _mu_of(error: float) -> Value:
 
 
 def bound_from_outputs(
-    with_canary: ArrayLike,
-    without: ArrayLike,
-    *,
-    delta: float,
-    confidence: float = CONFIDENCE,
+    with_canary: ArrayLike, without: ArrayLike, *, delta: float, confidence: float = CONFIDENCE
 ) -> Bound:
     """Bounds on epsilon and mu from what was published in two worlds.
 

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
 from privlearn._core.problem import Adjacency
-from privlearn.audit.adversary import Data
-from privlearn.audit.adversary import _declared as box_of
-from privlearn.audit.adversary import _label as labelled
+from privlearn.audit.adversary import Data, box_of, labelled
+from privlearn.audit.protocols import Model
 
 __all__ = ["SIZES", "Design", "Row", "loudest", "worlds"]
 
@@ -78,7 +76,7 @@ class Design:
         )
 
 
-def worlds(estimator: Any, n_features: int, design: Design) -> tuple[Data, Data]:  # noqa: ANN401
+def worlds(estimator: Model, n_features: int, design: Design) -> tuple[Data, Data]:
     """Both data sets of a design, neighbours under the estimator's relation; the last row differs.
 
     The empty row is a row of NaN, for an estimator with on_invalid="drop".
@@ -88,28 +86,27 @@ def worlds(estimator: Any, n_features: int, design: Design) -> tuple[Data, Data]
     X = np.array(design.centre.place) + design.spread * signs[:, 1:]
     y = np.asarray(design.centre.target + design.wobble * signs[:, 0], dtype=np.float64)
     others = _in_units(estimator, box, design.centre.stretch * X, y, str(design))
+    data = _with(estimator, box, others, design.canary)
     relation = Adjacency(estimator.adjacency)
     if relation is Adjacency.ADD_REMOVE:
-        return _with(estimator, box, others, design.canary), others
-    if relation is Adjacency.ZERO_OUT:
-        nothing = np.full((1, n_features), np.nan)
-        empty = Data(np.vstack([others.X, nothing]), np.append(others.y, np.nan), others.story)
-        return _with(estimator, box, others, design.canary), empty
-    first, second = design.canary, design.partner
-    return _with(estimator, box, others, first), _with(estimator, box, others, second)
+        return data, others
+    if relation is Adjacency.REPLACE_ONE:
+        return data, _with(estimator, box, others, design.partner)
+    nothing = np.full((1, n_features), np.nan)
+    return data, replace(data, X=np.vstack([others.X, nothing]), y=np.append(others.y, np.nan))
 
 
 Box = tuple[Array, Array, float, float]
 
 
-def _in_units(estimator: Any, box: Box, X: Array, y: Array, story: str) -> Data:  # noqa: ANN401
+def _in_units(estimator: Model, box: Box, X: Array, y: Array, story: str) -> Data:
     low, high, y_low, y_high = box
     targets = (y_low + y_high) / 2 + np.clip(y, -1.0, 1.0) * (y_high - y_low) / 2
     features = (low + high) / 2 + X * (high - low) / 2
     return Data(features, labelled(estimator, targets, y_low, y_high), story)
 
 
-def _with(estimator: Any, box: Box, others: Data, row: Row) -> Data:  # noqa: ANN401
+def _with(estimator: Model, box: Box, others: Data, row: Row) -> Data:
     place = row.stretch * np.array([row.place])
     one = _in_units(estimator, box, place, np.array([row.target]), others.story)
     return Data(np.vstack([others.X, one.X]), np.append(others.y, one.y), others.story)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget
 from privlearn._core.releaser import Releaser, use_releaser
-from privlearn.audit.adversary import audited, base_data
-from privlearn.audit.failure import AuditFailure
+from privlearn.audit.adversary import audited, few_rows
+from privlearn.audit.protocols import AuditFailure, Model
+
+if TYPE_CHECKING:
+    from privlearn.noise import NoiseSource
 
 __all__ = ["check_ledger"]
 
@@ -47,7 +48,7 @@ class _Witness:
                 super().__init__(plan, budget, seed)
                 witness.opened.append(plan)
 
-            def _noise(self) -> Any:  # noqa: ANN401 (a NoiseSource, imported lazily)
+            def _noise(self) -> NoiseSource:
                 witness.events.append("noise")
                 return super()._noise()
 
@@ -58,10 +59,10 @@ class _Witness:
         return Watched
 
 
-def _watched(estimator: Any, n_features: int, seed: int, refuses: bool) -> tuple[_Witness, Any]:  # noqa: ANN401
+def _watched(estimator: Model, n_features: int, seed: int, refuses: bool) -> tuple[_Witness, Model]:
     witness = _Witness(refuses)
     model = audited(estimator, ledger=witness, dataset="audit", random_state=seed)
-    data = next(iter(base_data(model, n_features, np.random.default_rng(seed))))
+    data = few_rows(model, n_features, seed)
     refused = False
     with use_releaser(witness.releaser()):
         try:
@@ -73,7 +74,7 @@ def _watched(estimator: Any, n_features: int, seed: int, refuses: bool) -> tuple
     return witness, model
 
 
-def check_ledger(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # noqa: ANN401
+def check_ledger(estimator: Model, *, n_features: int, seed: int = 0) -> None:
     """One charge, before anything else, with the plan that is released; none survives a refusal."""
     witness, _ = _watched(estimator, n_features, seed, refuses=False)
     if witness.events.count("charge") != 1:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 __all__ = ["Container", "Row", "containers", "malformed"]
 
@@ -30,10 +32,11 @@ Built = tuple[Any, Any]
 
 @dataclass(frozen=True)
 class Container:
-    """A way to hold rows: `make` returns X and y, or fails where it takes no such row."""
+    """A way to hold rows: `X` and `y` make it, or fail where it takes no such row."""
 
     name: str
-    make: Callable[[list[Row]], Built]
+    X: Callable[[list[Row]], Any]
+    y: Callable[[list[Any]], Any]
     cells: tuple[Any, ...] = ()  # odd cells that it may take
     targets: tuple[Any, ...] = ()
     lengths: bool = False  # whether rows may have different lengths
@@ -42,7 +45,7 @@ class Container:
     def build(self, rows: list[Row]) -> Built | None:
         """X and y, or None where the container takes no such rows."""
         try:
-            return self.make(rows)
+            return self.X(rows), self.y([row.target for row in rows])
         except Exception:
             return None
 
@@ -80,41 +83,13 @@ def _sparse_rows(row: Row) -> Iterator[tuple[str, Row]]:
 HUGE = 10**400
 NUMBERS = (np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324, -0.0, 0, 3, True)
 ODD: tuple[Any, ...] = (
-    *NUMBERS,
-    None,
-    "text",
-    "0.5",
-    "nan",
-    b"0.5",
-    HUGE,
-    2**63,
-    1 + 2j,
-    (1.0,),
-    date(2000, 1, 1),
-)
-ODD = (*ODD, np.float32(0.1), np.longdouble("1e400"), np.datetime64("2000-01-01"))
+    *NUMBERS, None, "text", "0.5", "nan", b"0.5", HUGE, 2**63, 1 + 2j, (1.0,), date(2000, 1, 1),
+    np.float32(0.1), np.longdouble("1e400"), np.datetime64("2000-01-01"),
+)  # fmt: skip
 LABELS: tuple[Any, ...] = (
-    0,
-    1,
-    1.0,
-    True,
-    np.int64(1),
-    np.nan,
-    None,
-    7,
-    -1,
-    0.5,
-    "1",
-    "text",
-    b"1",
-    HUGE,
-    (1,),
-)
-LABELS = (*LABELS, 1 + 0j, np.datetime64("NaT"), {}, 2**63, np.inf)
-
-
-def _targets(rows: list[Row]) -> list[Any]:
-    return [row.target for row in rows]
+    0, 1, 1.0, True, np.int64(1), np.nan, None, 7, -1, 0.5, "1", "text", b"1", HUGE, (1,), 1 + 0j,
+    np.datetime64("NaT"), {}, 2**63, np.inf,
+)  # fmt: skip
 
 
 def _cells(rows: list[Row]) -> list[list[Any]]:
@@ -127,22 +102,14 @@ def _truth(targets: list[Any]) -> list[Any]:
     return [kinds[label] if type(label) is float and label in kinds else label for label in targets]
 
 
-def _frozen(rows: list[Row]) -> Built:
-    return tuple(row.cells for row in rows), tuple(_targets(rows))
-
-
-def _with_truth(rows: list[Row]) -> Built:
-    return _cells(rows), _truth(_targets(rows))
-
-
-def _objects(values: list[Any]) -> Any:  # noqa: ANN401
+def _objects(values: list[Any]) -> NDArray[np.object_]:
     array = np.empty(len(values), dtype=object)
     for place, value in enumerate(values):
         array[place] = value
     return array
 
 
-def _object_grid(rows: list[Row]) -> Any:  # noqa: ANN401
+def _object_grid(rows: list[Row]) -> NDArray[np.object_]:
     width = len(rows[-1].cells)
     if any(len(row.cells) != width for row in rows):
         raise ValueError("an array has one width")
@@ -150,116 +117,100 @@ def _object_grid(rows: list[Row]) -> Any:  # noqa: ANN401
     return flat.reshape(len(rows), width)
 
 
-def _typed(kind: Any) -> Callable[[list[Row]], Built]:  # noqa: ANN401
-    def make(rows: list[Row]) -> Built:
-        with np.errstate(over="ignore"):
-            X = np.array([[kind(cell) for cell in row.cells] for row in rows], dtype=kind)
-        return X, np.array(_targets(rows))
-
-    return make
+def _typed(kind: type[np.generic], rows: list[Row]) -> NDArray[Any]:
+    with np.errstate(over="ignore"):
+        return np.array([[kind(cell) for cell in row.cells] for row in rows], dtype=kind)
 
 
-def _of_columns(frame: Any, series: Any) -> Callable[[list[Row]], Built]:  # noqa: ANN401
+def _framed(frame: Callable[[Any], Any], rows: list[Row]) -> Any:  # noqa: ANN401
     """A frame by its columns, whose types it chooses itself."""
-
-    def make(rows: list[Row]) -> Built:
-        columns = zip(*(row.cells for row in rows), strict=True)
-        return frame({f"x{k}": list(cells) for k, cells in enumerate(columns)}), series(
-            _targets(rows)
-        )
-
-    return make
+    columns = zip(*(row.cells for row in rows), strict=True)
+    return frame({f"x{k}": list(cells) for k, cells in enumerate(columns)})
 
 
-def _sparse(name: str) -> Callable[[list[Row]], Built]:
-    def make(rows: list[Row]) -> Built:
-        import scipy.sparse as sp
+def _sparse(name: str, rows: list[Row]) -> object:
+    import scipy.sparse as sp
 
-        width = len(rows[0].cells)
-        entries = [(k, *entry) for k, row in enumerate(rows) for entry in row.entries()]
-        places = np.array([(k, column) for k, column, _ in entries], dtype=np.int64).reshape(-1, 2)
-        values = np.array([value for *_, value in entries], dtype=np.float64)
+    entries = [(k, *entry) for k, row in enumerate(rows) for entry in row.entries()]
+    places = np.array([(k, column) for k, column, _ in entries], dtype=np.int64).reshape(-1, 2)
+    values = np.array([value for *_, value in entries], dtype=np.float64)
+    shape = (len(rows), len(rows[0].cells))
+    if name == "csr":
         starts = np.searchsorted(places[:, 0], np.arange(len(rows) + 1))
-        shape = (len(rows), width)
-        if name == "csr":
-            X = sp.csr_array((values, places[:, 1], starts), shape=shape)
-        else:
-            X = sp.coo_array((values, (places[:, 0], places[:, 1])), shape=shape)
-            with np.errstate(all="ignore"):
-                X = X if name == "coo" else getattr(X, f"to{name}")()
-        return X, np.array(_targets(rows))
-
-    return make
+        return sp.csr_array((values, places[:, 1], starts), shape=shape)
+    X = sp.coo_array((values, (places[:, 0], places[:, 1])), shape=shape)
+    with np.errstate(all="ignore"):
+        return X if name == "coo" else getattr(X, f"to{name}")()
 
 
 def containers(*, classifies: bool) -> Iterator[Container]:
     """Every container of which the library is installed."""
     odd = LABELS if classifies else ODD
-    free = Container("lists", lambda rows: (_cells(rows), _targets(rows)), ODD, odd, lengths=True)
-    yield free
-    yield Container("tuples", _frozen, (None, "x"))
+    yield Container("lists", _cells, list, ODD, odd, lengths=True)
+    yield Container("tuples", lambda rows: tuple(row.cells for row in rows), tuple, (None, "x"))
     if classifies:
-        yield Container("lists with truth values", _with_truth, (), odd)
-    yield replace(
-        free,
-        name="object arrays",
-        make=lambda rows: (_object_grid(rows), _objects(_targets(rows))),
-        cells=(None, "text", HUGE, 1 + 2j, (1.0,), np.float32(0.1), np.longdouble("1e400")),
-        targets=odd[5:12],
-        lengths=False,
-    )
+        yield Container("lists with truth values", _cells, _truth, (), odd)
+    cells = (None, "text", HUGE, 1 + 2j, (1.0,), np.float32(0.1), np.longdouble("1e400"))
+    yield Container("object arrays", _object_grid, _objects, cells, odd[5:12])
     plain = (0.5, np.nan, np.inf, 1e30)
     for kind in (np.float64, np.float32, np.float16, np.longdouble):
-        yield Container(f"{kind.__name__} arrays", _typed(kind), plain, (0, 1, np.nan))
+        X = partial(_typed, kind)
+        yield Container(f"{kind.__name__} arrays", X, np.array, plain, (0, 1, np.nan))
     for whole in (np.int64, np.uint64, np.bool_):
-        yield Container(f"{whole.__name__} arrays", _typed(whole), (0, 1, 2**62 + 1), (0, 1))
+        X = partial(_typed, whole)
+        yield Container(f"{whole.__name__} arrays", X, np.array, (0, 1, 2**62 + 1), (0, 1))
     for name in ("csr", "csc", "coo", "lil", "dok", "bsr"):
         often = name in ("csr", "csc", "coo")  # the others hold a cell once
-        yield Container(f"{name} matrices", _sparse(name), (0.5,), (0, np.nan), sparse=often)
-    yield from _frames(odd)
-
-
-def _frames(odd: tuple[Any, ...]) -> Iterator[Container]:
+        made = partial(_sparse, name)
+        yield Container(f"{name} matrices", made, np.array, (0.5,), (0, np.nan), sparse=often)
+    yield from _frames()
     if find_spec("pandas"):
-        import pandas as pd
+        yield from _pandas_frames(odd, classifies)
 
-        cells = (*ODD, pd.NA, pd.NaT, pd.Timestamp("2000-01-01"))
-        targets = (*odd, pd.NA, pd.NaT)
-        yield Container("pandas frames", _of_columns(pd.DataFrame, pd.Series), cells, targets)
-        yield Container(
-            "pandas frames of objects",
-            lambda rows: (
-                pd.DataFrame(_object_grid(rows)),
-                pd.Series(_targets(rows), dtype=object),
-            ),
-            cells,
-            targets,
-        )
-        if len(odd) == len(LABELS):
-            yield Container(
-                "pandas frames with truth values as labels",
-                lambda rows: (pd.DataFrame(_cells(rows)), pd.Series(_truth(_targets(rows)))),
-                (),
-                targets,
-            )
-        yield Container("nullable pandas frames", _nullable(pd), (0.5, None, pd.NA), (0, 1, pd.NA))
+
+def _frames() -> Iterator[Container]:
     typed = (0.5, 1e308, np.nan, None)
     if find_spec("polars"):
         import polars as pl
 
-        yield Container("polars frames", _of_columns(pl.DataFrame, pl.Series), typed, (0, 1, None))
+        frame = partial(_framed, pl.DataFrame)
+        yield Container("polars frames", frame, pl.Series, typed, (0, 1, None))
     if find_spec("pyarrow"):
         import pyarrow as pa
 
-        yield Container("Arrow tables", _of_columns(pa.table, pa.array), typed, (0, 1, None))
+        frame = partial(_framed, pa.table)
+        yield Container("Arrow tables", frame, pa.array, typed, (0, 1, None))
 
 
-def _nullable(pd: Any) -> Callable[[list[Row]], Built]:  # noqa: ANN401
-    def make(rows: list[Row]) -> Built:
-        X, y = _of_columns(pd.DataFrame, pd.Series)(rows)
-        return X.convert_dtypes(), y.convert_dtypes()
+def _pandas_frames(odd: tuple[Any, ...], classifies: bool) -> Iterator[Container]:
+    import pandas as pd
 
-    return make
+    cells = (*ODD, pd.NA, pd.NaT, pd.Timestamp("2000-01-01"))
+    targets = (*odd, pd.NA, pd.NaT)
+    frame = partial(_framed, pd.DataFrame)
+    yield Container("pandas frames", frame, pd.Series, cells, targets)
+    yield Container(
+        "pandas frames of objects",
+        lambda rows: pd.DataFrame(_object_grid(rows)),
+        lambda values: pd.Series(values, dtype=object),
+        cells,
+        targets,
+    )
+    if classifies:
+        yield Container(
+            "pandas frames with truth values as labels",
+            lambda rows: pd.DataFrame(_cells(rows)),
+            lambda values: pd.Series(_truth(values)),
+            (),
+            targets,
+        )
+    yield Container(
+        "nullable pandas frames",
+        lambda rows: frame(rows).convert_dtypes(),
+        lambda values: pd.Series(values).convert_dtypes(),
+        (0.5, None, pd.NA),
+        (0, 1, pd.NA),
+    )
 
 
 def malformed(n_features: int) -> Iterator[tuple[str, Built]]:

@@ -1,60 +1,50 @@
-"""Checks of the plan's own promises: price, independence of data, empty rows, the grid."""
+"""Checks of the plan's own promises: cost, independence of data, empty rows, the grid."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import norm
 
 from privlearn._core.mechanisms import GAUSSIAN, Kind
-from privlearn._core.plan import Plan
 from privlearn._core.sampling import FULL
-from privlearn.audit.adversary import audited, base_data
-from privlearn.audit.failure import AuditFailure
+from privlearn.audit.adversary import audited, base_data, few_rows
+from privlearn.audit.protocols import AuditFailure, Model
 from privlearn.audit.tape import Tape, record
 
 __all__ = ["check_empty_rows", "check_grid", "check_plan", "check_price", "off_grid"]
 
 
-def _fitted(estimator: Any, n_features: int, seed: int) -> Tape:  # noqa: ANN401
-    rng = np.random.default_rng(seed)
-    data = next(iter(base_data(estimator, n_features, rng)))
+def _fitted(estimator: Model, n_features: int, seed: int) -> Tape:
+    data = few_rows(estimator, n_features, seed)
     return record(audited(estimator, random_state=seed), data.X, data.y)
 
 
-def _plan(tape: Tape) -> Plan:
-    if tape.plan is None:
-        raise AuditFailure("the fit opened no release")
-    return tape.plan
-
-
-def check_plan(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # noqa: ANN401
+def check_plan(estimator: Model, *, n_features: int, seed: int = 0) -> None:
     """The fit releases exactly what `plan` announced, as often as announced."""
     rng = np.random.default_rng(seed)
     for data in base_data(estimator, n_features, rng):
         tape = record(audited(estimator, random_state=seed), data.X, data.y)
-        if _plan(tape) != audited(estimator).plan(n=len(data.y), n_features=n_features):
+        if tape.plan != audited(estimator).plan(n=len(data.y), n_features=n_features):
             raise AuditFailure(f"fit used another plan than estimator.plan announced: {data.story}")
         made = [entry.release.name for entry in tape.entries]
-        for release in _plan(tape).releases:
+        for release in tape.plan.releases:
             if made.count(release.name) != release.count:
                 raise AuditFailure(f"{release.name!r} was not released {release.count} times")
 
 
-def check_price(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # noqa: ANN401
-    """The plan keeps the promise; Gaussian plans are priced once more from scale and movement."""
-    plan = _plan(_fitted(estimator, n_features, seed))
+def check_price(estimator: Model, *, n_features: int, seed: int = 0) -> None:
+    """The plan keeps the promise; Gaussian plans again from scale and movement."""
+    plan = _fitted(estimator, n_features, seed).plan
     if plan.delta(estimator.epsilon) > estimator.delta:
         raise AuditFailure("the plan costs more than was promised")
     if any(r.mechanism != GAUSSIAN or r.sampling != FULL for r in plan.releases):
         return
-    ratios = [
-        (plan.sensitivity(release) / plan.noise_scale(release), release.count)
-        for release in plan.releases
-    ]
-    mu = math.sqrt(sum(count * ratio**2 for ratio, count in ratios))
+    mu = math.sqrt(
+        sum(r.count * (plan.sensitivity(r) / plan.noise_scale(r)) ** 2 for r in plan.releases)
+    )
     # Balle and Wang 2018, Theorem 8.
     first = norm.cdf(mu / 2 - estimator.epsilon / mu)
     second = math.exp(estimator.epsilon + norm.logcdf(-mu / 2 - estimator.epsilon / mu))
@@ -62,7 +52,7 @@ def check_price(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # n
         raise AuditFailure("noise and sensitivity cost more than was promised")
 
 
-def check_empty_rows(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # noqa: ANN401
+def check_empty_rows(estimator: Model, *, n_features: int, seed: int = 0) -> None:
     """Empty rows contribute exactly nothing: all of them empty gives zero statistics.
 
     Scores of a selection may start elsewhere, from public facts and earlier releases.
@@ -74,16 +64,16 @@ def check_empty_rows(estimator: Any, *, n_features: int, seed: int = 0) -> None:
             raise AuditFailure(f"empty rows contribute to {entry.release.name!r}")
 
 
-def off_grid(released: Any, grid: float) -> bool:  # noqa: ANN401
+def off_grid(released: ArrayLike, grid: float) -> bool:
     """Whether any number has bits below the grid."""
     units = np.asarray(released) / grid
     return bool(np.any(units != np.rint(units)))
 
 
-def check_grid(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # noqa: ANN401
+def check_grid(estimator: Model, *, n_features: int, seed: int = 0) -> None:
     """No released number has bits below the grid, and the grid is below the noise."""
     tape = _fitted(estimator, n_features, seed)
-    plan = _plan(tape)
+    plan = tape.plan
     for entry in tape.entries:
         grid = plan.grid(entry.release)
         if math.frexp(grid)[0] != 0.5 or grid > plan.noise_scale(entry.release) / 1024:

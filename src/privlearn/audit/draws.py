@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from functools import cache
 from itertools import islice
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -20,7 +19,7 @@ from privlearn._core.mechanisms import Kind
 from privlearn._core.mechanisms.tukey_boxes import STEP
 from privlearn.accounting import ApproximateLoss
 from privlearn.audit.adversary import audited, base_data, neighbourhoods
-from privlearn.audit.failure import AuditFailure
+from privlearn.audit.protocols import AuditFailure, Model
 from privlearn.audit.tape import Entry, Tape, record, replay_on
 from privlearn.exceptions import PrivacyTestFailedError
 
@@ -120,13 +119,13 @@ def _intersection(one: list[list[int]], i: int, two: list[list[int]], j: int) ->
     return total
 
 
-def draws_by_depth(model: Any, n_features: int) -> bool:  # noqa: ANN401
+def draws_by_depth(model: Model, n_features: int) -> bool:
     """Whether points are drawn among models at all, so that there is something to check."""
     plan = model.plan(n=1_000, n_features=n_features)
     return any(release.mechanism.kind is Kind.DRAW for release in plan.releases)
 
 
-def check_draws(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # noqa: ANN401
+def check_draws(estimator: Model, *, n_features: int, seed: int = 0) -> None:
     """Refute the declared law of draws by depth, or their declared privacy, or pass."""
     rng = np.random.default_rng(seed)
     model = audited(estimator, on_invalid="drop", random_state=seed)
@@ -153,12 +152,11 @@ def _draws(tape: Tape) -> list[Entry]:
 
 
 def _places(tape: Tape, entry: Entry, rng: Generator) -> Array:
-    assert tape.plan is not None
     epsilon = 1.0 / tape.plan.noise_scale(entry.release)
     return places(entry.released, entry.statistic, epsilon, rng)
 
 
-def _check_divergences(model: Any, n_features: int, rng: Generator) -> None:  # noqa: ANN401
+def _check_divergences(model: Model, n_features: int, rng: Generator) -> None:
     """Draws from neighbours must be as hard to tell apart as the plan says."""
     for data, neighbours in islice(neighbourhoods(model, n_features, rng), 0, None, EVERY):
         try:
@@ -167,7 +165,6 @@ def _check_divergences(model: Any, n_features: int, rng: Generator) -> None:  # 
         except PrivacyTestFailedError:
             continue
         for first, second in zip(_draws(tape), _draws(again), strict=True):
-            assert tape.plan is not None
             pair = tape.plan.pair(first.release)
             assert isinstance(pair, ApproximateLoss)
             slope = 0.5 / tape.plan.noise_scale(first.release)

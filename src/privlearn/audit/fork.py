@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from privlearn._core.problem import Budget
 from privlearn._core.releaser import Releaser
 from privlearn.audit.adversary import audited
-from privlearn.audit.failure import AuditFailure
+from privlearn.audit.protocols import AuditFailure, Model
 
 __all__ = ["check_fork"]
 
@@ -39,7 +38,7 @@ def _drawn(releaser: Releaser) -> NDArray[np.int64]:
     return releaser._draw_noise(releaser.plan.releases[0], 1)
 
 
-def check_fork(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # noqa: ANN401
+def check_fork(estimator: Model, *, n_features: int, seed: int = 0) -> None:
     """Parent and child that go on from the same point must not draw the same noise."""
     if not hasattr(os, "fork"):
         return

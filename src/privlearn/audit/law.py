@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
 from privlearn._core.mechanisms import Kind
-from privlearn.audit.adversary import audited, base_data
-from privlearn.audit.failure import AuditFailure
-from privlearn.audit.tape import record
+from privlearn.audit.adversary import audited, few_rows
+from privlearn.audit.protocols import AuditFailure, Model
+from privlearn.audit.tape import Tape, record
 
-__all__ = ["check_noise_law", "noise_agrees", "standard_noise"]
+__all__ = ["check_noise_law", "noise_agrees", "noise_on", "standard_noise"]
 
 Array = NDArray[np.float64]
 SIGNIFICANCE = 1e-6  # false alarms of one check
 FITS = 60
-
-
-def _length_of_spherical(dimension: int) -> Callable[[Array], Array]:
-    return lambda length: stats.gamma.cdf(length, dimension)
 
 
 LAWS: dict[str, Callable[[Array], Array]] = {
@@ -33,15 +28,21 @@ LAWS: dict[str, Callable[[Array], Array]] = {
 }
 
 
-def standard_noise(estimator: Any, X: Array, y: Array, fits: int) -> dict[str, Array]:  # noqa: ANN401
+def standard_noise(estimator: Model, X: Array, y: Array, fits: int) -> dict[str, Array]:
     """(released - statistic) / scale of every release, over several fits."""
-    found: dict[str, list[Array]] = defaultdict(list)
     model = audited(estimator)
+    tapes = []
     for k in range(fits):
         if estimator.random_state is not None:
             model.random_state = estimator.random_state + k
-        tape = record(model, X, y)
-        assert tape.plan is not None
+        tapes.append(record(model, X, y))
+    return noise_on(tapes)
+
+
+def noise_on(tapes: Iterable[Tape]) -> dict[str, Array]:
+    """The same of fits that were recorded; one row per release and fit."""
+    found: dict[str, list[Array]] = defaultdict(list)
+    for tape in tapes:
         for entry in tape.entries:
             if entry.release.mechanism.kind is Kind.DRAW:
                 continue  # no noise is added; draws.py looks at them
@@ -53,19 +54,17 @@ def standard_noise(estimator: Any, X: Array, y: Array, fits: int) -> dict[str, A
 def noise_agrees(noise: Array, mechanism: str) -> bool:
     """Whether rows of standardised noise follow the mechanism's law (Kolmogorov-Smirnov)."""
     if mechanism == "spherical":
-        lengths = np.linalg.norm(noise, axis=1)
-        law = _length_of_spherical(noise.shape[1])
-        return bool(stats.kstest(lengths, law).pvalue > SIGNIFICANCE)
-    return bool(stats.kstest(noise.ravel(), LAWS[mechanism]).pvalue > SIGNIFICANCE)
+        found = stats.kstest(np.linalg.norm(noise, axis=1), stats.gamma(noise.shape[1]).cdf)
+    else:
+        found = stats.kstest(noise.ravel(), LAWS[mechanism])
+    return bool(found.pvalue > SIGNIFICANCE)
 
 
-def check_noise_law(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # noqa: ANN401
+def check_noise_law(estimator: Model, *, n_features: int, seed: int = 0) -> None:
     """Refute the declared law of the noise, or pass."""
-    rng = np.random.default_rng(seed)
-    data = next(iter(base_data(estimator, n_features, rng)))
+    data = few_rows(estimator, n_features, seed)
     model = audited(estimator, random_state=seed)
     plan = record(model, data.X, data.y).plan
-    assert plan is not None
     mechanisms = {release.name: release.mechanism.name for release in plan.releases}
     for name, noise in standard_noise(model, data.X, data.y, FITS).items():
         if not noise_agrees(noise, mechanisms[name]):

@@ -1,6 +1,6 @@
 """Does everybody's own promise hold where people have different ones?
 
-Replay tells what one person moves. Here it is set against the noise, as a price, and compared with
+Replay tells what one person moves. Here it is set against the noise, as a cost, and compared with
 what that person was promised: whoever decides on levels, their merging or their noise has no say.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from inspect import signature
 from itertools import islice
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from privlearn._core.mechanisms import GAUSSIAN
 from privlearn.accounting.gaussian import equivalent_mu
 from privlearn.audit.adversary import Data, audited, neighbourhoods
-from privlearn.audit.failure import AuditFailure
+from privlearn.audit.protocols import AuditFailure, Model
 from privlearn.audit.replay import moved
 from privlearn.audit.tape import Tape, record, replay_on
 from privlearn.exceptions import MissingFactError, UnsupportedCombinationError
@@ -33,7 +32,6 @@ ROUNDING = 1e-6
 
 def paid(tape: Tape, again: Tape) -> tuple[float, float]:
     """What two runs tell apart: epsilons of pure noise, added up, and the mu of all Gaussians."""
-    assert tape.plan is not None
     pure, squares = 0.0, 0.0
     for first, second in zip(tape.entries, again.entries, strict=True):
         ratio = moved(tape.plan, first, second) / tape.plan.noise_scale(first.release)
@@ -44,7 +42,7 @@ def paid(tape: Tape, again: Tape) -> tuple[float, float]:
     return pure, math.sqrt(squares)
 
 
-def check_levels(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # noqa: ANN401
+def check_levels(estimator: Model, *, n_features: int, seed: int = 0) -> None:
     """Refute somebody's own promise where `fit` takes one per person, or pass.
 
     Parameters
@@ -68,7 +66,7 @@ def check_levels(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # 
             _compare(model, data, neighbours[0], everybody)
 
 
-def takes_levels(model: Any, n_features: int) -> bool:  # noqa: ANN401
+def takes_levels(model: Model, n_features: int) -> bool:
     """Whether people may have levels of their own, so that there is something to check."""
     if "sample_epsilon" not in signature(model.fit).parameters:
         return False
@@ -87,21 +85,18 @@ def _levels_around(level: float, tried: Array, levels: Array, n: int) -> Array:
     return np.append(np.resize(np.concatenate([tried, levels]), n - 1), level)
 
 
-def _compare(model: Any, data: Data, other: Data, levels: Array) -> None:  # noqa: ANN401
+def _compare(model: Model, data: Data, other: Data, levels: Array) -> None:
     level = float(levels[-1])
     tape = record(model, data.X, data.y, sample_epsilon=levels)
     again = replay_on(tape, model, other.X, other.y, sample_epsilon=levels[: len(other.y)])
-    if tape.plan is None or tape.plan != again.plan or len(tape.entries) != len(again.entries):
+    if tape.plan != again.plan or len(tape.entries) != len(again.entries):
         raise AuditFailure(f"the plan depends on the data: {data.story} against {other.story}")
     pure, mu = paid(tape, again)
     # (epsilon', 0) is (epsilon, delta) if e^epsilon' (1 - delta) <= e^epsilon + delta.
     most = math.log((math.exp(level) + model.delta) / (1.0 - model.delta))
-    if not (pure <= most * (1.0 + ROUNDING) and mu <= _largest_mu(level, model.delta)):
+    largest_mu = equivalent_mu(level, model.delta) * (1.0 + ROUNDING)
+    if not (pure <= most * (1.0 + ROUNDING) and mu <= largest_mu):
         raise AuditFailure(
             f"somebody who was promised epsilon = {level:.6g} moved what was released by more: "
             f"{pure:.6g} pure and mu = {mu:.6g}: {data.story} against {other.story}"
         )
-
-
-def _largest_mu(level: float, delta: float) -> float:
-    return equivalent_mu(level, delta) * (1.0 + ROUNDING)

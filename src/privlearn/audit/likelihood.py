@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +25,7 @@ from privlearn.accounting import (
     SampledGaussian,
 )
 from privlearn.audit.adversary import Data
+from privlearn.audit.protocols import Model
 from privlearn.audit.tape import Entry, Series, Tape, replay_on
 
 __all__ = ["COVERED", "Moved", "Story", "by_chance", "charged", "tell"]
@@ -139,7 +139,6 @@ class Story:
 
     plan: Plan
     moved: list[Moved]
-    uncovered: tuple[str, ...]
 
     def loss(self) -> float:
         """Logarithm of the joint likelihood ratio."""
@@ -163,14 +162,7 @@ class Story:
         return found
 
 
-def tell(
-    tape: Tape,
-    model: Any,  # noqa: ANN401
-    data: Data,
-    other: Data,
-    *,
-    on_other: bool = False,
-) -> Story:
+def tell(tape: Tape, model: Model, data: Data, other: Data, *, on_other: bool = False) -> Story:
     """Both statistics of every release of a recorded fit.
 
     Parameters
@@ -185,7 +177,6 @@ def tell(
         Whether the tape is of a fit to `other`.
     """
     plan = tape.plan
-    assert plan is not None
     row = len(data.y) - 1
     coins = any(release.sampling.visits is None for release in plan.releases)
     everywhere = _forced(tape, row, present=True)
@@ -209,8 +200,7 @@ def tell(
         for entry, second, third in zip(inside, beside, outside, strict=True)
         if entry.release.mechanism.name in COVERED
     ]
-    names = dict.fromkeys(r.name for r in plan.releases if r.mechanism.name not in COVERED)
-    return Story(plan, moved, tuple(names))
+    return Story(plan, moved)
 
 
 def _forced(tape: Tape, row: int, *, present: bool) -> Tape:
@@ -222,7 +212,7 @@ def _forced(tape: Tape, row: int, *, present: bool) -> Tape:
         _with_batches(item, row, present) if isinstance(item, Series) else item
         for item in tape.made
     ]
-    return Tape(tape.plan, made, tape.published)
+    return replace(tape, made=made, place=None)
 
 
 def _with_batches(series: Series, row: int, present: bool) -> Series:

@@ -32,31 +32,10 @@ def largest_scale(noise: Array, kind: str) -> float:
     >>> largest_scale(noise / 3, "Gaussian") < 0.4
     True
     """
-    return _SCALES[kind](noise)
-
-
-def _gaussian_scale(noise: Array) -> float:
-    return math.sqrt(float(np.sum(noise**2)) / float(stats.chi2.ppf(SURE, noise.size)))
-
-
-def _laplace_scale(noise: Array) -> float:
-    return float(np.sum(np.abs(noise))) / float(stats.gamma.ppf(SURE, noise.size))
-
-
-def _spherical_scale(noise: Array) -> float:
-    lengths = float(np.sum(np.linalg.norm(noise, axis=1)))
-    return lengths / float(stats.gamma.ppf(SURE, noise.size))
-
-
-def _gumbel_scale(noise: Array) -> float:
-    """A deviation is pi / sqrt(6) scales, known to about 1.05 / sqrt(size) (kurtosis 5.4)."""
-    found = float(np.std(noise)) * math.sqrt(6.0) / math.pi
-    return found * (1.0 + float(stats.norm.isf(SURE)) * 1.05 / math.sqrt(noise.size))
-
-
-_SCALES = {
-    "Gaussian": _gaussian_scale,
-    "Laplace": _laplace_scale,
-    "spherical": _spherical_scale,
-    "Gumbel": _gumbel_scale,
-}
+    if kind == "Gumbel":  # sd: pi / sqrt(6) scales, known to 1.05 / sqrt(size) (kurtosis 5.4)
+        found = float(np.std(noise)) * math.sqrt(6.0) / math.pi
+        return found * (1.0 + float(stats.norm.isf(SURE)) * 1.05 / math.sqrt(noise.size))
+    if kind == "Gaussian":
+        return math.sqrt(float(np.sum(noise**2)) / float(stats.chi2.ppf(SURE, noise.size)))
+    lengths = np.abs(noise) if kind == "Laplace" else np.linalg.norm(noise, axis=1)  # spherical
+    return float(np.sum(lengths)) / float(stats.gamma.ppf(SURE, noise.size))

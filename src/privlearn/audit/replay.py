@@ -9,7 +9,6 @@ same, the published model must be, to the last bit: whatever differs came from t
 from __future__ import annotations
 
 from itertools import cycle
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,7 @@ from privlearn._core.mechanisms import Kind
 from privlearn._core.plan import Plan
 from privlearn._core.releaser import round_to_grid
 from privlearn.audit.adversary import CONTAINERS, audited, neighbourhoods
-from privlearn.audit.failure import AuditFailure
+from privlearn.audit.protocols import AuditFailure, Model
 from privlearn.audit.tape import Entry, Tape, record, replay_on
 
 __all__ = ["check_replay", "moved", "ranks_moved"]
@@ -53,7 +52,7 @@ def ranks_moved(ordered: Array, other: Array) -> float:
     return float(most)
 
 
-def check_replay(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # noqa: ANN401
+def check_replay(estimator: Model, *, n_features: int, seed: int = 0) -> None:
     """Refute the declared sensitivities with adversarial neighbours, or pass."""
     rng = np.random.default_rng(seed)
     model = audited(estimator, on_invalid="drop", random_state=seed)
@@ -69,7 +68,7 @@ def check_replay(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # 
 
 
 def _compare(tape: Tape, again: Tape, story: str) -> None:
-    if tape.plan is None or tape.plan != again.plan:
+    if tape.plan != again.plan:
         raise AuditFailure(f"the plan depends on the data: {story}")
     if len(tape.entries) != len(again.entries):
         raise AuditFailure(f"the number of releases depends on the data: {story}")

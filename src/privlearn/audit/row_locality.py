@@ -17,9 +17,9 @@ import numpy as np
 
 from privlearn._data.bounded import BoundedData, watch_rows
 from privlearn._data.sparse import bounded_csr
-from privlearn.audit.adversary import audited, base_data
+from privlearn.audit.adversary import audited, few_rows
 from privlearn.audit.containers import Container, Row, containers, malformed
-from privlearn.audit.failure import AuditFailure
+from privlearn.audit.protocols import AuditFailure, Model
 
 __all__ = ["check_row_locality"]
 
@@ -27,16 +27,12 @@ __all__ = ["check_row_locality"]
 class _Reached(Exception):
     """Carries the rows out of a fit, which has then shown what is to be seen."""
 
-    def __init__(self, data: BoundedData) -> None:
-        super().__init__()
-        self.data = data
-
 
 def _stop(data: BoundedData) -> None:
     raise _Reached(data)
 
 
-def check_row_locality(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # noqa: ANN401
+def check_row_locality(estimator: Model, *, n_features: int, seed: int = 0) -> None:
     """Find a row that changes what others contribute, or pass.
 
     Parameters
@@ -56,7 +52,7 @@ def check_row_locality(estimator: Any, *, n_features: int, seed: int = 0) -> Non
     """
     model = audited(estimator, on_invalid="drop", random_state=seed)
     _declare_width(model, n_features)
-    data = next(iter(base_data(model, n_features, np.random.default_rng(seed))))
+    data = few_rows(model, n_features, seed)
     rows = [Row(tuple(map(float, x)), float(y)) for x, y in zip(data.X, data.y, strict=True)]
     for story, built in malformed(n_features):
         _demand_refusal(model, story, built)
@@ -72,7 +68,7 @@ def check_row_locality(estimator: Any, *, n_features: int, seed: int = 0) -> Non
         raise AuditFailure("no container of rows can be fitted at all")
 
 
-def _declare_width(model: Any, n_features: int) -> None:  # noqa: ANN401
+def _declare_width(model: Model, n_features: int) -> None:
     """The same box with a number per column: lists of rows need it, for theirs may differ."""
     box = getattr(model, "bounds_X", None)
     if box is not None:
@@ -80,7 +76,7 @@ def _declare_width(model: Any, n_features: int) -> None:  # noqa: ANN401
         model.set_params(bounds_X=(low, high))
 
 
-def _demand_refusal(model: Any, story: str, built: tuple[Any, Any]) -> None:  # noqa: ANN401
+def _demand_refusal(model: Model, story: str, built: tuple[Any, Any]) -> None:
     """What is malformed as a whole must not reach a solver, whose loops trust column numbers."""
     try:
         _rows_reached(model, built)
@@ -110,7 +106,7 @@ def _changes(
 
 
 def _compare(
-    model: Any,  # noqa: ANN401
+    model: Model,
     container: Container,
     before: list[bytes],
     story: str,
@@ -129,10 +125,7 @@ def _compare(
 
 
 def _contributions(
-    model: Any,  # noqa: ANN401
-    container: Container,
-    rows: list[Row],
-    where: str | None = None,
+    model: Model, container: Container, rows: list[Row], where: str | None = None
 ) -> list[bytes] | None:
     """What each row brings to the solver, as bytes; None where the container is refused.
 
@@ -151,13 +144,14 @@ def _contributions(
     return _as_bytes(reached, where or container.name)
 
 
-def _rows_reached(model: Any, built: tuple[Any, Any]) -> BoundedData:  # noqa: ANN401
+def _rows_reached(model: Model, built: tuple[Any, Any]) -> BoundedData:
     """The bounded rows as the solver gets them; the fit ends there."""
     try:
         with watch_rows(_stop):
             model.fit(*built)
     except _Reached as reached:
-        return reached.data
+        data: BoundedData = reached.args[0]
+        return data
     raise AuditFailure("a fit ended without rows")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from scipy import stats
 
 from privlearn._core.sampling import Arriving, Disjoint, Permuted, Sampling, WithReplacement
 from privlearn.audit.adversary import audited, base_data
-from privlearn.audit.failure import AuditFailure
+from privlearn.audit.protocols import AuditFailure, Model
 from privlearn.audit.tape import Deal, Series, Tape, record
 
 __all__ = ["check_sampling", "coins_agree", "drawn_as_declared"]
@@ -90,20 +89,17 @@ def drawn_as_declared(members: Counts, sampling: Sampling) -> bool:
     return coins_agree(members, sampling.rate)
 
 
-def check_sampling(estimator: Any, *, n_features: int, seed: int = 0) -> None:  # noqa: ANN401
+def check_sampling(estimator: Model, *, n_features: int, seed: int = 0) -> None:
     """Refute the declared sampling of every sampled release, or pass."""
     model = audited(estimator, random_state=seed)
     _, data, _ = base_data(model, n_features, np.random.default_rng(seed))
     tape = record(model, data.X, data.y)
-    assert tape.plan is not None
     members = _members(tape, len(data.y))
     for release in tape.plan.releases:
         if release.sampling.rate == 1.0 and not release.sampling.at_once:
             continue
-        if (
-            not tape.plan.adjacency.n_is_public
-            and getattr(release.sampling, "dealt", True) is False
-        ):
+        dealt = getattr(release.sampling, "dealt", True)
+        if not (tape.plan.adjacency.n_is_public or dealt):
             raise AuditFailure(
                 f"rows of {release.name!r} are not assigned one by one, although n is private"
             )
@@ -114,7 +110,6 @@ def check_sampling(estimator: Any, *, n_features: int, seed: int = 0) -> None:  
 
 def _check_deals(tape: Tape, n: int) -> None:
     """Groups of rows: each row in one, dealt one by one where the number of rows is private."""
-    assert tape.plan is not None
     for item in tape.made:
         if not isinstance(item, Deal):
             continue

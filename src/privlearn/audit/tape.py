@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget
 from privlearn._core.releaser import ReleaseBatch, Releaser, use_releaser
 from privlearn._core.sampling import Batches, Disjoint
-from privlearn.audit.failure import AuditFailure
+from privlearn.audit.protocols import AuditFailure, Model
 
 __all__ = ["Deal", "Entry", "Tape", "record", "remapped", "replay_on"]
 
@@ -57,36 +57,41 @@ class Deal:
     sampling: Disjoint
     batches: Batches
 
+    def entries(self) -> list[Entry]:
+        """None."""
+        return []
 
-@dataclass(eq=False)
+
+Made = list[Entry | Series | Deal]
+
+
+@dataclass(frozen=True, eq=False)
 class Tape:
-    """Everything that one fit released, in order, with its plan and its model."""
+    """Everything that one fit released, in order, with its plan and its model.
 
-    plan: Plan | None = None
-    made: list[Entry | Series | Deal] = field(default_factory=list)
-    published: dict[str, NDArray[Any]] = field(default_factory=dict)
+    `place` is the row in which neighbours will differ; None is the last.
+    """
+
+    plan: Plan
+    made: Made
+    published: dict[str, NDArray[Any]]
     place: int | None = None
 
     @property
     def entries(self) -> list[Entry]:
         """One entry per release, once the fit is over."""
-        return [
-            entry
-            for item in self.made
-            if not isinstance(item, Deal)
-            for entry in (item.entries() if isinstance(item, Series) else [item])
-        ]
+        each = ([item] if isinstance(item, Entry) else item.entries() for item in self.made)
+        return [entry for entries in each for entry in entries]
 
 
 def _recording(steps: ReleaseBatch) -> ReleaseBatch:
-    """The same steps with room for what the loop computes."""
-    room = steps.noise.shape
-    return steps._replace(statistics=np.full(room, np.nan), released=np.full(room, np.nan))
+    """The same steps with space for what the loop computes."""
+    empty = np.full(steps.noise.shape, np.nan)
+    return steps._replace(statistics=empty, released=empty.copy())
 
 
-def _among(batches: Batches, n: int) -> Batches:
-    """The batches without rows that the neighbour does not have."""
-    there = batches.rows < n
+def _only(batches: Batches, there: NDArray[np.bool_]) -> Batches:
+    """The batches without some of the rows that they list."""
     before = np.concatenate([[0], np.cumsum(there)])
     return Batches(batches.rows[there], before[batches.starts])
 
@@ -99,10 +104,8 @@ def remapped(batches: Batches, removed: int) -> Batches:
     >>> remapped(Batches(np.array([0, 2, 1]), np.array([0, 2, 3])), 1)
     Batches(rows=array([0, 1]), starts=array([0, 2, 2]))
     """
-    there = batches.rows != removed
-    before = np.concatenate([[0], np.cumsum(there)])
-    rows = batches.rows[there]
-    return Batches(rows - (rows > removed), before[batches.starts])
+    rows, starts = _only(batches, batches.rows != removed)
+    return Batches(rows - (rows > removed), starts)
 
 
 def _of_neighbour(batches: Batches, n: int, place: int | None) -> Batches:
@@ -111,32 +114,48 @@ def _of_neighbour(batches: Batches, n: int, place: int | None) -> Batches:
     Rows are numbered within what is drawn from, so a place only counts where all rows are.
     """
     if place is None or int(batches.rows.max(initial=-1)) < n:
-        return _among(batches, n)
+        return _only(batches, batches.rows < n)
     return remapped(batches, place)
 
 
-def _published(estimator: Any) -> dict[str, NDArray[Any]]:  # noqa: ANN401
+def _published(estimator: Model) -> dict[str, NDArray[Any]]:
     """Copies of the fitted attributes but for the certificate, which repeats the plan."""
     fitted = {name: value for name, value in vars(estimator).items() if name.endswith("_")}
     return {name: _content(value) for name, value in fitted.items() if name != "privacy_"}
 
 
-def _content(value: Any) -> NDArray[Any]:  # noqa: ANN401
+def _content(value: object) -> NDArray[Any]:
     """Numbers as they are, other objects as the bytes of what they hold, not of where they are."""
     array = np.array(value)
     return array if array.dtype != object else np.frombuffer(pickle.dumps(value), dtype=np.uint8)
 
 
-def _fit(estimator: Any, X: Any, y: Any, sample_epsilon: Array | None) -> None:  # noqa: ANN401
-    """Fit, with a level per person where they are given; not every estimator takes them."""
+def _taped(
+    releaser: type[Releaser],
+    made: Made,
+    estimator: Model,
+    rows: tuple[object, object],
+    sample_epsilon: Array | None,
+) -> Tape:
+    """What a fit makes with such a releaser; not every estimator takes a level per person."""
     levels = {} if sample_epsilon is None else {"sample_epsilon": sample_epsilon}
-    estimator.fit(X, y, **levels)
+    plans: list[Plan] = []
+
+    def opened(plan: Plan, budget: Budget, seed: int | None = None) -> Releaser:
+        plans.append(plan)
+        return releaser(plan, budget, seed)
+
+    with use_releaser(opened):
+        estimator.fit(*rows, **levels)
+    if not plans:
+        raise AuditFailure("the fit opened no release")
+    return Tape(plans[-1], made, _published(estimator))
 
 
 def record(
-    estimator: Any,  # noqa: ANN401
-    X: Any,  # noqa: ANN401
-    y: Any,  # noqa: ANN401
+    estimator: Model,
+    X: object,
+    y: object,
     *,
     sample_epsilon: Array | None = None,
     place: int | None = None,
@@ -145,83 +164,65 @@ def record(
 
     `place` is the row in which neighbours will differ; None is the last.
     """
-    tape = Tape(place=place)
+    made: Made = []
 
     class Recorder(Releaser):
-        def __init__(self, plan: Plan, budget: Budget, seed: int | None = None) -> None:
-            super().__init__(plan, budget, seed)
-            tape.plan = plan
-
         def _emit(self, release: Release, statistic: Array) -> Array:
             released = super()._emit(release, statistic)
-            tape.made.append(Entry(release, statistic.copy(), released.copy()))
+            made.append(Entry(release, statistic.copy(), released.copy()))
             return released
 
         def _draw(self, release: Release, ordered: Array) -> Array:
             released = super()._draw(release, ordered)
-            tape.made.append(Entry(release, ordered.copy(), released.copy()))
+            made.append(Entry(release, ordered.copy(), released.copy()))
             return released
 
         def _hand_out(self, release: Release, n: int, count: int) -> ReleaseBatch:
             series = Series(release, _recording(super()._hand_out(release, n, count)), place)
-            tape.made.append(series)
+            made.append(series)
             return series.steps
 
         def _deal(self, sampling: Disjoint, n: int) -> Batches:
             batches = super()._deal(sampling, n)
-            tape.made.append(Deal(sampling, batches))
+            made.append(Deal(sampling, batches))
             return batches
 
-    with use_releaser(Recorder):
-        _fit(estimator, X, y, sample_epsilon)
-    tape.published = _published(estimator)
-    return tape
+    tape = _taped(Recorder, made, estimator, (X, y), sample_epsilon)
+    return replace(tape, place=place)
 
 
 def replay_on(
-    tape: Tape,
-    estimator: Any,  # noqa: ANN401
-    X: Any,  # noqa: ANN401
-    y: Any,  # noqa: ANN401
-    *,
-    sample_epsilon: Array | None = None,
+    tape: Tape, estimator: Model, X: object, y: object, *, sample_epsilon: Array | None = None
 ) -> Tape:
     """Fit to other data while every release answers what `tape` holds, with the same batches."""
-    again = Tape()
+    made: Made = []
 
     class Replayer(Releaser):
-        def __init__(self, plan: Plan, budget: Budget, seed: int | None = None) -> None:
-            super().__init__(plan, budget, seed)
-            again.plan = plan
-
         def _emit(self, release: Release, statistic: Array) -> Array:
-            recorded = tape.made[len(again.made)]
+            recorded = tape.made[len(made)]
             assert isinstance(recorded, Entry)
-            again.made.append(Entry(release, statistic.copy(), recorded.released))
+            made.append(Entry(release, statistic.copy(), recorded.released))
             return recorded.released.copy()
 
         def _draw(self, release: Release, ordered: Array) -> Array:
             return self._emit(release, ordered)
 
         def _hand_out(self, release: Release, n: int, count: int) -> ReleaseBatch:
-            recorded = tape.made[len(again.made)]
+            recorded = tape.made[len(made)]
             assert isinstance(recorded, Series)
             batches = _of_neighbour(recorded.steps.batches, n, tape.place)
             steps = _recording(recorded.steps)._replace(
                 batches=batches, answers=recorded.steps.released
             )
-            again.made.append(Series(release, steps))
+            made.append(Series(release, steps))
             return steps
 
         def _deal(self, sampling: Disjoint, n: int) -> Batches:
-            recorded = tape.made[len(again.made)]
+            recorded = tape.made[len(made)]
             if not isinstance(recorded, Deal) or recorded.sampling != sampling:
                 raise AuditFailure("how rows are assigned to groups depends on the data")
             batches = _of_neighbour(recorded.batches, n, tape.place)
-            again.made.append(Deal(sampling, batches))
+            made.append(Deal(sampling, batches))
             return batches
 
-    with use_releaser(Replayer):
-        _fit(estimator, X, y, sample_epsilon)
-    again.published = _published(estimator)
-    return again
+    return _taped(Replayer, made, estimator, (X, y), sample_epsilon)

@@ -2,15 +2,14 @@
 
 An attacker who sees every release, and not the model alone, can do no better than to look at the
 ratio of its likelihoods with and without one row. Here that row is searched for, what it moves is
-taken from real fits by replay, and the price of *that* is put beside the plan's.
+taken from real fits by replay, and the cost of *that* is put beside the plan's.
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,18 +21,19 @@ from privlearn.accounting.shares import squared_mu
 from privlearn.audit.adversary import Data, audited
 from privlearn.audit.bounds import Attack, lower_bound
 from privlearn.audit.canaries import SIZES, Design, loudest, worlds
-from privlearn.audit.failure import AuditFailure
-from privlearn.audit.likelihood import COVERED, Story, by_chance, charged, tell
+from privlearn.audit.law import noise_on
+from privlearn.audit.likelihood import COVERED, Story, charged, tell
 from privlearn.audit.noise_scales import SURE, largest_scale
+from privlearn.audit.protocols import AuditFailure, Model
 from privlearn.audit.tape import Tape, record
 
 __all__ = ["WhiteBox", "all_gaussian", "promised_mu", "white_box"]
 
 Array = NDArray[np.float64]
 ROUNDING = 1e-9  # of sums of squares
-COMPOSED = 2e-3  # of prices that are composed numerically, each rounded upward
+COMPOSED = 2e-3  # of costs that are composed numerically, each rounded upward
 FINALISTS = 3
-STEPS = 16  # distances within a sixteenth of the declared one are priced alike, as the smallest
+STEPS = 16  # distances within a sixteenth of the declared one cost alike, as the smallest
 
 
 @dataclass(frozen=True)
@@ -63,15 +63,15 @@ class WhiteBox:
     delta: float
     adjacency: str
     planned: float
-    measured: float
     unit: str
-    loss_mean: float
-    loss_deviation: float
-    noise: dict[str, float]
-    proven: Attack | None
-    uncovered: tuple[str, ...]
-    design: str
-    runs: int
+    uncovered: tuple[str, ...] = ()
+    measured: float = math.nan
+    loss_mean: float = math.nan
+    loss_deviation: float = math.nan
+    noise: dict[str, float] = field(default_factory=dict)
+    proven: Attack | None = None
+    design: str = "nothing was run"
+    runs: int = 0
 
     @property
     def ratio(self) -> float:
@@ -129,7 +129,7 @@ def _mu(pairs: list[tuple[Pair, int]], delta: float) -> float:
 
 
 def white_box(
-    estimator: Any,  # noqa: ANN401
+    estimator: Model,
     *,
     n_features: int,
     tries: int = 60,
@@ -168,9 +168,9 @@ def white_box(
     """
     model = audited(estimator, on_invalid="drop", random_state=seed)
     plan = model.plan(n=SIZES[0], n_features=n_features)
-    uncovered = tuple(r.name for r in plan.releases if r.mechanism.name not in COVERED)
-    if uncovered:
-        return _nothing(model, plan, uncovered)
+    promised = _promised(model, plan)
+    if promised.uncovered:
+        return promised  # releases without a known density: nothing is measured, and it says so
     search = _Search(model, n_features, seed)
     found = loudest(search.loudness, n_features, np.random.default_rng(seed), tries)
     few = max(2, runs // 8)
@@ -178,13 +178,26 @@ def white_box(
         found[:FINALISTS],
         key=lambda design: float(np.mean([search.loudness(design, k + 1) for k in range(few)])),
     )
-    return _judged(search.watch(best, runs), model, best, raises)
+    return _judged(model, search.watch(best, runs), best, raises)
+
+
+def _promised(model: Model, plan: Plan) -> WhiteBox:
+    """What is known before anything was run."""
+    delta = float(model.delta)
+    return WhiteBox(
+        epsilon=float(model.epsilon),
+        delta=delta,
+        adjacency=plan.adjacency.value,
+        planned=promised_mu(plan, delta),
+        unit="mu" if delta > 0 or all_gaussian(plan) else "epsilon",
+        uncovered=tuple(r.name for r in plan.releases if r.mechanism.name not in COVERED),
+    )
 
 
 class _Search:
     """Records and replays one estimator on designs."""
 
-    def __init__(self, model: Any, n_features: int, seed: int) -> None:  # noqa: ANN401
+    def __init__(self, model: Model, n_features: int, seed: int) -> None:
         self.model, self.n_features, self.seed = model, n_features, seed
 
     def loudness(self, design: Design, run: int = 0) -> float:
@@ -192,14 +205,14 @@ class _Search:
         data, other = worlds(self.model, self.n_features, design)
         story = self.run(data, other, data, run)[1]
         replaces = story.plan.adjacency.replaces
-        priced = [
+        costs = [
             squared_mu(
                 charged(release, np.nan_to_num(shift), story.plan.noise_scale(release), replaces)
             )
             for release, shift in story.charges()
         ]
         planned = [times * squared_mu(pair) for pair, times in story.plan.pairs()]
-        return math.fsum(priced) / math.fsum(planned)
+        return math.fsum(costs) / math.fsum(planned)
 
     def run(self, data: Data, other: Data, fitted: Data, run: int) -> tuple[Tape, Story]:
         """Fit to one of the two data sets, and tell what both would have made of it."""
@@ -242,75 +255,42 @@ class _Watched:
         """A release that moved further than declared in some run."""
         for story in self.stories:
             for release, shift in story.charges():
-                visits = 1
-                if release.sampling.visits is not None and not by_chance(release):
-                    visits = release.sampling.visits[0][0]
+                law = release.sampling.visits
+                visits = law[0][0] if law is not None and len(law) == 1 else 1
                 if shift > self.plan.sensitivity(release, visits) * (1.0 + ROUNDING):
                     return release.name
         return None
 
     def noise(self) -> dict[str, float]:
         """For each release: the largest scale, over the declared, that the runs do not rule out."""
-        found: dict[str, list[Array]] = defaultdict(list)
-        kinds = {r.name: r.mechanism.name for story in self.stories for r in story.plan.releases}
-        for tape in self.tapes:
-            for entry in tape.entries:
-                scale = self.plan.noise_scale(entry.release)
-                found[entry.release.name].append((entry.released - entry.statistic).ravel() / scale)
+        kinds = {release.name: release.mechanism.name for release in self.plan.releases}
         return {
-            name: largest_scale(np.array(noise), kinds[name])
-            for name, noise in found.items()
+            name: largest_scale(noise, kinds[name])
+            for name, noise in noise_on(self.tapes).items()
             if kinds[name] in COVERED
         }
 
 
-def _judged(watched: _Watched, model: Any, design: Design, raises: bool) -> WhiteBox:  # noqa: ANN401
-    plan, delta = watched.plan, float(model.delta)
-    noise = watched.noise()
-    measured = _mu(_priced(watched.moved(), plan, noise), delta)
+def _judged(model: Model, watched: _Watched, design: Design, raises: bool) -> WhiteBox:
+    plan, noise, delta = watched.plan, watched.noise(), float(model.delta)
     losses = np.array([story.loss() for story in watched.stories])
-    runs, proven, surely = len(losses), None, None
+    proven = surely = None
     if len(watched.absent) >= 8:
         proven = lower_bound(losses, watched.absent, delta, by="mu")
         surely = lower_bound(losses, watched.absent, delta, by="mu", confidence=1.0 - SURE)
-    report = WhiteBox(
-        epsilon=float(model.epsilon),
-        delta=delta,
-        adjacency=plan.adjacency.value,
-        planned=promised_mu(plan, delta),
-        measured=measured,
-        unit="mu" if delta > 0 or all_gaussian(plan) else "epsilon",
+    report = replace(
+        _promised(model, plan),
+        measured=_mu(_pairs_of(watched.moved(), plan, noise), delta),
         loss_mean=float(np.mean(losses)),
         loss_deviation=float(np.std(losses, ddof=1)),
         noise=noise,
         proven=proven,
-        uncovered=watched.stories[0].uncovered,
         design=str(design),
-        runs=runs,
+        runs=len(losses),
     )
     if raises:
         _demand_kept(report, watched.too_far(), surely, plan)
     return report
-
-
-def _nothing(model: Any, plan: Plan, uncovered: tuple[str, ...]) -> WhiteBox:  # noqa: ANN401
-    """The report on releases without a known density: nothing was measured, and it says so."""
-    delta = float(model.delta)
-    return WhiteBox(
-        epsilon=float(model.epsilon),
-        delta=delta,
-        adjacency=plan.adjacency.value,
-        planned=promised_mu(plan, delta),
-        measured=math.nan,
-        unit="mu" if delta > 0 else "epsilon",
-        loss_mean=math.nan,
-        loss_deviation=math.nan,
-        noise={},
-        proven=None,
-        uncovered=uncovered,
-        design="nothing was run",
-        runs=0,
-    )
 
 
 def all_gaussian(plan: Plan) -> bool:
@@ -318,7 +298,7 @@ def all_gaussian(plan: Plan) -> bool:
     return all(isinstance(pair, Gaussian) for pair, _ in plan.pairs())
 
 
-def _priced(
+def _pairs_of(
     moved: list[tuple[Release, float]], plan: Plan, noise: dict[str, float]
 ) -> list[tuple[Pair, int]]:
     """Pairs of what was moved, with the noise that was measured where that is surely less."""
@@ -339,15 +319,15 @@ def _priced(
 
 
 def _demand_kept(report: WhiteBox, too_far: str | None, surely: Attack | None, plan: Plan) -> None:
-    room = ROUNDING if all_gaussian(plan) else COMPOSED
+    rounding = ROUNDING if all_gaussian(plan) else COMPOSED
     if too_far is not None:
         raise AuditFailure(f"{too_far!r} moved further than its plan declares: {report}")
-    if report.measured > report.planned * (1.0 + room):
+    if report.measured > report.planned * (1.0 + rounding):
         raise AuditFailure(f"more was measured than planned: {report}")
     for name in report.short_of_noise:
         most = report.noise[name]
         raise AuditFailure(f"{name!r} has at most {most:.3g} of its declared noise: {report}")
-    # A price at one delta says nothing about error rates elsewhere, unless all of it is Gaussian.
+    # A cost at one delta says nothing about error rates elsewhere, unless all of it is Gaussian.
     most = report.planned if all_gaussian(plan) else math.inf
     if surely is not None and (surely.mu > most or surely.epsilon > report.epsilon):
         raise AuditFailure(f"the likelihood ratio of real fits proves more than planned: {report}")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import io
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from importlib import import_module
 
 from privlearn._core.version import __version__
 from privlearn.cli.guard import OK, guarded, traced
-from privlearn.cli.help import Help
-from privlearn.cli.options import join_negative_values
 
 __all__ = ["main"]
 
@@ -30,6 +30,26 @@ exit status: 0 fine, 1 something in files or schema, 2 wrong usage, 3 over the l
 """
 
 
+COMMANDS = {
+    "demo": "see what it does, on data that ships with it",
+    "plan": "show what a fit would release and how noisy it would be; needs no data",
+    "fit": "learn a private model from a CSV or Parquet file",
+    "predict": "predict new rows with a saved model",
+    "ledger": "show, create or check a ledger of spent privacy",
+    "verify": "check a certificate, or the one in a model, from its file alone",
+    "audit": "attack a configuration on generated data: promised and measured",
+}
+
+
+class Help(argparse.HelpFormatter):
+    """Wraps descriptions, and leaves examples (texts of several lines) as they are written."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        if "\n" in text:
+            return "".join(indent + line for line in text.splitlines(keepends=True))
+        return super()._fill_text(text, width, indent)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status.
 
@@ -45,12 +65,30 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if argv is None:
         _print_any_name()
-    parser = _parser()
-    args = parser.parse_args(join_negative_values(list(sys.argv[1:] if argv is None else argv)))
+    words = _join_negative_values(list(sys.argv[1:] if argv is None else argv))
+    parser = _parser(words)
+    args = parser.parse_args(words)
     if args.command is None:
         parser.print_help()
         return OK
-    return (traced if args.traceback else guarded)(lambda: int(args.run(args)))
+    return (traced if args.traceback else guarded)(args.run, args)
+
+
+def _join_negative_values(argv: list[str]) -> list[str]:
+    """Let ``--bounds-y -5:5`` work: argparse would take the value for an option.
+
+    Examples
+    --------
+    >>> _join_negative_values(["fit", "--bounds-y", "-5:5"])
+    ['fit', '--bounds-y=-5:5']
+    """
+    joined: list[str] = []
+    for token in argv:
+        if joined and joined[-1].startswith("--") and re.match(r"-[\d.]", token):
+            joined[-1] += f"={token}"
+        else:
+            joined.append(token)
+    return joined
 
 
 def _print_any_name() -> None:
@@ -60,9 +98,8 @@ def _print_any_name() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _parser() -> argparse.ArgumentParser:
-    from privlearn.cli import audit, demo, fit, ledger, plan, predict, verify
-
+def _parser(words: Container[str] = COMMANDS) -> argparse.ArgumentParser:
+    """All commands; options, and the module behind them, of those that are among the words."""
     parser = argparse.ArgumentParser(
         prog="privlearn",
         description="Linear models on data about people, with a differential-privacy guarantee.",
@@ -73,10 +110,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"privlearn {__version__}")
     parser.add_argument("--traceback", action="store_true", help="show where an error comes from")
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND")
-    for command in (demo, plan, fit, predict, ledger, verify, audit):
-        command.add_parser(commands)
-    for name in commands.choices:  # so that it may stand at the end as well
-        commands.choices[name].add_argument(
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(name, help=summary, formatter_class=Help, allow_abbrev=False)
+        if name in words:
+            module = import_module(f"privlearn.cli.{name}")
+            module.add_options(command)
+            command.set_defaults(run=module.run)
+        command.add_argument(  # so that it may stand at the end as well
             "--traceback", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS
         )
     return parser

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING
 
-from privlearn.cli.help import Help
+from privlearn.cli.design import design
+from privlearn.cli.models import MODELS, build
 from privlearn.cli.options import add_budget, add_model
 from privlearn.cli.plan import count
+from privlearn.cli.schema import Facts
 
-__all__ = ["add_parser", "run"]
+if TYPE_CHECKING:
+    from privlearn.audit import BlackBox, WhiteBox
+    from privlearn.linear_model.base import PrivateEstimator
+
+__all__ = ["add_options", "run"]
 
 EXAMPLE = """\
 examples:
@@ -23,36 +29,31 @@ What this means: nothing above the promise was found. That is evidence, and no p
 only refute. The proofs are beside the solvers; docs/audits.md says what each number shows."""
 
 
-def add_parser(commands: Any) -> None:  # noqa: ANN401
-    """Declare the command and its options."""
-    parser = commands.add_parser(
-        "audit",
-        help="attack a configuration on generated data: promised and measured",
-        description="Try to prove the promise of a configuration wrong. All data are made here; "
-        "yours are neither needed nor read, and nothing is charged.",
-        epilog=EXAMPLE,
-        formatter_class=Help,
-        allow_abbrev=False,
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.description = (
+        "Try to prove the promise of a configuration wrong. All data are made here; "
+        "yours are neither needed nor read, and nothing is charged."
     )
+    parser.epilog = EXAMPLE
     parser.add_argument(
         "--features", type=count, default=3, metavar="P", help="number of columns (default: 3)"
     )
     add_model(parser)
     add_budget(parser)
-    group = parser.add_argument_group("audit")
-    group.add_argument(
+    add = parser.add_argument_group("audit").add_argument
+    add(
         "--black-box",
         type=count,
         metavar="N",
         help="also attack the published models alone, with N fits on each side",
     )
-    group.add_argument(
+    add(
         "--no-checks",
         action="store_true",
         help="leave out the checks of plan, ledger, sampling and noise, which take longest",
     )
-    group.add_argument("--seed", type=int, default=0, help="of the generated data (default: 0)")
-    parser.set_defaults(run=run)
+    add("--seed", type=int, default=0, help="of the generated data (default: 0)")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -65,8 +66,9 @@ def run(args: argparse.Namespace) -> int:
     print(f"promised    epsilon = {args.epsilon:g} at delta = {args.delta:g}")
     print(f"planned     epsilon = {plan.epsilon(args.delta):.6g}, for 400 rows", flush=True)
     try:
-        if not args.no_checks:
-            _check(model, args)
+        for check in () if args.no_checks else audit.CHECKS:
+            check(model, n_features=args.features, seed=args.seed)
+            print(f"passed      {check.__name__}", flush=True)
         _tell_white(audit.white_box(model, n_features=args.features, seed=args.seed))
         if args.black_box is not None:
             found = audit.black_box(model, n_features=args.features, fits=args.black_box)
@@ -78,15 +80,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _check(model: Any, args: argparse.Namespace) -> None:  # noqa: ANN401
-    from privlearn import audit
-
-    for check in audit.CHECKS:
-        check(model, n_features=args.features, seed=args.seed)
-        print(f"passed      {check.__name__}", flush=True)
-
-
-def _tell_white(found: Any) -> None:  # noqa: ANN401
+def _tell_white(found: WhiteBox) -> None:
     for name in found.uncovered:
         print(f"NOT COVERED {name}: it has no density here, so the white box measured nothing")
     if found.uncovered:
@@ -97,7 +91,7 @@ def _tell_white(found: Any) -> None:  # noqa: ANN401
     )
 
 
-def _tell_black(found: Any) -> None:  # noqa: ANN401
+def _tell_black(found: BlackBox) -> None:
     print(
         f"black box   {found.fits:,} models on each side prove epsilon >= "
         f"{found.bound.epsilon:.4g} at delta = {found.delta:g}"
@@ -107,12 +101,8 @@ def _tell_black(found: Any) -> None:  # noqa: ANN401
     print(f"            (confidence {found.bound.confidence:.0%} each)")
 
 
-def _model(args: argparse.Namespace) -> Any:  # noqa: ANN401
+def _model(args: argparse.Namespace) -> PrivateEstimator:
     """The estimator that `fit` would build, for columns in [0, 1]."""
-    from privlearn.cli.design import design
-    from privlearn.cli.models import MODELS, build_from
-    from privlearn.cli.schema import Facts
-
     names = [f"column {place}" for place in range(1, args.features + 1)]
     classifies = MODELS[args.model].classifies
     known = {name: (0.0, 1.0) for name in ([*names] if classifies else [*names, "target"])}
@@ -122,5 +112,5 @@ def _model(args: argparse.Namespace) -> Any:  # noqa: ANN401
         where="the audit",
         classifies=classifies,
     )
-    model = build_from(args, chosen)
+    model = build(args, chosen)
     return model.set_params(classes=[0, 1]) if classifies else model

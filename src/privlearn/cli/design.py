@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from privlearn.cli.encoding import AsIs, Categories, Column, Scaled
+from privlearn.cli.encoding import Categories, Column, Numbers
 from privlearn.cli.errors import CommandError, closest, option, shortened, similar
 from privlearn.cli.schema import Facts, Range
 
-__all__ = ["Design", "design"]
+__all__ = ["Design", "demand_target", "design"]
 
 MOST_OPTIONS = 20  # that an error lists
 
@@ -51,28 +51,27 @@ class Design:
     @property
     def n_features(self) -> int:
         """How many numbers an encoded row has."""
-        return sum(column.width for column in self.columns)
+        return sum(len(column.features) for column in self.columns)
 
     @property
     def unlimited(self) -> list[str]:
         """Columns of numbers whose ranges are to be estimated."""
         if self.row_norm is not None:
             return []
-        return [column.name for column in self.columns if isinstance(column, AsIs)]
+        return [column.name for column in self.columns if column.bounds is None]
 
     @property
     def box(self) -> tuple[list[float], list[float]] | None:
         """Lowest and highest value of every feature; None where they are to be estimated."""
         if self.unlimited:
             return None
-        low: list[float] = []
-        high: list[float] = []
-        for column in self.columns:
-            limited = not isinstance(column, AsIs)
-            reach = 1.0 if limited else float(self.row_norm or 0.0)
-            low += [0.0 if limited else -reach] * column.width
-            high += [reach] * column.width
-        return low, high
+        norm = self.row_norm or 0.0  # where it is unknown, every column has a range
+        ends = [
+            (-norm, norm) if column.bounds is None else (0.0, 1.0)
+            for column in self.columns
+            for _ in column.features
+        ]
+        return [low for low, _ in ends], [high for _, high in ends]
 
 
 def design(
@@ -93,10 +92,13 @@ def design(
     estimates : bool, default=True
         Whether ranges that nobody declared can be estimated: the budget has a delta.
     """
-    target = _target(names, facts, where)
-    chosen = _chosen(names, facts, target, where)
-    _refuse_strangers(names, facts, where)
-    columns = tuple(_column(name, facts) for name in chosen)
+    target = demand_target(names, facts.target, where)
+    columns = tuple(
+        Categories(name, facts.categories[name])
+        if name in facts.categories
+        else Numbers(name, facts.bounds.get(name))
+        for name in _chosen(names, facts, target, where)
+    )
     found = Design(
         target=target,
         columns=columns,
@@ -106,22 +108,22 @@ def design(
         row_norm=_row_norm(columns, facts.data_norm),
     )
     if not estimates:
-        _refuse_to_buy(found)
+        _refuse_to_estimate(found)
     _refuse_some_bounds(found)
     return found
 
 
-def _target(names: Sequence[str], facts: Facts, where: str) -> str:
-    if facts.target is None:
+def demand_target(names: Sequence[str], target: str | None, where: str) -> str:
+    """The column to predict, if it was said and is there."""
+    if target is None:
         raise CommandError("which column is to be predicted? Add --target COLUMN")
-    if facts.target not in names:
-        raise CommandError(
-            f"{where} has no column {facts.target!r} to predict; {similar(facts.target, names)}"
-        )
-    return facts.target
+    if target not in names:
+        raise CommandError(f"{where} has no column {target!r} to predict; {similar(target, names)}")
+    return target
 
 
 def _chosen(names: Sequence[str], facts: Facts, target: str, where: str) -> list[str]:
+    """The columns to predict from; every name that was given must be in the file."""
     chosen = list(facts.columns) if facts.columns else [name for name in names if name != target]
     known = set(names)
     for name in chosen:
@@ -133,36 +135,34 @@ def _chosen(names: Sequence[str], facts: Facts, target: str, where: str) -> list
         raise CommandError("--columns names a column twice; name each once")
     if not chosen:
         raise CommandError(f"{where} has no column besides the target; there is nothing to learn")
-    return chosen
-
-
-def _refuse_strangers(names: Sequence[str], facts: Facts, where: str) -> None:
-    known = set(names)
     for name in (*facts.bounds, *facts.categories):
         if name not in known:
             raise CommandError(
                 f"the schema has {name!r}, but {where} has no such column; {closest(name, names)}"
             )
+    return chosen
 
 
 def _refuse_some_bounds(found: Design) -> None:
     """Ranges are estimated for all columns of numbers or for none: half a box is no box."""
     without = found.unlimited
-    declared = [column.name for column in found.columns if isinstance(column, Scaled)]
+    numbers = [column for column in found.columns if isinstance(column, Numbers)]
+    declared = [column.name for column in numbers if column.bounds is not None]
     if not (without and declared):
         return
+    rest = ",".join(column.name for column in found.columns if column.bounds is not None)
     raise CommandError(
         "some columns of numbers have bounds and others have none; give all of them bounds, or "
         "none: ranges are then estimated privately, with a share of the budget\n"
         f"  with bounds: {shortened(declared)}\n  without: {shortened(without)}\n"
         "either add, from public knowledge and never read off the data,\n"
         + _options(without)
-        + f"\nor use the other columns only: {_rest(found, without)}"
+        + f"\nor use the other columns only: {option('--columns', rest)}"
         "\nor leave out the bounds of all columns"
     )
 
 
-def _refuse_to_buy(found: Design) -> None:
+def _refuse_to_estimate(found: Design) -> None:
     """Without a delta nothing can be estimated, so everything must have been declared."""
     without = found.unlimited
     lacks_target = not found.classifies and found.target_bounds is None
@@ -192,25 +192,9 @@ def _options(names: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def _rest(found: Design, without: Sequence[str]) -> str:
-    left_out = set(without)
-    return option("--columns", ",".join(name for name in found.names if name not in left_out))
-
-
-def _column(name: str, facts: Facts) -> Column:
-    if name in facts.categories:
-        return Categories(name, facts.categories[name])
-    if name in facts.bounds:
-        return Scaled(name, *facts.bounds[name])
-    return AsIs(name)
-
-
 def _row_norm(columns: Sequence[Column], declared: float | None) -> float | None:
     """The declared norm, or the one that follows from lists: one 1 per list, not one per entry."""
-    if declared is not None:
+    lists = any(isinstance(column, Categories) for column in columns)
+    if declared is not None or not lists or any(column.bounds is None for column in columns):
         return declared
-    if any(isinstance(column, AsIs) for column in columns):
-        return None
-    if all(column.width == 1 for column in columns):
-        return None
     return math.sqrt(1.0 + len(columns))

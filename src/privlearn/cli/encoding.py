@@ -2,95 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from itertools import accumulate
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn.cli.schema import Range
 from privlearn.cli.tables import Table
 
-__all__ = ["AsIs", "Categories", "Column", "Scaled", "encode", "invalid_columns"]
+__all__ = ["Categories", "Column", "Numbers", "encode", "in_own_units", "invalid_columns", "parts"]
 
 Array = NDArray[np.float64]
 
 
-class Column(Protocol):
-    """One column of the file and the features that it becomes.
-
-    Rows in which the column holds nothing usable are NaN.
-    """
-
-    @property
-    def name(self) -> str:
-        """The column's name in the file."""
-
-    @property
-    def width(self) -> int:
-        """How many features it becomes."""
-
-    def encode(self, table: Table) -> Array:
-        """Its features, as a fit sees them."""
-
-    def raw(self, table: Table) -> Array:
-        """Its features in the column's own units, as a prediction sees them."""
-
-    def unscale(self, coef: Array) -> tuple[Array, Array]:
-        """Coefficients in the column's own units, and what they add to the intercept."""
-
-
 @dataclass(frozen=True)
-class Scaled:
-    """Numbers with a declared range, clipped to it and scaled to [0, 1].
+class Numbers:
+    """Numbers, clipped to a declared range and scaled to [0, 1]; without a range, as they are.
 
     Examples
     --------
-    >>> from privlearn.cli.tables import TextTable
-    >>> age = Scaled("age", 20.0, 70.0)
-    >>> age.encode(TextTable({"age": ["45", "99", "unknown"]}, 3)).tolist()
+    >>> from privlearn.cli.tables import Table
+    >>> age = Numbers("age", (20.0, 70.0))
+    >>> age.encode(Table({"age": ["45", "99", "unknown"]}, 3)).tolist()
     [[0.5], [1.0], [nan]]
-    >>> age.unscale(np.array([[5.0]]))  # 5 for the whole range is 0.1 for a year
-    (array([[0.1]]), array([-2.]))
     """
 
     name: str
-    low: float
-    high: float
-    width: int = 1
+    bounds: Range | None = None
 
-    def encode(self, table: Table) -> Array:
-        """Its features, as a fit sees them."""
-        clipped = np.clip(table.numbers(self.name), self.low, self.high)
-        scaled: Array = (clipped - self.low) / (self.high - self.low)
-        return scaled[:, None]
+    @property
+    def features(self) -> list[str]:
+        """What it becomes, in words."""
+        return [self.name]
 
-    def raw(self, table: Table) -> Array:
-        """The numbers as they are: a prediction clips nothing."""
-        return table.numbers(self.name)[:, None]
-
-    def unscale(self, coef: Array) -> tuple[Array, Array]:
-        """Coefficients in the column's own units, and what they add to the intercept."""
-        slope = coef / (self.high - self.low)
-        return slope, -slope[..., 0] * self.low
-
-
-@dataclass(frozen=True)
-class AsIs:
-    """Numbers without a range of their own, limited by the norm of the row alone."""
-
-    name: str
-    width: int = 1
-
-    def encode(self, table: Table) -> Array:
-        """Its features, as a fit sees them."""
-        return table.numbers(self.name)[:, None]
-
-    raw = encode
-
-    def unscale(self, coef: Array) -> tuple[Array, Array]:
-        """Coefficients in the column's own units, and what they add to the intercept."""
-        return coef, np.zeros(coef.shape[:-1])
+    def encode(self, table: Table, *, raw: bool = False) -> Array:
+        """One column; NaN in rows that hold nothing usable. Raw: in its own units, not clipped."""
+        values = table.numbers(self.name)[:, None]
+        if raw or self.bounds is None:
+            return values
+        low, high = self.bounds
+        # The estimator clips, too; here it keeps what is far outside from overflowing.
+        return np.asarray((np.clip(values, low, high) - low) / (high - low))
 
 
 @dataclass(frozen=True)
@@ -99,46 +54,58 @@ class Categories:
 
     Examples
     --------
-    >>> from privlearn.cli.tables import TextTable
+    >>> from privlearn.cli.tables import Table
     >>> sex = Categories("sex", ("male", "female"))
-    >>> sex.encode(TextTable({"sex": ["female", "?"]}, 2)).tolist()
+    >>> sex.encode(Table({"sex": ["female", "?"]}, 2)).tolist()
     [[0.0, 1.0], [nan, nan]]
     """
 
     name: str
     values: tuple[str, ...]
+    bounds: ClassVar[Range] = (0.0, 1.0)
 
     @property
-    def width(self) -> int:
-        """How many features it becomes."""
-        return len(self.values)
+    def features(self) -> list[str]:
+        """What it becomes, in words."""
+        return [f"{self.name} = {value}" for value in self.values]
 
-    def encode(self, table: Table) -> Array:
-        """Its features, as a fit sees them."""
+    def encode(self, table: Table, *, raw: bool = False) -> Array:
+        """A column per category, raw or not; NaN in rows that hold none of them."""
         place = {value: k for k, value in enumerate(self.values)}
         codes = np.array([place.get(label or "", -1) for label in table.labels(self.name)], int)
-        indicators = (codes[:, None] == np.arange(self.width)).astype(np.float64)
+        indicators = (codes[:, None] == np.arange(len(self.values))).astype(np.float64)
         indicators[codes < 0] = np.nan
         return indicators
 
-    raw = encode
 
-    def unscale(self, coef: Array) -> tuple[Array, Array]:
-        """Coefficients in the column's own units, and what they add to the intercept."""
-        return coef, np.zeros(coef.shape[:-1])
+Column = Numbers | Categories
 
 
 def encode(columns: Sequence[Column], table: Table, *, raw: bool = False) -> Array:
     """All features side by side, scaled for a fit or raw for a prediction."""
-    blocks = [column.raw(table) if raw else column.encode(table) for column in columns]
-    return np.hstack(blocks) if blocks else np.empty((table.rows, 0))
+    return np.hstack([np.empty((table.rows, 0)), *(c.encode(table, raw=raw) for c in columns)])
+
+
+def in_own_units(columns: Sequence[Column], coef: Array) -> tuple[Array, Array]:
+    """Coefficients of scaled features in the columns' own units, and what the intercept gains.
+
+    Examples
+    --------
+    >>> in_own_units([Numbers("age", (20.0, 70.0))], np.array([[5.0]]))  # 5 in all, 0.1 a year
+    (array([[0.1]]), array([-2.]))
+    """
+    ranges = [column.bounds or (0.0, 1.0) for column in columns for _ in column.features]
+    low, high = np.array(ranges).T
+    slopes = coef / (high - low)
+    return slopes, -np.asarray(slopes @ low)
+
+
+def parts(columns: Sequence[Column]) -> Iterator[tuple[Column, slice]]:
+    """Every column with the place of its features."""
+    ends = list(accumulate((len(column.features) for column in columns), initial=0))
+    return zip(columns, map(slice, ends, ends[1:]), strict=True)
 
 
 def invalid_columns(columns: Sequence[Column], features: Array) -> list[str]:
     """Names of the columns in which some row holds nothing usable."""
-    found, start = [], 0
-    for column in columns:
-        if np.isnan(features[:, start]).any():
-            found.append(column.name)
-        start += column.width
-    return found
+    return [c.name for c, part in parts(columns) if np.isnan(features[:, part]).any()]

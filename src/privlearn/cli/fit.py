@@ -3,35 +3,32 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from privlearn.cli.errors import CommandError, shortened
-from privlearn.cli.help import Help
-from privlearn.cli.options import (
-    add_budget,
-    add_facts,
-    add_model,
-    add_separator,
-    gather_facts,
-    names,
-    number,
-    positive,
-)
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn.cli import options
+from privlearn.cli.design import Design, design
+from privlearn.cli.errors import CommandError
+from privlearn.cli.model_file import SavedModel
+from privlearn.cli.models import MODELS, build
+from privlearn.cli.open_ledger import charged_ledger
+from privlearn.cli.outputs import Output
+from privlearn.cli.paths import check_paths
+from privlearn.cli.predictions import predictions_output, read_new_rows, write_predictions
+from privlearn.cli.private_bounds_summary import what_is_estimated
+from privlearn.cli.progress import progress
+from privlearn.cli.tables import open_source
+from privlearn.cli.training import read_training
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from privlearn._core.certificate import Certificate
-    from privlearn.cli.design import Design
-    from privlearn.cli.model_file import SavedModel
-    from privlearn.cli.outputs import Output
-    from privlearn.cli.tables import Source
+    from privlearn.linear_model.base import PrivateEstimator
 
-__all__ = ["add_parser", "run"]
+__all__ = ["add_options", "run"]
 
+Array = NDArray[np.float64]
 UNSEEN = (-1.0, 1.0)  # what is estimated where noise hides everything
 
 EXAMPLE = """\
@@ -49,182 +46,125 @@ Each fit spends privacy. To keep count over several fits on the same people, add
 """
 
 
-def add_parser(commands: Any) -> None:  # noqa: ANN401 (argparse's action is private)
-    """Declare the command and its options."""
-    parser = commands.add_parser(
-        "fit",
-        help="learn a private model from a CSV or Parquet file",
-        description="Learn a model from a file with one row per person, under a privacy budget.",
-        epilog=EXAMPLE,
-        usage="privlearn fit DATA --target COLUMN --epsilon E [public metadata] [options]",
-        formatter_class=Help,
-        allow_abbrev=False,
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.description = (
+        "Learn a model from a file with one row per person, under a privacy budget."
     )
-    parser.add_argument("data", help="CSV file (first line: column names) or .parquet file")
-    parser.add_argument("--target", metavar="COLUMN", help="the column to predict")
-    parser.add_argument(
-        "--columns", type=names, metavar="A,B,...", help="predict from these (default: all others)"
+    parser.epilog = EXAMPLE
+    parser.usage = "privlearn fit DATA --target COLUMN --epsilon E [public metadata] [options]"
+    add = parser.add_argument
+    add("data", help="CSV file (first line: column names) or .parquet file")
+    add("--target", metavar="COLUMN", help="the column to predict")
+    add(
+        "--columns",
+        type=options.names,
+        metavar="A,B,...",
+        help="predict from these (default: all others)",
     )
-    add_model(parser)
-    add_budget(parser)
-    add_facts(parser)
+    options.add_model(parser)
+    options.add_budget(parser)
+    options.add_facts(parser)
     _add_ledger(parser)
     _add_files(parser)
-    parser.set_defaults(run=run)
 
 
 def _add_ledger(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("ledger", "Counts what several fits on the same people cost.")
-    group.add_argument("--ledger", metavar="FILE", help="charge this ledger before the fit")
-    group.add_argument(
-        "--dataset", metavar="NAME", help="whose data it is; the same name for the same people"
+    add = group.add_argument
+    add("--ledger", metavar="FILE", help="charge this ledger before the fit")
+    add("--dataset", metavar="NAME", help="whose data it is; the same name for the same people")
+    add(
+        "--ledger-epsilon",
+        type=options.positive,
+        metavar="E",
+        help="create the ledger with this total",
     )
-    group.add_argument(
-        "--ledger-epsilon", type=positive, metavar="E", help="create the ledger with this total"
-    )
-    group.add_argument(
-        "--ledger-delta", type=number, metavar="D", help="and this delta (default: 1e-6)"
-    )
+    add("--ledger-delta", type=options.number, metavar="D", help="and this delta (default: 1e-6)")
 
 
 def _add_files(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("files")
-    group.add_argument(
-        "-o", "--output", default="model.json", metavar="FILE", help="model (default: model.json)"
-    )
-    group.add_argument(
+    add = group.add_argument
+    add("-o", "--output", default="model.json", metavar="FILE", help="model (default: model.json)")
+    add(
         "--overwrite",
         action="store_true",
         help="replace model and predictions if they are there already; a ledger or an input never",
     )
-    group.add_argument("--predict", metavar="FILE", help="also predict the rows of this file")
-    group.add_argument("--predictions", metavar="FILE", help="where those predictions go, as CSV")
-    group.add_argument(
+    add("--predict", metavar="FILE", help="also predict the rows of this file")
+    add("--predictions", metavar="FILE", help="where those predictions go, as CSV")
+    add(
         "--on-invalid",
         choices=("raise", "drop"),
         default="raise",
         help="rows with empty or unusable cells: stop (default), or leave them out of the sums",
     )
-    add_separator(group)
+    options.add_separator(group)
 
 
 def run(args: argparse.Namespace) -> int:
     """Fit, save, predict and report. Whatever can be refused is refused before the charge."""
-    from privlearn.cli.design import design
-    from privlearn.cli.models import MODELS, build_from
-    from privlearn.cli.tables import open_source
-
     _check_files(args)
     source = open_source(args.data, args.separator)
-    kind = MODELS[args.model]
-    facts = gather_facts(args)
     chosen = design(
-        source.names, facts, where=args.data, classifies=kind.classifies, estimates=args.delta > 0
+        source.names,
+        options.gather_facts(args),
+        where=args.data,
+        classifies=MODELS[args.model].classifies,
+        estimates=args.delta > 0,
     )
-    estimator = build_from(args, chosen, on_invalid=args.on_invalid)
-    rows = _rows(args, source, chosen)
-    new_rows = _new_rows(args, chosen)
-    with _model_output(args, chosen) as output, _predictions_output(args, chosen, new_rows) as more:
-        model = _fit(args, chosen, estimator, rows)
+    estimator = build(args, chosen, on_invalid=args.on_invalid)
+    remedy = None if args.on_invalid == "drop" else "--on-invalid drop"
+    X, y = read_training(source, chosen, remedy=remedy, n_is_public=args.adjacency != "add_remove")
+    new_rows = None
+    if args.predict is not None:  # read first: a mistake in it must not cost a fit
+        new_rows = read_new_rows(
+            open_source(args.predict, args.separator), chosen.columns, remedy=remedy
+        )
+    with (
+        _model_output(args, chosen) as output,
+        predictions_output(args.predictions, new_rows, chosen.classes, args.overwrite) as more,
+    ):
+        _charge_and_fit(args, estimator, X, y)
+        model = SavedModel.of(args.model, chosen, estimator)
         _save(model, new_rows, output, more)
     _report(args, model, estimator.privacy_)
     return 0
 
 
 def _check_files(args: argparse.Namespace) -> None:
-    from privlearn.cli.outputs import check_name
-    from privlearn.cli.paths import refuse_clashes
-
     if (args.predict is None) != (args.predictions is None):
         raise CommandError(
             "--predict FILE (rows to predict) and --predictions FILE (where to write) go together"
         )
-    refuse_clashes(
+    check_paths(
         {"the data": args.data, "the schema": args.facts, "the rows to predict": args.predict},
         {"the model": args.output, "the predictions": args.predictions},
-        args.ledger,
+        ledger=args.ledger,
+        overwrite=args.overwrite,
     )
-    for path in filter(None, (args.output, args.predictions)):
-        check_name(path, overwrite=args.overwrite)
 
 
 def _model_output(args: argparse.Namespace, chosen: Design) -> Output:
-    """The model's file, with about as much room as it will take."""
-    from privlearn.cli.outputs import Output
-
+    """The model's file, with about as many bytes as it will take."""
     names = sum(len(name) for name in chosen.names)
-    room = 2**16 + names + (128 + 32 * len(chosen.classes or ())) * chosen.n_features
-    return Output(args.output, overwrite=args.overwrite, room=room)
+    size = 2**16 + names + (128 + 32 * len(chosen.classes or ())) * chosen.n_features
+    return Output(args.output, overwrite=args.overwrite, size=size)
 
 
-def _predictions_output(
-    args: argparse.Namespace, chosen: Design, new_rows: NDArray[np.float64] | None
-) -> AbstractContextManager[Output | None]:
-    """The predictions' file, if there are to be any."""
-    from privlearn.cli.outputs import Output
-    from privlearn.cli.predictions import predictions_room
-
-    if args.predictions is None or new_rows is None:
-        return nullcontext()
-    room = predictions_room(len(new_rows), len(chosen.classes or ()))
-    return Output(args.predictions, overwrite=args.overwrite, room=room)
-
-
-def _new_rows(args: argparse.Namespace, chosen: Design) -> NDArray[np.float64] | None:
-    """Read what is to be predicted first: a mistake in it must not cost a fit."""
-    if args.predict is None:
-        return None
-    from privlearn.cli.predictions import read_new_rows
-    from privlearn.cli.tables import open_source
-
-    source = open_source(args.predict, args.separator)
-    return read_new_rows(source, chosen.columns, remedy=_remedy(args))
-
-
-def _remedy(args: argparse.Namespace) -> str | None:
-    """What to recommend where rows are unusable, unless it was given."""
-    return None if args.on_invalid == "drop" else "--on-invalid drop"
-
-
-def _rows(
-    args: argparse.Namespace, source: Source, chosen: Design
-) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    from privlearn.cli.training import read_training
-
-    if args.on_invalid == "drop" and chosen.unlimited:
-        print(
-            "privlearn: warning: columns that are not described are taken for numbers: "
-            f"{shortened(chosen.unlimited)}. Rows that hold text in them count as empty; a column "
-            "of text needs --categories",
-            file=sys.stderr,
-        )
-    public = args.adjacency != "add_remove"
-    return read_training(source, chosen, remedy=_remedy(args), n_is_public=public)
-
-
-def _fit(
-    args: argparse.Namespace,
-    chosen: Design,
-    estimator: Any,  # noqa: ANN401
-    rows: tuple[NDArray[np.float64], NDArray[Any]],
-) -> SavedModel:
-    """Charge and fit. From here on, an error costs privacy."""
-    from privlearn.cli.model_file import SavedModel
-    from privlearn.cli.open_ledger import charged_ledger
-    from privlearn.cli.progress import progress
-
+def _charge_and_fit(
+    args: argparse.Namespace, estimator: PrivateEstimator, X: Array, y: NDArray[Any]
+) -> None:
+    """From here on, an error costs privacy."""
     ledger = charged_ledger(args.ledger, args.dataset, args.ledger_epsilon, args.ledger_delta)
     estimator.set_params(ledger=ledger, dataset=args.dataset)
     with progress():
-        estimator.fit(*rows)
-    return SavedModel.of(args.model, chosen, estimator)
+        estimator.fit(X, y)
 
 
 def _save(
-    model: SavedModel,
-    new_rows: NDArray[np.float64] | None,
-    output: Output,
-    predictions: Output | None,
+    model: SavedModel, new_rows: Array | None, output: Output, predictions: Output | None
 ) -> None:
     try:
         model.write(output)
@@ -236,8 +176,6 @@ def _save(
         ) from None
     if predictions is None or new_rows is None:
         return
-    from privlearn.cli.predictions import write_predictions
-
     try:
         write_predictions(model, new_rows, predictions)
     except OSError as error:
@@ -258,17 +196,15 @@ def _report(args: argparse.Namespace, model: SavedModel, certificate: Certificat
         print(f"  {'':<{width}}  " + "  ".join(f"{label[:12]:<12}" for label in model.classes))
     for name, values in effects:
         print(f"  {name:<{width}}  " + "  ".join(f"{value:<+12.6g}" for value in values).rstrip())
-    _report_what_is_estimated(model, certificate)
+    _report_ranges(model, certificate)
     print(f"\n{certificate}\n")
     print(f"model saved to {args.output}")
     if args.predictions:
         print(f"predictions saved to {args.predictions}")
 
 
-def _report_what_is_estimated(model: SavedModel, certificate: Certificate) -> None:
+def _report_ranges(model: SavedModel, certificate: Certificate) -> None:
     """What was estimated, what it cost, and where values are clipped from now on."""
-    from privlearn.cli.private_bounds_summary import what_is_estimated
-
     sentence = what_is_estimated(certificate.plan)
     if sentence is None:
         return

@@ -9,10 +9,10 @@ import sys
 import threading
 import traceback
 import warnings
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
 
 from privlearn.cli.errors import CommandError
 from privlearn.exceptions import BudgetExceededError, PrivacyError
@@ -38,11 +38,11 @@ class _Terminated(KeyboardInterrupt):
     """The system asked the command to stop."""
 
 
-def guarded(run: Callable[[], int]) -> int:
+def guarded(run: Callable[[Namespace], int], args: Namespace) -> int:
     """Run a command; what goes wrong is told in a sentence."""
     try:
         with _plain_warnings(), _tidy_end():
-            status = run()
+            status = run(args)
         sys.stdout.flush()
         return status
     except BudgetExceededError as error:
@@ -59,11 +59,11 @@ def guarded(run: Callable[[], int]) -> int:
         return _complain("interrupted; what the ledger was charged stays charged", INTERRUPTED)
 
 
-def traced(run: Callable[[], int]) -> int:
+def traced(run: Callable[[Namespace], int], args: Namespace) -> int:
     """Run a command and let its own errors through; of others, show the place but not the text."""
     try:
         with _tidy_end():
-            return run()
+            return run(args)
     except Exception as error:
         if on_purpose(error):
             raise
@@ -141,7 +141,7 @@ def _tidy_end() -> Iterator[None]:
 def _plain_warnings() -> Iterator[None]:
     """Show each warning as one line, without the place in the code."""
 
-    def show(message: Warning | str, *_: Any, **__: Any) -> None:  # noqa: ANN401
+    def show(message: Warning | str, *_: object, **__: object) -> None:
         print(f"privlearn: warning: {message}", file=sys.stderr)
 
     with warnings.catch_warnings():

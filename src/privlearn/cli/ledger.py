@@ -6,13 +6,13 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from privlearn.cli.errors import CommandError, closest
-from privlearn.cli.help import Help
+from privlearn.cli.open_ledger import create_ledger, existing_ledger
 from privlearn.cli.options import number, positive
 
 if TYPE_CHECKING:
     from privlearn.ledger import Ledger
 
-__all__ = ["add_parser", "run", "show"]
+__all__ = ["add_options", "run", "show"]
 
 _KINDS = {
     "gaussian": "as Gaussian noise does (gaussian)",
@@ -39,41 +39,30 @@ last one.
 """
 
 
-def add_parser(commands: Any) -> None:  # noqa: ANN401
-    """Declare the command and its options."""
-    parser = commands.add_parser(
-        "ledger",
-        help="show, create or check a ledger of spent privacy",
-        description="A ledger is a file with a privacy budget. Fits are charged to it before they "
-        "release anything, and are refused when the budget is used up.",
-        epilog=EXAMPLE,
-        formatter_class=Help,
-        allow_abbrev=False,
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.description = (
+        "A ledger is a file with a privacy budget. Fits are charged to it before they "
+        "release anything, and are refused when the budget is used up."
     )
+    parser.epilog = EXAMPLE
     parser.add_argument("file", help="the ledger")
     parser.add_argument("--dataset", metavar="NAME", help="show these people only")
-    group = parser.add_argument_group("creating one")
-    group.add_argument("--create", action="store_true", help="create the file")
-    group.add_argument("--epsilon", type=positive, metavar="E", help="what may be spent in all")
-    group.add_argument("--delta", type=number, metavar="D", help="at this delta (default: 1e-6)")
-    group = parser.add_argument_group("checking one")
-    group.add_argument("--check", action="store_true", help="verify every record")
-    group.add_argument(
-        "--certificates", metavar="FILE", nargs="+", default=[], help="models that were charged"
-    )
-    group = parser.add_argument_group("declaring data sets, before they are charged")
-    group.add_argument("--declare", metavar="NAME", help="the data set")
-    group.add_argument(
-        "--parent", metavar="NAME", action="append", default=[], help="is charged as well"
-    )
-    group.add_argument("--kind", choices=["gaussian", "pure"], help="how its charges add up")
-    parser.set_defaults(run=run)
+    add = parser.add_argument_group("creating one").add_argument
+    add("--create", action="store_true", help="create the file")
+    add("--epsilon", type=positive, metavar="E", help="what may be spent in all")
+    add("--delta", type=number, metavar="D", help="at this delta (default: 1e-6)")
+    add = parser.add_argument_group("checking one").add_argument
+    add("--check", action="store_true", help="verify every record")
+    add("--certificates", metavar="FILE", nargs="+", default=[], help="models that were charged")
+    add = parser.add_argument_group("declaring data sets, before they are charged").add_argument
+    add("--declare", metavar="NAME", help="the data set")
+    add("--parent", metavar="NAME", action="append", default=[], help="is charged as well")
+    add("--kind", choices=["gaussian", "pure"], help="how its charges add up")
 
 
 def run(args: argparse.Namespace) -> int:
     """Create the ledger, check it, declare in it, or show it."""
-    from privlearn.cli.open_ledger import create_ledger, existing_ledger
-
     if args.create:
         if args.epsilon is None:
             raise CommandError("how much may be spent in all? Add --epsilon, for example 3")
@@ -109,15 +98,15 @@ def _count(number: int, noun: str) -> str:
 
 def _certificate(name: str) -> dict[str, Any]:
     """The certificate in a model's file, or one that is a file of its own."""
-    import json
     from pathlib import Path
 
+    from privlearn._core.certificate_file import load
+
     try:
-        content = json.loads(Path(name).read_text(encoding="utf-8"))
+        content = load(Path(name).read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        content = None
-    if isinstance(content, dict) and isinstance(content.get("certificate"), dict):
-        content = content["certificate"]
+        content = {}
+    content = content.get("certificate", content)
     if not isinstance(content, dict) or "epsilon" not in content:
         raise CommandError(f"{name} holds no certificate that can be read; give a model's file")
     if "ledger_head" not in content:
@@ -130,8 +119,8 @@ def _declare(ledger: Ledger, args: argparse.Namespace) -> int:
         raise CommandError("--parent and --kind describe a data set; add --declare NAME")
     ledger.declare(args.declare, parent=args.parent, kind=args.kind)
     parents = ledger.parents(args.declare)
-    booked = f"charges are recorded for {', '.join(parents)} as well" if parents else "no parents"
-    print(f"{args.declare}: {booked}")
+    told = f"charges are recorded for {', '.join(parents)} as well" if parents else "no parents"
+    print(f"{args.declare}: {told}")
     return 0
 
 
@@ -143,16 +132,16 @@ def _names(ledger: Ledger, wanted: str | None, file: str) -> list[str]:
     from privlearn.ledger.names import normal_name
 
     known = ledger.datasets()
-    wanted = None if wanted is None else normal_name(wanted)
     if wanted is None:
         if not known:
             print("nothing has been charged yet")
         return known
-    if wanted not in known:
-        if not known:
-            raise CommandError(f"nothing has been charged to {wanted!r} or anyone in {file} yet")
-        raise CommandError(f"nothing was charged to {wanted!r} in {file}; {closest(wanted, known)}")
-    return [wanted]
+    name = normal_name(wanted)
+    if not known:
+        raise CommandError(f"nothing has been charged to {name!r} or anyone in {file} yet")
+    if name not in known:
+        raise CommandError(f"nothing was charged to {name!r} in {file}; {closest(name, known)}")
+    return [name]
 
 
 def show(ledger: Ledger, name: str) -> None:

@@ -75,43 +75,22 @@ def cells_of(line: bytes, separator: str) -> list[str] | Fault:
     >>> cells_of(b'30,"Smith', ",").name
     'QUOTE'
     """
-    fault = _fault(line)
-    if fault is not None:
-        return fault
-    text = _decoded(line)
-    if text is None:
-        return Fault.ENCODING
-    if '"' not in text:
-        cells = text.split(separator)
-    else:
-        quoted = _quoted(text, separator)
-        if quoted is None:
-            return Fault.QUOTE
-        cells = quoted
-    if len(text) > LONGEST_CELL and max(map(len, cells)) > LONGEST_CELL:
-        return Fault.LENGTH
-    return cells
-
-
-def _fault(line: bytes) -> Fault | None:
     if not line:
         return Fault.BLANK
     if len(line) >= LONGEST_LINE:
         return Fault.LENGTH
     if b"\0" in line:
         return Fault.NUL
-    return Fault.RETURN if b"\r" in line else None
-
-
-def _decoded(line: bytes) -> str | None:
+    if b"\r" in line:
+        return Fault.RETURN
     try:
-        return line.decode("utf-8")
+        text = line.decode("utf-8")
+        plain = '"' not in text
+        reader = csv.reader([text], delimiter=separator, strict=True)
+        cells = text.split(separator) if plain else next(reader)
     except UnicodeDecodeError:
-        return None
-
-
-def _quoted(text: str, separator: str) -> list[str] | None:
-    try:
-        return next(csv.reader([text], delimiter=separator, strict=True))
+        return Fault.ENCODING
     except csv.Error:
-        return None
+        return Fault.QUOTE
+    too_long = len(text) > LONGEST_CELL and max(map(len, cells)) > LONGEST_CELL
+    return Fault.LENGTH if too_long else cells

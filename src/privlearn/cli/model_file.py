@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.version import __version__
-from privlearn.cli.clip_ranges import Limits
 from privlearn.cli.design import Design
-from privlearn.cli.encoding import AsIs, Categories, Column, Scaled
+from privlearn.cli.encoding import Categories, Column, Numbers, in_own_units, parts
 from privlearn.cli.errors import CommandError
 from privlearn.cli.models import MODELS
 from privlearn.cli.outputs import Output
+
+if TYPE_CHECKING:
+    from privlearn.linear_model.base import PrivateEstimator
 
 __all__ = ["CLIPPING", "FORMAT", "SavedModel", "read_model"]
 
@@ -45,12 +46,15 @@ class SavedModel:
         than two.
     intercept : array of shape (1,) or (n_classes,)
         The score where all features are 0.
-    classes : tuple of str or None
+    classes : list of str or None
         Labels; of two, the second belongs to positive scores.
     certificate : dict
         The privacy guarantee.
-    limits : Limits
-        What predictions clip.
+    clip_X : array of shape (2, n_features) or None
+        Lowest and highest value of each feature, infinite where nothing is clipped. Columns with
+        declared bounds are never clipped, so they are in the file's units.
+    clip_y : list of two numbers or None
+        Lowest and highest prediction.
     """
 
     kind: str
@@ -58,72 +62,82 @@ class SavedModel:
     columns: tuple[Column, ...]
     coef: Array
     intercept: Array
-    classes: tuple[str, ...] | None
+    classes: list[str] | None
     certificate: dict[str, Any]
-    limits: Limits = field(default_factory=Limits)
+    clip_X: Array | None = None
+    clip_y: list[float] | None = None
 
     @classmethod
-    def of(cls, kind: str, design: Design, estimator: Any) -> SavedModel:  # noqa: ANN401
+    def of(cls, kind: str, design: Design, estimator: PrivateEstimator) -> SavedModel:
         """A fitted estimator, brought back to the units of the file."""
-        coef, shift = _unscaled(design.columns, np.atleast_2d(estimator.coef_))
-        classes = getattr(estimator, "classes_", None)
+        values = estimator.to_dict()
+        coef, shift = in_own_units(design.columns, np.array(values["coef"]))
         return cls(
             kind=kind,
             target=design.target,
             columns=design.columns,
             coef=coef,
-            intercept=np.atleast_1d(estimator.intercept_) + shift,
-            classes=None if classes is None else tuple(str(label) for label in classes),
-            certificate=estimator.privacy_.to_dict(),
-            limits=Limits.of(getattr(estimator, "_clip_bounds", None)),
+            intercept=np.array(values["intercept"]) + shift,
+            classes=None if values["classes"] is None else [*map(str, values["classes"])],
+            certificate=values["certificate"],
+            clip_X=None if values["clip_X"] is None else np.array(values["clip_X"]),
+            clip_y=values["clip_y"],
         )
 
-    def estimator(self) -> Any:  # noqa: ANN401
+    def estimator(self) -> PrivateEstimator:
         """The fitted estimator, for features in the units of the file."""
-        import privlearn
-
-        return getattr(privlearn, MODELS[self.kind].estimator).from_dict(
-            {
-                "coef": self.coef,
-                "intercept": self.intercept,
-                "classes": self.classes,
-                "clip_X": None if self.limits.low is None else (self.limits.low, self.limits.high),
-                "clip_y": self.limits.target,
-            }
-        )
+        values = {name: getattr(self, name) for name in ("coef", "intercept", "classes")}
+        clips = {"clip_X": self.clip_X, "clip_y": self.clip_y}
+        return MODELS[self.kind].estimator_class().from_dict(values | clips)
 
     def effects(self) -> list[tuple[str, Array]]:
         """Every feature in words, with its coefficients."""
-        words = [word for column in self.columns for word in _features(column)]
+        words = [word for column in self.columns for word in column.features]
         return [*zip(words, self.coef.T, strict=True), ("(intercept)", self.intercept)]
 
     def ranges(self) -> list[tuple[str, list[float]]]:
         """Columns of numbers, the target last, with the ranges to which they are clipped."""
         found = [
-            (column.name, self.limits.range_of(part.start))
-            for column, part in zip(self.columns, self._parts(), strict=True)
-            if not isinstance(column, Categories)
+            (column.name, self._clips(part)[0])
+            for column, part in parts(self.columns)
+            if isinstance(column, Numbers)
         ]
-        if self.limits.target is not None:
-            found.append((self.target, list(self.limits.target)))
-        return [(name, pair) for name, pair in found if pair is not None]
+        return [(name, clip) for name, clip in [*found, (self.target, self.clip_y)] if clip]
+
+    def _clips(self, part: slice) -> list[list[float] | None]:
+        """Lowest and highest value of some features; None where one is not clipped."""
+        if self.clip_X is None:
+            return [None] * (part.stop - part.start)
+        pairs = (self.clip_X[:, part] + 0.0).T.tolist()  # no -0 to be read
+        return [pair if np.isfinite(pair).all() else None for pair in pairs]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values."""
+        clips = self.clip_X is not None or self.clip_y is not None
         return {
-            "format": CLIPPING if self.limits else FORMAT,
+            "format": CLIPPING if clips else FORMAT,
             "privlearn": __version__,
             "model": self.kind,
             "target": self.target,
-            "classes": None if self.classes is None else list(self.classes),
+            "classes": self.classes,
             "intercept": _plain(self.intercept),
-            **self.limits.of_predictions(),
-            "columns": [
-                _entry(column, self.coef[:, part]) | self.limits.of_column(column, part)
-                for column, part in zip(self.columns, self._parts(), strict=True)
-            ],
+            **({"clip_prediction": self.clip_y} if self.clip_y else {}),
+            "columns": [self._entry(column, part) for column, part in parts(self.columns)],
             "certificate": self.certificate,
         }
+
+    def _entry(self, column: Column, part: slice) -> dict[str, Any]:
+        """What the file says about a column."""
+        numbers, clips = [_plain(values) for values in self.coef[:, part].T], self._clips(part)
+        entry: dict[str, Any] = {"name": column.name}
+        clip: object = clips[0]
+        if isinstance(column, Categories):
+            entry["categories"] = dict(zip(column.values, numbers, strict=True))
+            clip = dict(zip(column.values, clips, strict=True))
+        else:
+            entry |= {"bounds": list(column.bounds)} if column.bounds else {}
+            entry["coefficient"] = numbers[0]
+        return entry | ({"clip": clip} if any(clips) else {})
 
     def to_json(self) -> str:
         """Everything, as JSON."""
@@ -133,64 +147,32 @@ class SavedModel:
         """Save as JSON."""
         output.write(self.to_json() + "\n")
 
-    def _parts(self) -> list[slice]:
-        """Where the features of each column are."""
-        ends = np.cumsum([column.width for column in self.columns]).tolist()
-        return [slice(a, b) for a, b in zip([0, *ends], ends, strict=False)]
-
-
-def _unscaled(columns: Sequence[Column], coef: Array) -> tuple[Array, Array]:
-    parts: list[Array] = []
-    shift, start = np.zeros(len(coef)), 0
-    for column in columns:
-        part, added = column.unscale(coef[:, start : start + column.width])
-        parts.append(part)
-        shift += added
-        start += column.width
-    return np.hstack(parts), shift
-
 
 def _plain(values: Array) -> float | list[float]:
     """One number, or a list with one per class."""
     return float(values[0]) if len(values) == 1 else [float(value) for value in values]
 
 
-def _features(column: Column) -> list[str]:
-    if isinstance(column, Categories):
-        return [f"{column.name} = {value}" for value in column.values]
-    return [column.name]
-
-
-def _entry(column: Column, coef: Array) -> dict[str, Any]:
-    numbers = [_plain(values) for values in coef.T]
-    if isinstance(column, Categories):
-        return {"name": column.name, "categories": dict(zip(column.values, numbers, strict=True))}
-    if isinstance(column, Scaled):
-        return {
-            "name": column.name,
-            "bounds": [column.low, column.high],
-            "coefficient": numbers[0],
-        }
-    return {"name": column.name, "coefficient": numbers[0]}
-
-
 def read_model(path: str | Path) -> SavedModel:
     """Read a model file, or say what is wrong with it."""
     remedy = "give a file that privlearn fit wrote (-o model.json)"
-    content = _parsed_json(path, remedy)
-    found = content.get("format") if isinstance(content, dict) else None
+    parsed = _parsed_json(path, remedy)
+    content = parsed if isinstance(parsed, dict) else {}
+    found = content.get("format")
     if found not in (FORMAT, CLIPPING):
         if isinstance(found, str) and found.startswith("privlearn model"):
             raise CommandError(f"{path} is a {found!r}, newer than this version; update privlearn")
         raise CommandError(f"{path} is JSON, but no model file; {remedy}")
     try:
-        return _saved(content)
+        model = _saved(content)
+        model.estimator()  # which refuses what does not go together
+        return model
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
         pass  # out of the handler, so that the error's text, which may quote, is left behind
     raise CommandError(f"the model {path} is incomplete or damaged; {remedy}")
 
 
-def _parsed_json(path: str | Path, remedy: str) -> Any:  # noqa: ANN401
+def _parsed_json(path: str | Path, remedy: str) -> object:
     try:
         return json.loads(Path(path).read_bytes().decode("utf-8"))
     except OSError as error:
@@ -201,47 +183,54 @@ def _parsed_json(path: str | Path, remedy: str) -> Any:  # noqa: ANN401
 
 
 def _saved(content: dict[str, Any]) -> SavedModel:
-    parsed = [_parsed(entry) for entry in content["columns"]]
-    coef = np.hstack([part for _, part in parsed])
-    intercept = np.atleast_1d(np.array(content["intercept"], dtype=float))
-    classes = content["classes"]
-    _check_shape(coef, intercept, classes)
-    if content["model"] not in MODELS or MODELS[content["model"]].classifies == (classes is None):
-        raise ValueError("a model is of a kind that is known, and has labels where it classifies")
+    entries, classes = content["columns"], content["classes"]
+    if classes is not None and not (isinstance(classes, list) and len(set(classes)) >= 2):
+        raise ValueError("classes are two or more labels")
+    coef = np.vstack([_coefficients(entry) for entry in entries]).T
+    if len(coef) != (len(classes) if classes is not None and len(classes) > 2 else 1):
+        raise ValueError("there is one row of coefficients per class")
+    clips = [pair for entry in entries for pair in _clips(entry)]
+    clipped = any("clip" in entry for entry in entries)
+    target = content.get("clip_prediction")
+    if (content["format"] == CLIPPING) != (clipped or target is not None):
+        raise ValueError("a model of the second format clips something, one of the first nothing")
     return SavedModel(
         kind=str(content["model"]),
         target=str(content["target"]),
-        columns=tuple(column for column, _ in parsed),
+        columns=tuple(_column(entry) for entry in entries),
         coef=coef,
-        intercept=intercept,
-        classes=None if classes is None else tuple(map(str, classes)),
+        intercept=np.atleast_1d(np.array(content["intercept"], dtype=float)),
+        classes=None if classes is None else [*map(str, classes)],
         certificate=dict(content["certificate"]),
-        limits=Limits.read(content) if content["format"] == CLIPPING else Limits(),
+        clip_X=np.array(clips).T if clipped else None,
+        clip_y=None if target is None else _ordered(target),
     )
 
 
-def _parsed(entry: dict[str, Any]) -> tuple[Column, Array]:
+def _column(entry: dict[str, Any]) -> Column:
     name = str(entry["name"])
     if "categories" in entry:
-        values = entry["categories"]
-        return Categories(name, tuple(values)), _by_feature(list(values.values()))
-    coef = _by_feature([entry["coefficient"]])
-    if "bounds" in entry:
-        low, high = entry["bounds"]
-        return Scaled(name, float(low), float(high)), coef
-    return AsIs(name), coef
+        return Categories(name, tuple(entry["categories"]))
+    low, high = _ordered(entry["bounds"]) if "bounds" in entry else (None, None)
+    return Numbers(name, None if low is None or high is None else (low, high))
 
 
-def _by_feature(values: list[Any]) -> Array:
-    """One column per feature, one row per class."""
-    return np.array([np.atleast_1d(value) for value in values], dtype=float).T
+def _coefficients(entry: dict[str, Any]) -> Array:
+    """One row per feature, one column per class."""
+    values = entry["categories"].values() if "categories" in entry else [entry["coefficient"]]
+    return np.array([np.atleast_1d(value) for value in values], dtype=float)
 
 
-def _check_shape(coef: Array, intercept: Array, classes: list[str] | None) -> None:
-    if classes is not None and not (isinstance(classes, list) and len(set(classes)) >= 2):
-        raise ValueError("classes are two or more labels")
-    rows = len(classes) if classes is not None and len(classes) > 2 else 1
-    if len(coef) != rows or intercept.shape != (rows,):
-        raise ValueError("there is one row of coefficients per class")
-    if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
-        raise ValueError("coefficients are finite")
+def _clips(entry: dict[str, Any]) -> list[list[float]]:
+    """One range per feature of a column."""
+    clip = entry.get("clip")
+    if "categories" in entry:
+        return [_ordered((clip or {}).get(value)) for value in entry["categories"]]
+    return [_ordered(clip)]
+
+
+def _ordered(pair: list[float] | None) -> list[float]:
+    low, high = (-np.inf, np.inf) if pair is None else map(float, pair)
+    if not low <= high:
+        raise ValueError("the lower end comes first")
+    return [low, high]

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import privlearn
 from privlearn.cli.errors import CommandError
-from privlearn.cli.options import own_options
 
 if TYPE_CHECKING:
     from privlearn.cli.design import Design
+    from privlearn.linear_model.base import PrivateEstimator
 
-__all__ = ["MODELS", "Kind", "build", "build_from"]
+__all__ = ["MODELS", "Kind", "build"]
+
+OWN = ("alpha", "l1_ratio", "C", "loss")  # options that belong to some models only
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,12 @@ class Kind:
     estimator: str
     summary: str
     classifies: bool = False
-    probabilities: bool = False
     options: tuple[str, ...] = ()
+
+    def estimator_class(self) -> type[PrivateEstimator]:
+        """The estimator's class; looked up late, so that help is quick."""
+        found: type[PrivateEstimator] = getattr(privlearn, self.estimator)
+        return found
 
 
 MODELS = {
@@ -40,7 +45,6 @@ MODELS = {
         "LogisticRegression",
         "a class, such as yes or no, with probabilities",
         classifies=True,
-        probabilities=True,
         options=("C",),
     ),
     "svc": Kind(
@@ -49,41 +53,7 @@ MODELS = {
 }
 
 
-def build(name: str, design: Design, own: Mapping[str, Any], **common: object) -> Any:  # noqa: ANN401
-    """An unfitted estimator.
-
-    Parameters
-    ----------
-    name : str
-        A key of `MODELS`.
-    design : Design
-        Bounds and classes.
-    own : mapping
-        Options that only some models have; None means not given.
-    **common : object
-        Parameters that every estimator has.
-    """
-    kind = MODELS[name]
-    if design.classes is not None and not kind.classifies:
-        raise CommandError(
-            f"--classes are labels, but --model {name} predicts a number; use "
-            "--model logistic or svc, or leave them out"
-        )
-    given = {key: value for key, value in own.items() if value is not None}
-    for key in given:
-        if key not in kind.options:
-            owners = [f"--model {other}" for other, k in MODELS.items() if key in k.options]
-            flag = key.replace("_", "-")
-            raise CommandError(f"--{flag} belongs to {' and '.join(owners)}, not to --model {name}")
-    if not kind.classifies:
-        given["bounds_y"] = design.target_bounds
-    elif design.classes is not None:
-        given["classes"] = list(design.classes)
-    estimator = getattr(privlearn, kind.estimator)
-    return estimator(bounds_X=design.box, data_norm=design.row_norm, **given, **common)
-
-
-def build_from(args: argparse.Namespace, design: Design, **more: object) -> Any:  # noqa: ANN401
+def build(args: argparse.Namespace, design: Design, **more: object) -> PrivateEstimator:
     """An unfitted estimator as the options of a command say.
 
     Parameters
@@ -95,5 +65,22 @@ def build_from(args: argparse.Namespace, design: Design, **more: object) -> Any:
     **more : object
         Further parameters that every estimator has.
     """
-    common = {name: getattr(args, name) for name in ("epsilon", "delta", "adjacency", "solver")}
-    return build(args.model, design, own_options(args), **common, **more)
+    kind = MODELS[args.model]
+    if design.classes is not None and not kind.classifies:
+        raise CommandError(
+            f"--classes are labels, but --model {args.model} predicts a number; use "
+            "--model logistic or svc, or leave them out"
+        )
+    given: dict[str, Any] = {key: value for key in OWN if (value := getattr(args, key)) is not None}
+    for key in given:
+        if key not in kind.options:
+            owners = [f"--model {other}" for other, k in MODELS.items() if key in k.options]
+            flag, these = key.replace("_", "-"), " and ".join(owners)
+            raise CommandError(f"--{flag} belongs to {these}, not to --model {args.model}")
+    if not kind.classifies:
+        given["bounds_y"] = design.target_bounds
+    elif design.classes is not None:
+        given["classes"] = list(design.classes)
+    given |= {name: getattr(args, name) for name in ("epsilon", "delta", "adjacency", "solver")}
+    given |= more
+    return kind.estimator_class()(bounds_X=design.box, data_norm=design.row_norm, **given)

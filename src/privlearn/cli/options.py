@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Iterable
 from typing import TypeVar
 
+from privlearn.cli import schema
 from privlearn.cli.errors import CommandError
-from privlearn.cli.schema import (
-    Facts,
-    checked_norm,
-    parse_bounds,
-    parse_categories,
-    parse_range,
-    read_facts,
-)
+from privlearn.cli.models import MODELS
+from privlearn.cli.schema import Facts
 
 __all__ = [
     "add_budget",
@@ -25,17 +19,14 @@ __all__ = [
     "delta",
     "epsilon",
     "gather_facts",
-    "join_negative_values",
     "names",
     "number",
-    "own_options",
     "positive",
     "separator",
 ]
 
 Value = TypeVar("Value")
 LEAST_EPSILON, MOST_EPSILON, LEAST_DELTA = 1e-6, 1e6, 1e-100
-NEIGHBORS = ("zero_out", "add_remove", "replace_one")
 
 
 def positive(text: str) -> float:
@@ -107,24 +98,24 @@ def names(text: str) -> tuple[str, ...]:
 
 def add_budget(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Epsilon, delta and the relation."""
-    group = parser.add_argument_group("privacy")
-    group.add_argument(
+    add = parser.add_argument_group("privacy").add_argument
+    add(
         "--epsilon",
         type=epsilon,
         required=required,
         metavar="E",
         help="how much the model may tell about one person; smaller is more private, 1 is common",
     )
-    group.add_argument(
+    add(
         "--delta",
         type=delta,
         default=1e-6,
         metavar="D",
         help="chance that the promise fails; well below 1 / number of rows (default: 1e-6)",
     )
-    group.add_argument(
+    add(
         "--adjacency",
-        choices=NEIGHBORS,
+        choices=("zero_out", "add_remove", "replace_one"),
         default="zero_out",
         help="what is hidden: one row's content (zero_out, the default), also the number of rows "
         "(add_remove), or its exchange for any other row (replace_one)",
@@ -133,28 +124,24 @@ def add_budget(parser: argparse.ArgumentParser, *, required: bool = True) -> Non
 
 def add_model(parser: argparse.ArgumentParser) -> None:
     """The model and what belongs to some models only."""
-    from privlearn.cli.models import MODELS
-
-    group = parser.add_argument_group("model")
+    add = parser.add_argument_group("model").add_argument
     kinds = "; ".join(f"{name} predicts {kind.summary}" for name, kind in MODELS.items())
-    group.add_argument("--model", choices=tuple(MODELS), default="linear", help=kinds)
-    group.add_argument("--solver", default="auto", metavar="NAME", help="algorithm (default: auto)")
-    group.add_argument(
+    add("--model", choices=tuple(MODELS), default="linear", help=kinds)
+    add("--solver", default="auto", metavar="NAME", help="algorithm (default: auto)")
+    add(
         "--alpha",
         type=number,
         metavar="A",
         help="ridge, lasso, elastic-net, huber: weight of the penalty",
     )
-    group.add_argument(
+    add(
         "--l1-ratio",
         type=number,
         metavar="S",
         help="elastic-net: share of the lasso's penalty, 0 to 1 (default: 0.5)",
     )
-    group.add_argument(
-        "--C", type=positive, metavar="C", help="logistic, svc: inverse weight of the penalty"
-    )
-    group.add_argument(
+    add("--C", type=positive, metavar="C", help="logistic, svc: inverse weight of the penalty")
+    add(
         "--loss",
         choices=("squared_hinge", "hinge"),
         help="svc: loss of a row within the margin (default: squared_hinge)",
@@ -163,42 +150,42 @@ def add_model(parser: argparse.ArgumentParser) -> None:
 
 def add_facts(parser: argparse.ArgumentParser) -> None:
     """What is publicly known about the columns."""
-    group = parser.add_argument_group(
+    add = parser.add_argument_group(
         "public metadata",
         "What you know about the columns without looking at these people's data: survey rules, "
         "physical or legal limits, or a generous guess. Values outside are clipped. Ranges that "
         "are left out are estimated privately, with a share of the budget; lists of text cannot "
         "be.",
-    )
-    group.add_argument(
+    ).add_argument
+    add(
         "--bounds",
         action="append",
         default=[],
         metavar="COLUMN=LOW:HIGH",
         help="range of a numeric column; repeat for each, or give none of them",
     )
-    group.add_argument("--bounds-y", metavar="LOW:HIGH", help="range of a numeric target")
-    group.add_argument(
+    add("--bounds-y", metavar="LOW:HIGH", help="range of a numeric target")
+    add(
         "--categories",
         action="append",
         default=[],
         metavar="COLUMN=A,B,...",
         help="all values of a text column; repeat for each, every one is needed",
     )
-    group.add_argument(
+    add(
         "--classes",
         metavar="NO,YES",
         help="all labels of a target that holds labels (default: "
         "those in the file, which declares the set of labels public)",
     )
-    group.add_argument(
+    add(
         "--data-norm",
         type=positive,
         metavar="R",
         help="largest L2 norm of a row: the square root of 1 + the squares of its columns, those "
         "with bounds scaled to 0..1; columns without bounds then stay as they are",
     )
-    group.add_argument(
+    add(
         "--schema",
         dest="facts",
         metavar="FILE",
@@ -206,24 +193,17 @@ def add_facts(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def own_options(args: argparse.Namespace) -> dict[str, float | str | None]:
-    """What was given of the options that belong to some models only."""
-    return {"alpha": args.alpha, "l1_ratio": args.l1_ratio, "C": args.C, "loss": args.loss}
-
-
 def gather_facts(args: argparse.Namespace, default_target: str | None = None) -> Facts:
     """Facts from the file, overruled by those from the command line."""
-    from privlearn.cli.models import MODELS
-
     given = Facts(
-        bounds=_once(map(parse_bounds, args.bounds), "--bounds"),
-        categories=_once(map(parse_categories, args.categories), "--categories"),
+        bounds=_once(map(schema.parse_bounds, args.bounds), "--bounds"),
+        categories=_once(map(schema.parse_categories, args.categories), "--categories"),
         target=args.target,
         columns=args.columns,
         classes=None if args.classes is None else names(args.classes),
-        data_norm=None if args.data_norm is None else checked_norm(args.data_norm),
+        data_norm=None if args.data_norm is None else schema.checked_norm(args.data_norm),
     )
-    facts = read_facts(args.facts).updated(given) if args.facts else given
+    facts = schema.read_facts(args.facts).updated(given) if args.facts else given
     if args.bounds_y is not None:
         if MODELS[args.model].classifies:
             raise CommandError(
@@ -232,7 +212,7 @@ def gather_facts(args: argparse.Namespace, default_target: str | None = None) ->
         target = facts.target or default_target
         if target is None:
             raise CommandError("--bounds-y is the range of the target; add --target COLUMN")
-        facts = facts.updated(Facts(bounds={target: parse_range(args.bounds_y)}))
+        facts = facts.updated(Facts(bounds={target: schema.parse_range(args.bounds_y)}))
     if facts.classes is not None and not 2 <= len(set(facts.classes)) == len(facts.classes):
         raise CommandError("two or more different classes are needed; write --classes no,yes")
     return facts
@@ -245,20 +225,3 @@ def _once(pairs: Iterable[tuple[str, Value]], flag: str) -> dict[str, Value]:
             raise CommandError(f"{flag} was given twice for column {name!r}; keep one")
         found[name] = value
     return found
-
-
-def join_negative_values(argv: list[str]) -> list[str]:
-    """Let ``--bounds-y -5:5`` work: argparse would take the value for an option.
-
-    Examples
-    --------
-    >>> join_negative_values(["fit", "--bounds-y", "-5:5"])
-    ['fit', '--bounds-y=-5:5']
-    """
-    joined: list[str] = []
-    for token in argv:
-        if joined and joined[-1].startswith("--") and re.match(r"-[\d.]", token):
-            joined[-1] += f"={token}"
-        else:
-            joined.append(token)
-    return joined

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
-from types import TracebackType
 
 from privlearn.cli.errors import CommandError
 
@@ -34,7 +35,7 @@ def check_name(path: str | Path, *, overwrite: bool) -> Path:
 class Output:
     """A name that is reserved now and filled later, all at once.
 
-    Reserving opens a file beside the name and takes the room that the text will need, so that a
+    Reserving opens a file beside the name and takes the bytes that the text will need, so that a
     full disk, a folder that cannot be written to or a name that is taken shows before anything is
     spent. `write` fills that file, has the disk confirm it and gives it its name in one step. As a
     context manager it removes what was not given a name.
@@ -45,7 +46,7 @@ class Output:
         The name; of a link, what it points to.
     overwrite : bool, default=False
         Whether the name may be taken.
-    room : int, default=65536
+    size : int, default=65536
         Bytes that the text will need, roughly.
 
     Examples
@@ -57,46 +58,37 @@ class Output:
     (False, None, '{}\\n')
     """
 
-    def __init__(self, path: str | Path, *, overwrite: bool = False, room: int = 2**16) -> None:
+    def __init__(self, path: str | Path, *, overwrite: bool = False, size: int = 2**16) -> None:
         self.given = str(path)
         self._overwrite = overwrite
         self._part: Path | None = None
         self._descriptor = -1
         self._path = check_name(path, overwrite=overwrite)
         try:
-            self._descriptor = self._open()
-            self._take(room)
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-        except BaseException:  # an interrupt
+            self._open()
+            self._take(size)
+        except BaseException as error:  # an interrupt, too
             self.discard()
-            raise
-        else:
-            return
-        self.discard()
-        raise CommandError(
-            f"{self.given} cannot be written ({reason}); choose a folder that can be written to "
-            "and has room"
-        )
+            if not isinstance(error, OSError):
+                raise
+            reason = error.strerror or type(error).__name__
+            raise CommandError(
+                f"{self.given} cannot be written ({reason}); choose a folder that can be written "
+                "to and has room"
+            ) from None
 
-    def _open(self) -> int:
+    def _open(self) -> None:
         flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)
-        count = 0
-        while True:
-            part = self._path.with_name(PART.format(os.getpid(), count))
-            try:
-                descriptor = os.open(part, flags, 0o666)
-            except FileExistsError:  # of a killed command whose number was the same
-                count += 1
-                continue
-            self._part = part
-            return descriptor
+        for number in count():
+            part = self._path.with_name(PART.format(os.getpid(), number))
+            with suppress(FileExistsError):  # of a killed command whose number was the same
+                self._descriptor, self._part = os.open(part, flags, 0o666), part
+                return
 
-    def _take(self, room: int) -> None:
+    def _take(self, size: int) -> None:
         """Write zeros, which the text will replace: no other file can take their place."""
-        left = room
-        while left > 0:
-            left -= os.write(self._descriptor, BLOCK[: min(left, len(BLOCK))])
+        while size > 0:
+            size -= os.write(self._descriptor, BLOCK[: min(size, len(BLOCK))])
 
     def write(self, text: str) -> None:
         """Fill the file and give it its name."""
@@ -108,7 +100,8 @@ class Output:
         while data:
             data = data[os.write(self._descriptor, data) :]
         os.fsync(self._descriptor)
-        self._close()
+        descriptor, self._descriptor = self._descriptor, -1
+        os.close(descriptor)
         self._name(self._part)
         self._part = None
         _confirm(self._path.parent)
@@ -128,39 +121,27 @@ class Output:
         else:
             os.unlink(part)
 
-    def _close(self) -> None:
-        descriptor, self._descriptor = self._descriptor, -1
-        if descriptor >= 0:
-            os.close(descriptor)
-
     def discard(self) -> None:
         """Give the name up, unless it was filled."""
         part, self._part = self._part, None
-        self._close()
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
         if part is not None:
             part.unlink(missing_ok=True)
 
     def __enter__(self) -> Output:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.discard()
 
 
 def _confirm(folder: Path) -> None:
     """Have the disk confirm a new name, where the system can."""
-    try:
+    with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(descriptor)
-    except OSError:
-        pass
-    finally:
-        os.close(descriptor)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privlearn.cli.errors import CommandError
 from privlearn.cli.header import checked_names
-from privlearn.cli.tables import as_label, as_number
+from privlearn.cli.tables import Table, as_label, as_number
+
+if TYPE_CHECKING:
+    import narwhals.stable.v1 as nw
+
+    Series = nw.Series[Any]
 
 __all__ = ["ParquetSource", "ParquetTable"]
 
@@ -22,11 +27,10 @@ TEXT = ("String", "Categorical", "Enum", "Boolean", "Unknown", "Object")
 
 
 @dataclass(frozen=True, eq=False)
-class ParquetTable:
+class ParquetTable(Table):
     """The columns that were asked for, as a data frame's series."""
 
-    columns: dict[str, Any]
-    rows: int
+    columns: Mapping[str, Series]
 
     def numbers(self, name: str) -> NDArray[np.float64]:
         """A column as numbers; whatever is no finite number becomes NaN."""
@@ -43,24 +47,23 @@ class ParquetTable:
     def labels(self, name: str) -> list[str | None]:
         """A column as text without surrounding blanks; None where there is nothing."""
         series = self.columns[name]
-        if _kind(series) in FLOATS:
-            return [as_label(cell) for cell in _doubles(series).tolist()]
-        return [as_label(cell) for cell in series.to_list()]
+        cells = _doubles(series).tolist() if _kind(series) in FLOATS else series.to_list()
+        return [as_label(cell) for cell in cells]
 
 
-def _kind(series: Any) -> str:  # noqa: ANN401
+def _kind(series: Series) -> str:
     """The name of a column's type."""
     return type(series.dtype).__name__
 
 
-def _rounded(series: Any) -> NDArray[np.float64]:  # noqa: ANN401
+def _rounded(series: Series) -> NDArray[np.float64]:
     """Whole numbers as floats, one by one: a library's cast refuses all for one above 2^53."""
     values = np.array(series.fill_null(0).to_numpy(), dtype=np.float64)
     values[np.array(series.is_null().to_numpy(), dtype=bool)] = np.nan
     return values
 
 
-def _doubles(series: Any) -> NDArray[np.float64]:  # noqa: ANN401
+def _doubles(series: Series) -> NDArray[np.float64]:
     """Floats of any width, missing ones as NaN."""
     import narwhals.stable.v1 as nw
 
@@ -81,21 +84,17 @@ class ParquetSource:
         """The named columns. Parquet has no broken lines, so `remedy` is not needed."""
         columns = {name: self._frame.get_column(name) for name in names}
         for name, series in columns.items():
-            self._refuse_kind(name, series)
+            kind = _kind(series)  # the column's, not a cell's, so it may be named
+            if not (series.dtype.is_numeric() or kind in TEXT):
+                raise CommandError(
+                    f"column {name!r} of {self.path} is of type {kind}, which is neither a number "
+                    "nor text; convert it (dates to days since a fixed day, for example), or leave "
+                    "it out with --columns"
+                )
         return ParquetTable(columns, len(self._frame))
 
-    def _refuse_kind(self, name: str, series: Any) -> None:  # noqa: ANN401
-        """The type is the column's, not a cell's, so it may be named."""
-        kind = _kind(series)
-        if not (series.dtype.is_numeric() or kind in TEXT):
-            raise CommandError(
-                f"column {name!r} of {self.path} is of type {kind}, which is neither a number nor "
-                "text; convert it (dates to days since a fixed day, for example), or leave it out "
-                "with --columns"
-            )
 
-
-def _read(path: Path) -> Any:  # noqa: ANN401 (a data frame of either library)
+def _read(path: Path) -> object:
     problem = None
     for reader in READERS:
         try:
@@ -115,16 +114,16 @@ def _read(path: Path) -> Any:  # noqa: ANN401 (a data frame of either library)
     )
 
 
-def _by_polars(path: Path) -> Any:  # noqa: ANN401
+def _by_polars(path: Path) -> object:
     import polars
 
     return polars.read_parquet(path)
 
 
-def _by_pyarrow(path: Path) -> Any:  # noqa: ANN401
+def _by_pyarrow(path: Path) -> object:
     from pyarrow import parquet
 
     return parquet.read_table(path)
 
 
-READERS: tuple[Callable[[Path], Any], ...] = (_by_polars, _by_pyarrow)
+READERS: tuple[Callable[[Path], object], ...] = (_by_polars, _by_pyarrow)

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from privlearn.cli.errors import CommandError
+from privlearn.cli.outputs import check_name
 
-__all__ = ["is_ledger", "refuse_clashes"]
+__all__ = ["check_paths", "is_ledger"]
 
 BESIDE = ("-journal", "-wal", "-shm")  # files that a ledger may keep beside itself
 MAGIC = b"SQLite format 3\0"
@@ -36,12 +37,14 @@ def _has_mark(path: Path) -> bool:
     return head.startswith(MAGIC) and head[MARK_AT:] == MARK
 
 
-def refuse_clashes(
+def check_paths(
     inputs: Mapping[str, str | None],
     outputs: Mapping[str, str | None],
+    *,
     ledger: str | None = None,
+    overwrite: bool = False,
 ) -> None:
-    """Refuse paths that would write over something that the same command needs.
+    """Refuse to write over what the same command needs, or over what is there already.
 
     Two inputs may be one file: reading twice does no harm.
 
@@ -51,27 +54,28 @@ def refuse_clashes(
         None where it was not given.
     ledger : str or None
         The ledger that will be charged.
+    overwrite : bool, default=False
+        Whether outputs may be there already.
 
     Examples
     --------
-    >>> refuse_clashes({"the data": "people.csv"}, {"the model": "model.json"})
+    >>> check_paths({"the data": "people.csv"}, {"the model": "no-such-model.json"})
     >>> try:
-    ...     refuse_clashes({"the data": "people.csv"}, {"the model": "./people.csv"})
+    ...     check_paths({"the data": "people.csv"}, {"the model": "./people.csv"})
     ... except CommandError as error:
     ...     print(str(error).partition(";")[0])
     the model and the data are the same file, people.csv
     """
     taken = [(what, path) for what, path in inputs.items() if path is not None]
+    written = [(what, path) for what, path in outputs.items() if path is not None]
     if ledger is not None:
-        books = os.path.expanduser(ledger)
-        parts = [("the ledger", books)]
-        parts += [("a part of the ledger", books + end) for end in BESIDE]
-        for what, book in parts:
-            _refuse_same(taken, what, book)
+        charged = os.path.expanduser(ledger)
+        parts = [("the ledger", charged)]
+        parts += [("a part of the ledger", charged + end) for end in BESIDE]
+        for what, path in parts:
+            _refuse_same(taken, what, path)
         taken += parts
-    for what, path in outputs.items():
-        if path is None:
-            continue
+    for what, path in written:
         _refuse_same(taken, what, path)
         if is_ledger(os.path.realpath(path)) or is_ledger(path):
             raise CommandError(
@@ -79,6 +83,8 @@ def refuse_clashes(
                 f"choose another name for {what}"
             )
         taken.append((what, path))
+    for _, path in written:
+        check_name(path, overwrite=overwrite)
 
 
 def _refuse_same(taken: list[tuple[str, str]], what: str, path: str) -> None:
@@ -97,8 +103,5 @@ def _same(one: str, other: str) -> bool:
     try:
         return os.path.samefile(real, again)
     except OSError:  # one of them is not there yet
-        return _folded(real) == _folded(again)
-
-
-def _folded(path: str) -> str:
-    return unicodedata.normalize("NFKC", path).casefold()
+        one, other = (unicodedata.normalize("NFKC", path).casefold() for path in (real, again))
+        return one == other

@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from privlearn.cli import options
+from privlearn.cli.design import Design, design
+from privlearn.cli.encoding import in_own_units, parts
 from privlearn.cli.errors import CommandError
-from privlearn.cli.help import Help
-from privlearn.cli.options import (
-    add_budget,
-    add_facts,
-    add_model,
-    add_separator,
-    gather_facts,
-    names,
-)
+from privlearn.cli.models import MODELS, build
+from privlearn.cli.private_bounds_summary import what_is_estimated
+from privlearn.cli.schema import Facts
+from privlearn.cli.tables import open_source
+from privlearn.cli.template import template
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from privlearn._core.plan import Plan
-    from privlearn.cli.design import Design
-    from privlearn.cli.schema import Facts
 
-__all__ = ["add_parser", "run"]
+__all__ = ["add_options", "run"]
 
 MOST = 1e12  # rows; a plan needs no more
 MOST_FEATURES = 1_000_000
@@ -41,35 +35,34 @@ examples:
 """
 
 
-def add_parser(commands: Any) -> None:  # noqa: ANN401
-    """Declare the command and its options."""
-    parser = commands.add_parser(
-        "plan",
-        help="show what a fit would release and how noisy it would be; needs no data",
-        description="Show what a fit would release, what it would cost and how large the noise "
-        "would be. Nothing is released and no privacy is spent.",
-        epilog=EXAMPLE,
-        usage="privlearn plan --epsilon E --rows N (--features P | public metadata) [options]\n"
-        "       privlearn plan --template DATA --target COLUMN",
-        formatter_class=Help,
-        allow_abbrev=False,
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.description = (
+        "Show what a fit would release, what it would cost and how large the noise "
+        "would be. Nothing is released and no privacy is spent."
     )
-    parser.add_argument("--rows", type=count, metavar="N", help="number of people")
-    parser.add_argument(
-        "--features", type=count, metavar="P", help="number of columns, if there is no schema"
+    parser.epilog = EXAMPLE
+    parser.usage = (
+        "privlearn plan --epsilon E --rows N (--features P | public metadata) [options]\n"
+        "       privlearn plan --template DATA --target COLUMN"
     )
-    parser.add_argument("--target", metavar="COLUMN", help="the column to predict")
-    parser.add_argument(
-        "--columns", type=names, metavar="A,B,...", help="predict from these (default: all others)"
+    add = parser.add_argument
+    add("--rows", type=count, metavar="N", help="number of people")
+    add("--features", type=count, metavar="P", help="number of columns, if there is no schema")
+    add("--target", metavar="COLUMN", help="the column to predict")
+    add(
+        "--columns",
+        type=options.names,
+        metavar="A,B,...",
+        help="predict from these (default: all others)",
     )
-    parser.add_argument(
+    add(
         "--template", metavar="DATA", help="print a schema file to fill in for this file, then stop"
     )
-    add_separator(parser)
-    add_model(parser)
-    add_budget(parser, required=False)
-    add_facts(parser)
-    parser.set_defaults(run=run)
+    options.add_separator(parser)
+    options.add_model(parser)
+    options.add_budget(parser, required=False)
+    options.add_facts(parser)
 
 
 def count(text: str) -> int:
@@ -89,13 +82,11 @@ def run(args: argparse.Namespace) -> int:
     """Print the plan, or a template of a schema file."""
     if args.template is not None:
         return _template(args)
-    from privlearn.cli.models import MODELS, build_from
-
     if args.epsilon is None:
         raise CommandError("how private shall it be? Add --epsilon 1 (smaller is more private)")
-    facts = gather_facts(args, default_target="target")
+    facts = options.gather_facts(args, default_target="target")
     chosen = _design(args, facts, MODELS[args.model].classifies)
-    estimator = build_from(args, chosen)
+    estimator = build(args, chosen)
     plan = estimator.plan(n=args.rows, n_features=chosen.n_features)
     print(plan)
     print(f"  cost        epsilon = {plan.epsilon(args.delta):.6g} at delta = {args.delta:g}")
@@ -104,10 +95,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _template(args: argparse.Namespace) -> int:
-    from privlearn.cli.models import MODELS
-    from privlearn.cli.tables import open_source
-    from privlearn.cli.template import template
-
     source = open_source(args.template, args.separator)
     classifies = MODELS[args.model].classifies
     print(template(source.names, args.target, args.template, classifies=classifies), end="")
@@ -116,8 +103,6 @@ def _template(args: argparse.Namespace) -> int:
 
 def _design(args: argparse.Namespace, facts: Facts, classifies: bool) -> Design:
     """Columns from facts, or as many as --features says."""
-    from privlearn.cli.design import design
-
     target = facts.target or "target"
     known = [name for name in (*facts.bounds, *facts.categories) if name != target]
     known += facts.columns or ()
@@ -146,8 +131,6 @@ def _design(args: argparse.Namespace, facts: Facts, classifies: bool) -> Design:
 
 def _explain(args: argparse.Namespace, chosen: Design, plan: Plan) -> None:
     """Say what the numbers mean, with the noise per column where ranges are known."""
-    from privlearn.cli.private_bounds_summary import what_is_estimated
-
     estimated = what_is_estimated(plan)
     if estimated is not None:
         print(f"\n{estimated}")
@@ -156,16 +139,10 @@ def _explain(args: argparse.Namespace, chosen: Design, plan: Plan) -> None:
         print("\nAdd --rows N to see how large the noise would be.")
     elif estimated is not None and plan.outlook is not None:
         print("Where a range is estimated privately, the forecast is in units of half that range.")
-    if args.rows is not None and not chosen.unlimited and plan.outlook is not None:
-        _tell_noise(chosen, plan.outlook.coefficient)
-
-
-def _tell_noise(chosen: Design, coefficient: NDArray[np.float64]) -> None:
-    """The noise on every coefficient."""
+    if args.rows is None or chosen.unlimited or plan.outlook is None:
+        return
     print("\nThe plan sees columns with bounds scaled to 0..1, and one column per category.")
     print("\nNoise to expect on each coefficient, in the column's own units:")
-    start = 0
-    for column in chosen.columns:
-        noise, _ = column.unscale(coefficient[start : start + column.width])
-        print(f"  {column.name:<20} {float(noise.max()):.3g}")
-        start += column.width
+    noise, _ = in_own_units(chosen.columns, plan.outlook.coefficient)
+    for column, part in parts(chosen.columns):
+        print(f"  {column.name:<20} {float(noise[part].max()):.3g}")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
-from privlearn.cli.help import Help
+from privlearn.cli.model_file import read_model
 from privlearn.cli.options import add_separator
+from privlearn.cli.paths import check_paths
+from privlearn.cli.predictions import predictions_output, read_new_rows, write_predictions
+from privlearn.cli.tables import open_source
 
-__all__ = ["add_parser", "run"]
+__all__ = ["add_options", "run"]
 
 EXAMPLE = """\
 example:
@@ -20,55 +22,35 @@ estimated privately, values outside them are clipped; otherwise values are used 
 """
 
 
-def add_parser(commands: Any) -> None:  # noqa: ANN401
-    """Declare the command and its options."""
-    parser = commands.add_parser(
-        "predict",
-        help="predict new rows with a saved model",
-        description="Predict the rows of a file with a model that privlearn fit saved.",
-        epilog=EXAMPLE,
-        formatter_class=Help,
-        allow_abbrev=False,
-    )
-    parser.add_argument("model", help="model file that privlearn fit wrote")
-    parser.add_argument("data", help="CSV or .parquet file with rows to predict")
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", help="where predictions go, as CSV (default: the screen)"
-    )
-    parser.add_argument(
-        "--overwrite", action="store_true", help="replace the output if it is there already"
-    )
-    parser.add_argument(
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.description = "Predict the rows of a file with a model that privlearn fit saved."
+    parser.epilog = EXAMPLE
+    add = parser.add_argument
+    add("model", help="model file that privlearn fit wrote")
+    add("data", help="CSV or .parquet file with rows to predict")
+    add("-o", "--output", metavar="FILE", help="where predictions go, as CSV (default: the screen)")
+    add("--overwrite", action="store_true", help="replace the output if it is there already")
+    add(
         "--on-invalid",
         choices=("raise", "blank"),
         default="raise",
         help="rows with empty or unusable cells: stop (default), or leave the prediction empty",
     )
     add_separator(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Predict and write."""
-    from privlearn.cli.model_file import read_model
-    from privlearn.cli.outputs import Output, check_name
-    from privlearn.cli.paths import refuse_clashes
-    from privlearn.cli.predictions import predictions_room, read_new_rows, write_predictions
-    from privlearn.cli.tables import open_source
-
-    refuse_clashes(
-        {"the model": args.model, "the file with rows": args.data}, {"the output": args.output}
+    check_paths(
+        {"the model": args.model, "the file with rows": args.data},
+        {"the output": args.output},
+        overwrite=args.overwrite,
     )
-    if args.output is not None:
-        check_name(args.output, overwrite=args.overwrite)
     model = read_model(args.model)
     remedy = None if args.on_invalid == "blank" else "--on-invalid blank"
     source = open_source(args.data, args.separator)
     features = read_new_rows(source, model.columns, remedy=remedy)
-    if args.output is None:
-        write_predictions(model, features, None)
-        return 0
-    room = predictions_room(len(features), len(model.classes or ()))
-    with Output(args.output, overwrite=args.overwrite, room=room) as output:
+    with predictions_output(args.output, features, model.classes, args.overwrite) as output:
         write_predictions(model, features, output)
     return 0

@@ -6,7 +6,8 @@ import csv
 import io
 import sys
 from collections.abc import Sequence
-from typing import Any, TextIO
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from privlearn.cli.model_file import SavedModel
 from privlearn.cli.outputs import Output
 from privlearn.cli.tables import Source
 
-__all__ = ["predictions_room", "read_new_rows", "write_predictions"]
+__all__ = ["predictions_output", "read_new_rows", "write_predictions"]
 
 Array = NDArray[np.float64]
 
@@ -51,43 +52,42 @@ def _listed(names: list[str]) -> str:
     return f"column{'s' if len(names) > 1 else ''} {shortened(map(repr, names))}"
 
 
-def predictions_room(n_rows: int, n_classes: int) -> int:
-    """Bytes that predictions will take, roughly."""
-    return 2**12 + n_rows * (32 + 20 * n_classes)
+def predictions_output(
+    path: str | None, features: Array | None, classes: Sequence[str] | None, overwrite: bool
+) -> AbstractContextManager[Output | None]:
+    """The file that they go to, with about as many bytes as they will take; None without a path."""
+    if path is None or features is None:
+        return nullcontext()
+    size = 2**12 + len(features) * (32 + 20 * len(classes or ()))
+    return Output(path, overwrite=overwrite, size=size)
 
 
 def write_predictions(model: SavedModel, features: Array, output: Output | None) -> None:
-    """Write one line per row, in the order of the rows; None writes to standard output."""
-    if output is None:
-        _write(model, features, sys.stdout)
-        return
+    """Write one line per row, in the order of the rows; None writes to standard output.
+
+    Every number comes from the estimator; rows with unusable cells have none.
+    """
     text = io.StringIO(newline="")
-    _write(model, features, text)
-    output.write(text.getvalue())
-
-
-def _write(model: SavedModel, features: Array, file: TextIO) -> None:
-    """Every number comes from the estimator; rows with unusable cells have none."""
-    writer = csv.writer(file, lineterminator="\n")
+    writer = csv.writer(text, lineterminator="\n")
     usable = np.asarray(np.isfinite(features).all(axis=1))
-    estimator = model.estimator()
-    header, labels, numbers = _predicted(estimator, features[usable])
-    writer.writerow([f"predicted_{model.target}" if name is None else name for name in header])
+    header, labels, numbers = _predicted(model.estimator(), features[usable])
+    writer.writerow([f"predicted_{model.target}", *header])
     found = iter(zip(labels, numbers, strict=True))
     for there in usable:
-        label, values = next(found) if there else ("", [np.nan] * (len(header) - 1))
+        label, values = next(found) if there else ("", [np.nan] * len(header))
         writer.writerow([label, *map(_number, values)])
+    (sys.stdout if output is None else output).write(text.getvalue())
 
 
-def _predicted(estimator: Any, features: Array) -> tuple[list[str | None], list[str], Array]:  # noqa: ANN401
-    """Names of the columns (None: the prediction), predictions as text, and what stands beside."""
+def _predicted(estimator: Any, features: Array) -> tuple[list[str], list[str], Array]:  # noqa: ANN401
+    """Names of the columns beside the prediction, predictions as text, and what stands beside."""
     classes = getattr(estimator, "classes_", None)
     if classes is None:
         values = estimator.predict(features) if len(features) else []
-        return [None], [_number(value) for value in values], np.empty((len(values), 0))
+        return [], [_number(value) for value in values], np.empty((len(values), 0))
     likely = hasattr(estimator, "predict_proba")
     beside = classes if likely or len(classes) > 2 else classes[1:]
-    header = [None, *(f"{'probability' if likely else 'score'}_{label}" for label in beside)]
+    header = [f"{'probability' if likely else 'score'}_{label}" for label in beside]
     if not len(features):
         return header, [], np.empty((0, len(beside)))
     numbers = estimator.predict_proba(features) if likely else estimator.decision_function(features)

@@ -21,26 +21,20 @@ def what_is_estimated(plan: Plan) -> str | None:
     >>> what_is_estimated(LinearRegression(bounds_y=(0, 1)).plan(n=10_000, n_features=3))
     'Not declared, so estimated privately: the ranges of the columns for 15% of the budget.'
     """
-    shares = {what: _share(plan, kind) for what, kind in RANGES.items()}
-    parts = [f"{what} for {share:.0%}" for what, share in shares.items() if share]
-    if not parts:
-        return None
-    *others, last = _choice(plan) + parts
-    all_of_it = f"{', '.join(others)} and {last}" if others else last
-    return f"Not declared, so estimated privately: {all_of_it} of the budget."
-
-
-def _share(plan: Plan, kind: str) -> float:
     from privlearn.private_bounds.solver import range_releases
 
-    names = range_releases(kind)
-    return sum(plan.share(release) for release in plan.releases if release.name in names)
-
-
-def _choice(plan: Plan) -> list[str]:
-    """There may be too many columns to estimate the ranges of them all."""
-    return [
+    parts = [  # there may be too many columns to estimate the ranges of them all
         f"a choice of {release.count} among {release.size} features for {plan.share(release):.0%}"
         for release in plan.releases
         if release.stage == "bounds" and release.mechanism.kind == "selection"
     ]
+    ranges = []
+    for what, kind in RANGES.items():
+        names = range_releases(kind)
+        share = sum(plan.share(release) for release in plan.releases if release.name in names)
+        ranges += [f"{what} for {share:.0%}"] if share else []
+    if not ranges:
+        return None
+    *others, last = parts + ranges
+    all_of_it = f"{', '.join(others)} and {last}" if others else last
+    return f"Not declared, so estimated privately: {all_of_it} of the budget."

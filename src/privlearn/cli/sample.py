@@ -6,6 +6,7 @@ import csv
 import io
 
 from privlearn.cli.outputs import Output
+from privlearn.datasets import load_cps1988
 
 __all__ = ["write_sample"]
 
@@ -15,8 +16,6 @@ HEADER = ("education", "experience", "smsa", "parttime", "region", "wage")
 
 def write_sample(path: str) -> None:
     """Write the wages of CPS 1988 with the region as text, one line per person."""
-    from privlearn.datasets import load_cps1988
-
     cps = load_cps1988()
     place = {name: k for k, name in enumerate(cps.feature_names)}
     text = io.StringIO(newline="")
@@ -26,5 +25,5 @@ def write_sample(path: str) -> None:
         numbers = [f"{row[place[name]]:g}" for name in HEADER[:4]]
         inside = [name for name in REGIONS if row[place[f"region_{name}"]]]
         writer.writerow([*numbers, *(inside or ["northeast"]), f"{wage:.2f}"])
-    with Output(path, room=text.tell()) as output:
+    with Output(path, size=text.tell()) as output:
         output.write(text.getvalue())

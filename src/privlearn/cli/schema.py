@@ -15,7 +15,7 @@ from privlearn.cli.errors import CommandError
 __all__ = ["Facts", "checked_norm", "parse_bounds", "parse_categories", "parse_range", "read_facts"]
 
 Range = tuple[float, float]
-SMALLEST, LARGEST = 1e-100, 1e100  # what products and quotients of facts leave room for
+SMALLEST, LARGEST = 1e-100, 1e100  # what products and quotients of facts can bear
 KEYS = ("target", "columns", "classes", "data_norm", "bounds", "categories")
 
 
@@ -64,10 +64,7 @@ class Facts:
         bounds = {k: v for k, v in self.bounds.items() if k not in other.categories}
         categories = {k: v for k, v in self.categories.items() if k not in other.bounds}
         return replace(
-            self,
-            bounds=bounds | other.bounds,
-            categories=categories | other.categories,
-            **single,
+            self, bounds=bounds | other.bounds, categories=categories | other.categories, **single
         )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,38 +16,31 @@ from privlearn.cli.errors import CommandError
 from privlearn.cli.header import checked_header
 from privlearn.cli.lines import Fault, cells_of, physical_lines
 
-__all__ = ["CsvSource", "Source", "Table", "TextTable", "as_label", "as_number", "open_source"]
+__all__ = ["CsvSource", "Source", "Table", "as_label", "as_number", "open_source"]
 
 Array = NDArray[np.float64]
 KINDS = (str, float, int, Decimal)  # of cells; booleans are whole numbers
 
 
-class Table(Protocol):
-    """Columns of a file. What is made of a cell depends on nothing but that cell."""
-
-    @property
-    def rows(self) -> int:
-        """How many rows there are, unusable ones included."""
-
-    def numbers(self, name: str) -> Array:
-        """A column as numbers; whatever is no finite number becomes NaN."""
-
-    def labels(self, name: str) -> list[str | None]:
-        """A column as text without surrounding blanks; None where there is nothing."""
-
-
 @dataclass(frozen=True, eq=False)
-class TextTable:
-    """Columns as lists of cells.
+class Table:
+    """Columns of a file as lists of cells. What is made of a cell depends on nothing but that cell.
+
+    Attributes
+    ----------
+    columns : dict
+        By name.
+    rows : int
+        How many there are, unusable ones included.
 
     Examples
     --------
-    >>> table = TextTable({"age": ["30", " 41", "unknown"]}, 3)
+    >>> table = Table({"age": ["30", " 41", "unknown"]}, 3)
     >>> table.numbers("age").tolist()
     [30.0, 41.0, nan]
     """
 
-    columns: dict[str, Sequence[Any]]
+    columns: Mapping[str, Any]
     rows: int
 
     def numbers(self, name: str) -> Array:
@@ -113,56 +107,43 @@ class CsvSource:
     """A CSV file with a header; each line after it is a row, whatever it holds."""
 
     def __init__(self, path: Path, separator: str) -> None:
-        self.path = path
-        self._separator = separator
-        self.names = checked_header(path, self._header())
-
-    def _header(self) -> list[str]:
-        line = next(physical_lines(self.path), b"")
+        line = next(physical_lines(path), b"")
         if not line.strip():
-            raise CommandError(f"{self.path} is empty; its first line must name the columns")
-        header = cells_of(line, self._separator)
+            raise CommandError(f"{path} is empty; its first line must name the columns")
+        header = cells_of(line, separator)
         if isinstance(header, Fault):
-            raise CommandError(f"the first line of {self.path} has {header.value}")
+            raise CommandError(f"the first line of {path} has {header.value}")
         for mark, word in ((";", "';'"), ("\t", "tab")):
             if len(header) == 1 and mark in header[0]:
                 raise CommandError(
-                    f"{self.path} has one column only, by {self._separator!r}; if its columns are "
-                    f"separated otherwise, add --separator {word}"
+                    f"{path} has one column only, by {separator!r}; if its columns are separated "
+                    f"otherwise, add --separator {word}"
                 )
-        return header
+        self.path, self._separator = path, separator
+        self.names = checked_header(path, header)
 
-    def read(self, names: Sequence[str], *, remedy: str | None) -> TextTable:
+    def read(self, names: Sequence[str], *, remedy: str | None) -> Table:
         """The named columns."""
-        position = {name: place for place, name in enumerate(self.names)}
-        places = [position[name] for name in names]
-        columns: list[list[str]] = [[] for _ in places]
+        columns: dict[str, list[str]] = {name: [] for name in names}
+        places = {name: place for place, name in enumerate(self.names)}
+        pairs = [(column, places[name]) for name, column in columns.items()]
         rows = 0
         for cells in self._rows(remedy):
             rows += 1
-            for column, place in zip(columns, places, strict=True):
+            for column, place in pairs:
                 column.append(cells[place])
-        return TextTable(dict(zip(names, columns, strict=True)), rows)
+        return Table(columns, rows)
 
     def _rows(self, remedy: str | None) -> Iterator[list[str]]:
         """The cells of every line after the header; empty ones where a line is broken."""
         width = len(self.names)
-        empty = [""] * width
-        lines = physical_lines(self.path)
-        next(lines)
-        for line in lines:
+        for line in islice(physical_lines(self.path), 1, None):
             cells = cells_of(line, self._separator)
             if not isinstance(cells, Fault) and len(cells) != width:
                 cells = Fault.CELLS
-            if not isinstance(cells, Fault):
-                yield cells
-            elif remedy is None:
-                yield empty
-            else:
-                raise self._broken(cells, remedy)
-
-    def _broken(self, fault: Fault, remedy: str) -> CommandError:
-        return CommandError(
-            f"{self.path} has {fault.value.format(width=len(self.names))}; or add {remedy}: such "
-            "lines then count as empty rows"
-        )
+            if isinstance(cells, Fault) and remedy is not None:
+                raise CommandError(
+                    f"{self.path} has {cells.value.format(width=width)}; or add {remedy}: such "
+                    "lines then count as empty rows"
+                )
+            yield [""] * width if isinstance(cells, Fault) else cells

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 
-from privlearn.cli.errors import CommandError, similar
+from privlearn.cli.design import demand_target
 
 __all__ = ["template"]
 
@@ -46,10 +46,7 @@ def template(names: Sequence[str], target: str | None, file: str, *, classifies:
     "hours a week" = []
     ...
     """
-    if target is None:
-        raise CommandError("which column is to be predicted? Add --target COLUMN")
-    if target not in names:
-        raise CommandError(f"{file} has no column {target!r} to predict; {similar(target, names)}")
+    target = demand_target(names, target, file)
     columns = [name for name in names if name != target]
     lines = [f"target = {json.dumps(target)}"]
     if classifies:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,8 @@ from numpy.typing import NDArray
 
 from privlearn.cli.design import Design
 from privlearn.cli.encoding import Categories, Column, encode, invalid_columns
-from privlearn.cli.errors import CommandError, option
-from privlearn.cli.tables import Source, Table
+from privlearn.cli.errors import CommandError, option, shortened
+from privlearn.cli.tables import Source
 
 __all__ = ["read_training"]
 
@@ -35,23 +36,27 @@ def read_training(
     n_is_public : bool
         Whether it may be said that there are no rows.
     """
+    if remedy is None and design.unlimited:
+        print(
+            "privlearn: warning: columns that are not described are taken for numbers: "
+            f"{shortened(design.unlimited)}. Rows that hold text in them count as empty; a column "
+            "of text needs --categories",
+            file=sys.stderr,
+        )
     table = source.read([*design.names, design.target], remedy=remedy)
     if table.rows == 0 and n_is_public:
         raise CommandError(f"{source.path} names its columns but has no rows to learn from")
     X = encode(design.columns, table)
-    y = _target(design, table)
+    if design.classifies:
+        missing = None if design.classes is None else ""  # what the estimator takes for missing
+        y = np.array([label or missing for label in table.labels(design.target)], dtype=object)
+    else:
+        y = table.numbers(design.target)
     if remedy is not None:
         _refuse_invalid(source, design, X, y, remedy)
     if design.classifies and design.classes is None:
         _refuse_odd_labels(design.target, set(y) - {None})
     return X, y
-
-
-def _target(design: Design, table: Table) -> NDArray[Any]:
-    if not design.classifies:
-        return table.numbers(design.target)
-    missing = None if design.classes is None else ""  # what the estimator takes for missing
-    return np.array([label or missing for label in table.labels(design.target)], dtype=object)
 
 
 def _refuse_odd_labels(target: str, labels: set[str]) -> None:

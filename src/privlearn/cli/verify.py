@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
+from privlearn._core.certificate_check import Checked, check_certificate
+from privlearn._core.certificate_file import load
 from privlearn.cli.errors import CommandError
-from privlearn.cli.help import Help
 
-if TYPE_CHECKING:
-    from privlearn._core.certificate_check import Checked
-
-__all__ = ["add_parser", "run"]
+__all__ = ["add_options", "run"]
 
 EXAMPLE = """\
 examples:
@@ -29,25 +26,15 @@ NOT_CHECKED = (
 )
 
 
-def add_parser(commands: Any) -> None:  # noqa: ANN401
-    """Declare the command and its options."""
-    parser = commands.add_parser(
-        "verify",
-        help="check a certificate, or the one in a model, from its file alone",
-        description="Computes everything that a certificate says again, from the file alone.",
-        epilog=EXAMPLE,
-        formatter_class=Help,
-        allow_abbrev=False,
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.description = "Computes everything that a certificate says again, from the file alone."
+    parser.epilog = EXAMPLE
     parser.add_argument("file", help="a certificate, or a model that holds one (JSON)")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Check the file and say what was checked; 1 if it does not hold."""
-    from privlearn._core.certificate_check import check_certificate
-    from privlearn._core.certificate_file import load
-
     try:
         checked = check_certificate(load(_text(args.file)))
     except ValueError as error:
@@ -74,23 +61,18 @@ def _text(path: str) -> str:
 
 def _lines(checked: Checked) -> list[tuple[str, str]]:
     certificate, plan = checked.certificate, checked.certificate.plan
-    number = len(plan.releases)
-    made = f"privlearn {certificate.version}"
-    second = checked.second
+    number, second = len(plan.releases), checked.no_second
+    if checked.second is not None:
+        second = f"epsilon = {checked.second.recomputed:.6g} by dp_accounting, written by others"
     return [
-        ("made by", made),
+        ("made by", f"privlearn {certificate.version}"),
         ("promised", f"epsilon = {certificate.epsilon:g}, delta = {certificate.delta:g}"),
         ("adjacency", f"{certificate.adjacency}: {plan.adjacency.sentence}"),
         ("releases", f"{number}: sensitivity, noise, grid and share of each follow from what is"),
         ("", "declared (clip, norm, mechanism, sampling, count)"),
         *(("", line) for line in plan.describe()),
         ("spent", f"epsilon = {checked.spent:.6g} by our accountant, as the file says"),
-        (
-            "",
-            checked.no_second
-            if second is None
-            else f"epsilon = {second.recomputed:.6g} by dp_accounting, written by others",
-        ),
+        ("", second),
         *(("assumes", line) for line in certificate.assumptions),
         ("private", "yes" if certificate.private else "NO: random_state was set"),
     ]

@@ -18,7 +18,7 @@ class Bunch(dict[str, Any]):
                 f"no entry {name!r}; there are {', '.join(map(repr, self))}"
             ) from None
 
-    def __setattr__(self, name: str, value: Any) -> None:  # noqa: ANN401
+    def __setattr__(self, name: str, value: object) -> None:
         self[name] = value
 
     def __dir__(self) -> list[str]:

@@ -7,16 +7,6 @@ import numpy as np
 
 from privlearn.datasets._bunch import Bunch
 
-FEATURE_NAMES = (
-    "education",
-    "experience",
-    "afam",
-    "smsa",
-    "parttime",
-    "region_midwest",
-    "region_south",
-    "region_west",
-)
 TARGET_NAME = "wage"
 
 # The code of a region in the data file; the base level gets no column.
@@ -46,6 +36,7 @@ PUBLIC_BOUNDS: dict[str, tuple[float, float, str]] = {
         "recorded as a year's pay; wages outside are clipped",
     ),
 }
+FEATURE_NAMES = tuple(name for name in PUBLIC_BOUNDS if name != TARGET_NAME)
 
 DESCR = """\
 Wages of men in the United States, March 1988 (CPS 1988)
@@ -140,12 +131,9 @@ def _arrays() -> tuple[np.ndarray, np.ndarray]:
         columns = [stored[name] for name in FEATURE_NAMES[:5]]
         region = stored["region"]
         wage = stored["wage_cents"] / 100.0
-    for name in FEATURE_NAMES[5:]:
-        columns.append(region == REGION_CODES[name.removeprefix("region_")])
-    data = np.empty((wage.shape[0], len(FEATURE_NAMES)))
-    for j, column in enumerate(columns):
-        data[:, j] = column
-    return data, wage
+    regions = (name.removeprefix("region_") for name in FEATURE_NAMES[5:])
+    columns += [region == REGION_CODES[name] for name in regions]
+    return np.column_stack(columns).astype(np.float64), wage
 
 
 def _frames(data: np.ndarray, target: np.ndarray) -> tuple[Any, Any, Any]:

@@ -1,4 +1,4 @@
-"""The exact price of what is composed as a whole: a first charge, a reservation, one plan alone.
+"""The exact cost of what is composed as a whole: a first charge, a reservation, one plan alone.
 
 With few different pairs this is the accountant's composition. With many, neighbouring pairs are
 first replaced by one that is at least as costly, so the answer errs on the private side only.
@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise
 from operator import itemgetter
 
@@ -29,23 +30,13 @@ from privlearn.accounting import (
 )
 from privlearn.accounting.composition import Terms, evaluate, is_closed_form, size
 
-__all__ = [
-    "MANY",
-    "Terms",
-    "balanced",
-    "composed",
-    "epsilon",
-    "fits",
-    "merged",
-    "smallest_scale",
-]
+__all__ = ["balanced", "composed", "epsilon_of", "merged", "smallest_scale", "within_budget"]
 
 MANY = 24  # different pairs that are composed as they are
 _SEVERAL, _SEVERAL_TOLERANCE = 8, 3e-3  # different pairs from which on a coarser grid will do
 _DOUBLINGS = 40
 _STEPS = 11  # halvings: a factor of two becomes one of 1.0004
 _BRACKET = 1.4
-_ROUGH, _ROUGH_STEPS = 1e-2, 4
 
 
 def composed(terms: Terms) -> Composition:
@@ -120,48 +111,46 @@ def merged(*parts: Terms) -> Terms:
     return tuple(counts.items())
 
 
-def fits(terms: Terms, budget: Budget) -> bool:
+def within_budget(terms: Terms, budget: Budget) -> bool:
     """Whether the composition of all terms is within the budget."""
     whole = composed(terms)
     if budget.delta == 0:
         return whole.largest_loss <= budget.epsilon
-    tolerance = _tolerance(whole.terms)
-    return _keeps(balanced(whole.terms), budget.epsilon, budget.delta, tolerance)
+    return _keeps(balanced(whole.terms), budget.epsilon, budget.delta)
 
 
-def _tolerance(terms: Terms) -> float | None:
-    return _SEVERAL_TOLERANCE if len(terms) > _SEVERAL else None
-
-
-def _keeps(terms: Terms, epsilon: float, delta: float, tolerance: float | None = None) -> bool:
+def _keeps(terms: Terms, epsilon: float, delta: float) -> bool:
+    tolerance = _SEVERAL_TOLERANCE if len(terms) > _SEVERAL else None
     return evaluate(terms, epsilon, tolerance, delta).delta <= delta
 
 
-def epsilon(terms: Terms, budget: Budget, rough: bool = False) -> float:
-    """Epsilon of all terms at the budget's delta, rounded up; `rough` by some per cent.
+@lru_cache(maxsize=512)
+def epsilon_of(terms: Terms, budget: Budget) -> float:
+    """Epsilon of all terms at the budget's delta, rounded up.
 
     Several pairs: found by halving, which asks the accountant only whether delta is kept. That is
     fast where delta is much smaller, whereas its value would be slow.
     """
+    if not terms:
+        return 0.0
     whole = composed(terms)
     failure = failing.lost(whole.terms)
     if failure > 0:
         left = failing.room(failure, budget.delta)
         rest = tuple(failing.unfailing(whole.terms))
-        return math.inf if left < 0 else epsilon(rest, replace(budget, delta=left), rough)
-    if budget.delta == 0 or is_closed_form(whole.terms) or (len(whole.terms) == 1 and not rough):
+        return math.inf if left < 0 else epsilon_of(rest, replace(budget, delta=left))
+    if budget.delta == 0 or is_closed_form(whole.terms) or len(whole.terms) == 1:
         return whole.epsilon(budget.delta)
     parts = balanced(whole.terms)
-    tolerance, steps = (_ROUGH, _ROUGH_STEPS) if rough else (_tolerance(whole.terms), _STEPS)
 
     def kept(loss: float) -> bool:
-        return _keeps(parts, loss, budget.delta, tolerance)
+        return _keeps(parts, loss, budget.delta)
 
     mu = size(parts)
     guess = mu * mu / 2 + mu * math.sqrt(-2 * math.log(min(budget.delta, 0.5)))
     while guess > 1e-9 and kept(guess):
         guess /= _BRACKET
-    found = smallest_scale(kept, guess, steps, _BRACKET)
+    found = smallest_scale(kept, guess, _BRACKET)
     return math.inf if found is None else min(found, whole.largest_loss)
 
 
@@ -187,7 +176,7 @@ def _split(pair: Pair, width: float) -> tuple[Pair, int]:
 
 
 def smallest_scale(
-    fitting: Callable[[float], bool], start: float, steps: int = _STEPS, factor: float = 2.0
+    fitting: Callable[[float], bool], start: float, factor: float = 2.0
 ) -> float | None:
     """About the smallest number from `start` on that fits, by halving; None if none does."""
     low, high = start, start
@@ -197,7 +186,7 @@ def smallest_scale(
         low, high = high, factor * high
     else:
         return None
-    for _ in range(steps if high > low else 0):
+    for _ in range(_STEPS if high > low else 0):
         middle = math.sqrt(low * high)
         low, high = (low, middle) if fitting(middle) else (middle, high)
     return high

@@ -8,6 +8,7 @@ losses at which delta_P is evaluated, convexity decides. Proof: `ledger.md`, sec
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -81,9 +82,7 @@ class _Profile:
     """Upper bounds on a profile at some losses, from 0 to one where it is below the slack."""
 
     def __init__(self, terms: Terms, slack: float) -> None:
-        left_out = failure_mass(terms)
-        self.terms = balanced(terms)
-        self.slack = slack + left_out
+        self.terms, self.slack = balanced(terms), slack + failure_mass(terms)
         self.points: dict[float, float] = {}
 
     @classmethod
@@ -203,9 +202,8 @@ class _Cover:
         return int(np.argmax(np.where(broken, falls, -1.0)))
 
 
-def _smallest(holds: object, high: float) -> float:
+def _smallest(holds: Callable[[float], bool], high: float) -> float:
     """Halve between 0 and a number that holds; returns one that holds."""
-    assert callable(holds)
     low = high / 4
     for _ in range(_HALVINGS):
         if not holds(low):

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 from privlearn._core.version import __version__
 from privlearn.accounting.composition import Terms
 from privlearn.exceptions import LedgerError, UnsupportedCombinationError
-from privlearn.ledger import composition_cost as price
+from privlearn.ledger.composition_cost import merged
 from privlearn.ledger.filter import GAUSSIAN, OPEN, PURE, Filter, kind_of
-from privlearn.ledger.records import FIRST, LATER, RESERVED, Book, Row, State
-from privlearn.ledger.refusals import Room
+from privlearn.ledger.records import FIRST, LATER, RESERVED, Records, Row, State
+from privlearn.ledger.remaining import Remaining
 from privlearn.ledger.serial import terms_to_text
 
 if TYPE_CHECKING:
     from privlearn._core.plan import Plan
 
-__all__ = ["Asked", "booked", "decide"]
+__all__ = ["Asked", "decide", "write_entries"]
 
 Entry = tuple[State, Row]
 
@@ -59,7 +59,7 @@ class Asked:
                 "reserved together; pass at least one plan, all with the same adjacency"
             )
         texts = [terms_to_text(tuple(plan.pairs())) for plan in plans]
-        terms = price.merged(*(tuple(plan.pairs()) for plan in plans))
+        terms = merged(*(tuple(plan.pairs()) for plan in plans))
         words = [f"reserved: {line}" for plan in plans for line in plan.describe()]
         row = Row(_now(), terms_to_text(terms), json.dumps(words), __version__)
         return cls(None, terms, relations.pop(), dataset, replace(row, reserved=json.dumps(texts)))
@@ -76,64 +76,57 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def decide(book: Book, asked: Asked) -> list[Entry]:
+def decide(records: Records, asked: Asked) -> list[Entry]:
     """What to write for the data set and each of its ancestors, or an error; writes nothing."""
-    if asked.row.stream and book.stream(asked.row.stream) is not None:
+    if asked.row.stream and records.stream(asked.row.stream) is not None:
         raise LedgerError(
-            f"this stream is registered in the ledger {book.path} already, so it was not charged "
-            "again; go on with it, or start a new one"
+            f"this stream is registered in the ledger {records.path} already, so it was not "
+            "charged again; go on with it, or start a new one"
         )
-    return [_entry(book, state, asked) for state in book.family(asked.dataset)]
+    return [_entry(records, state, asked) for state in records.family(asked.dataset)]
 
 
-def booked(book: Book, asked: Asked, entries: Sequence[Entry]) -> str:
+def write_entries(records: Records, asked: Asked, entries: Sequence[Entry]) -> str:
     """Write what was decided in the same transaction; the head of the data set that was named."""
-    written = [book.write_charge(state, row) for state, row in entries]
+    written = [records.write_charge(state, row) for state, row in entries]
     if asked.row.stream:
-        book.write_stream(asked.row.stream, written[0], 0)
+        records.write_stream(asked.row.stream, written[0], 0)
     return written[0].head
 
 
-def _entry(book: Book, state: State, asked: Asked) -> Entry:
+def _entry(records: Records, state: State, asked: Asked) -> Entry:
     _refuse_other_relation(state, asked)
-    if asked.plan is not None and book.unused(state, asked.row.pairs) > 0:
+    if asked.plan is not None and records.unused(state, asked.row.pairs) > 0:
         return state, replace(asked.row, part=RESERVED)
     if state.started:
-        return _later(book, state, asked)
-    return _first(book, state, asked)
+        return _later(records, state, asked)
+    return _first(records, state, asked)
 
 
-def _first(book: Book, state: State, asked: Asked) -> Entry:
+def _first(records: Records, state: State, asked: Asked) -> Entry:
     """Chosen before anything was seen, so it is composed exactly."""
-    declared = state.kind
-    kind = declared or kind_of(asked.terms, book.budget)
+    kind = state.kind or kind_of(asked.terms, records.budget)
     state = replace(state, adjacency=asked.relation, kind=kind)
-    if not Room(state, book.budget).has_room_for(asked.terms):
-        raise Room(state, book.budget).refusal(asked.terms, asked.plan)
-    rules = Filter(book.budget, kind)
-    if kind == PURE:
-        state = replace(state, cap=rules.cap(asked.terms, declared=True))
-    first = terms_to_text(price.merged(asked.terms))
-    cost = rules.first_cost(asked.terms)
-    return replace(state, first=first), replace(asked.row, part=FIRST, cost=cost)
+    remaining = Remaining(state, records.budget)
+    if not remaining.fits(asked.terms):
+        raise remaining.refusal(asked.terms, asked.plan)
+    rules = Filter(records.budget, kind)
+    cap = rules.cap(asked.terms, declared=True) if kind == PURE else None
+    state = replace(state, cap=cap, first=terms_to_text(merged(asked.terms)))
+    return state, replace(asked.row, part=FIRST, cost=rules.first_cost(asked.terms))
 
 
-def _later(book: Book, state: State, asked: Asked) -> Entry:
+def _later(records: Records, state: State, asked: Asked) -> Entry:
     """A part of the resource that the first charge left, which is the same whatever came since."""
-    if state.kind == OPEN:
-        state = replace(state, kind=_decided(book, state, asked.terms))
-    room = Room(state, book.budget)
-    state = replace(state, cap=room.cap)
-    cost = room.filter.cost(asked.terms, state.rough, room.first)
-    if not (state.taken + cost).within(room.cap):
-        raise room.refusal(asked.terms, asked.plan)
+    if state.kind == OPEN:  # after a pure first charge the second one decides: pure if it can be
+        pure = Remaining(replace(state, kind=PURE), records.budget)
+        state = replace(state, kind=PURE if pure.fits(asked.terms) else GAUSSIAN)
+    remaining = Remaining(state, records.budget)
+    state = replace(state, cap=remaining.cap)
+    cost = remaining.cost(asked.terms)
+    if not (state.taken + cost).within(remaining.cap):
+        raise remaining.refusal(asked.terms, asked.plan)
     return state, replace(asked.row, part=LATER, cost=cost)
-
-
-def _decided(book: Book, state: State, terms: Terms) -> str:
-    """After a pure first charge the second one decides: pure if it can be."""
-    pure = Room(replace(state, kind=PURE), book.budget)
-    return PURE if pure.has_room_for(terms) else GAUSSIAN
 
 
 def _refuse_other_relation(state: State, asked: Asked) -> None:

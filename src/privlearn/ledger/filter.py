@@ -19,16 +19,19 @@ from privlearn._core.problem import Budget
 from privlearn.accounting import ApproximateLoss, Gaussian, compose, failing
 from privlearn.accounting.composition import Terms, evaluate
 from privlearn.accounting.gaussian import equivalent_mu, gaussian_delta
-from privlearn.ledger import composition_cost as price
+from privlearn.ledger.composition_cost import balanced, composed, epsilon_of
 from privlearn.ledger.dominate import dominating_mu, failure_mass
 
-__all__ = ["GAUSSIAN", "NOTHING", "OPEN", "PURE", "WHOLE", "Cost", "Filter", "kind_of"]
+__all__ = [
+    "GAUSSIAN", "NOTHING", "OPEN", "PURE", "WHOLE",
+    "Cost", "Filter", "all_gaussian", "bounded_loss", "kind_of",
+]  # fmt: skip
 
 GAUSSIAN, PURE, OPEN = "gaussian", "pure", "open"
 WHOLE = 2**50  # parts of the budget: of mu squared, of epsilon, of delta
 MOST = 2**60  # a cost that fits nowhere
 # Of delta, set aside for what Gaussians dominate but for a failure. A Gaussian first charge is the
-# sign of a Gaussian history, whose price must not move; any other leaves more, which later costs
+# sign of a Gaussian history, whose cost must not move; any other leaves more, which later costs
 # less.
 _ASIDE_AFTER_GAUSSIAN, _ASIDE = 2.0**-17, 2.0**-6
 _SLIP = 2.0**-20  # of delta, which pays for as much more than epsilon in a pure data set
@@ -119,8 +122,8 @@ class Filter:
         if self.kind == PURE:
             failure = min(whole.failure, mine.failure + _down(aside - _SLIP))
             return Cost(0, whole.loss, failure)
-        room = self.budget.delta * (1 - aside) * (1 - 8 * 2.0**-53)
-        mu = largest_beside(price.composed(first).terms, self.budget.epsilon, room)
+        rest = self.budget.delta * (1 - aside) * (1 - 8 * 2.0**-53)
+        mu = largest_beside(composed(first).terms, self.budget.epsilon, rest)
         square = _floor(Fraction(mu) ** 2 / self.square_unit)
         # Where the first charge itself needs what would be set aside, less is, or nothing.
         left = aside if square else min(aside, 1 - self._share_of_delta(first))
@@ -128,10 +131,10 @@ class Filter:
 
     def _share_of_delta(self, first: Terms) -> float:
         """delta of the first charge alone, as a share of the budget's; rounded up."""
-        terms = price.composed(first).terms
+        terms = composed(first).terms
         if not terms:
             return 0.0
-        found = evaluate(price.balanced(terms), self.budget.epsilon).delta
+        found = evaluate(balanced(terms), self.budget.epsilon).delta
         return found / self.budget.delta * (1 + 1e-12)
 
     def cost(self, terms: Terms, rough: int, first: Terms) -> Cost:
@@ -148,7 +151,7 @@ class Filter:
         """
         if self.kind == PURE:
             return self._pure_cost(terms)
-        slack = 0 if _all_gaussian(terms) else _slack(rough + 1, first)
+        slack = 0 if all_gaussian(terms) else _slack(rough + 1, first)
         failing_parts = self._failure(terms) + slack
         mu = dominating_mu(compose(terms).terms, slack / WHOLE * self.budget.delta)
         if not math.isfinite(mu):
@@ -156,9 +159,7 @@ class Filter:
         return Cost(_ceil(Fraction(mu) ** 2 / self.square_unit), 0, failing_parts)
 
     def _pure_cost(self, terms: Terms) -> Cost:
-        bounded = compose(failing.unfailing(terms))
-        top = bounded.largest_loss
-        failure = self._failure(terms)
+        top, failure = bounded_loss(terms), self._failure(terms)
         if not math.isfinite(top):
             return Cost(0, MOST, failure)
         return Cost(0, _ceil(Fraction(top) / Fraction(self.budget.epsilon) * WHOLE), failure)
@@ -183,7 +184,7 @@ class Filter:
         if failure:
             parts.append((ApproximateLoss(0.0, failure), 1))
         found = math.inf
-        if mu and not _all_gaussian(first):
+        if mu and not all_gaussian(first):
             found = self._quickly(first, mu, failure)
         if math.isinf(found):
             found = epsilon_of(compose(parts).terms, self.budget)
@@ -206,12 +207,18 @@ class Filter:
         return math.sqrt(max(0, square) * self.square_unit)
 
 
-def _all_gaussian(terms: Terms) -> bool:
+def bounded_loss(terms: Terms) -> float:
+    """The largest loss that is possible where nothing fails outright; inf where there is none."""
+    return compose(failing.unfailing(terms)).largest_loss
+
+
+def all_gaussian(terms: Terms) -> bool:
+    """Whether nothing but Gaussians is released."""
     return all(isinstance(pair, Gaussian) for pair, _ in compose(terms).terms)
 
 
 def _aside(first: Terms) -> float:
-    return _ASIDE_AFTER_GAUSSIAN if _all_gaussian(first) else _ASIDE
+    return _ASIDE_AFTER_GAUSSIAN if all_gaussian(first) else _ASIDE
 
 
 def _slack(number: int, first: Terms) -> int:
@@ -219,14 +226,8 @@ def _slack(number: int, first: Terms) -> int:
 
     Charges 2^k to 2^(k+1) - 1 get a share of 2^-(2k+1) each, that is 2^-(k+1) together.
     """
-    octave = number.bit_length() - 1
-    return max(1, _down(_aside(first) * 2.0 ** -(2 * octave + 1)))
-
-
-@lru_cache(maxsize=512)
-def epsilon_of(terms: Terms, budget: Budget, rough: bool = False) -> float:
-    """Epsilon of a composition at the budget's delta."""
-    return price.epsilon(terms, budget, rough) if terms else 0.0
+    k = number.bit_length() - 1
+    return max(1, _down(_aside(first) * 2.0 ** -(2 * k + 1)))
 
 
 @lru_cache(maxsize=64)
@@ -241,13 +242,12 @@ def largest_beside(first: Terms, epsilon: float, delta: float) -> float:
 
     Searched on a ruler on which squares add up, so that few compositions are needed.
     """
-    whole = equivalent_mu(epsilon, delta)
     if not first:
-        return _largest_gaussian(epsilon, delta, whole)
+        return _largest_gaussian(epsilon, delta)
     if len(first) == 1 and isinstance(first[0][0], Gaussian):
-        limit, mu = _largest_gaussian(epsilon, delta, whole), first[0][0].mu
+        limit, mu = _largest_gaussian(epsilon, delta), first[0][0].mu
         return math.sqrt(max(0.0, limit * limit - mu * mu)) * (1 - 1e-12)
-
+    whole = equivalent_mu(epsilon, delta)
     cheap = _beside_dominated(first, epsilon, delta)
     if cheap * cheap >= _NEARLY_ALL * whole * whole:
         return cheap
@@ -261,10 +261,10 @@ def _beside_dominated(first: Terms, epsilon: float, delta: float) -> float:
     """
     slack = delta * _SHARE
     mu, failure = dominating_mu(first, slack), failure_mass(first)
-    room = (delta - slack - failure) * (1 - 1e-12)
-    if room <= 0 or not math.isfinite(mu):
+    rest = (delta - slack - failure) * (1 - 1e-12)
+    if rest <= 0 or not math.isfinite(mu):
         return 0.0
-    limit = _largest_gaussian(epsilon, room, equivalent_mu(epsilon, room))
+    limit = _largest_gaussian(epsilon, rest)
     return math.sqrt(max(0.0, limit * limit - mu * mu)) * (1 - 1e-12)
 
 
@@ -272,11 +272,11 @@ def _searched_beside(first: Terms, epsilon: float, delta: float, whole: float) -
     """The same by composing; every answer was evaluated."""
 
     def ruler(mu: float) -> float:
-        terms = price.balanced(compose((*first, (Gaussian(mu), 1))).terms)
+        terms = balanced(compose((*first, (Gaussian(mu), 1))).terms)
         found = evaluate(terms, epsilon).delta
         return math.inf if found >= 1 else equivalent_mu(epsilon, found) ** 2
 
-    start = evaluate(price.balanced(first), epsilon).delta
+    start = evaluate(balanced(first), epsilon).delta
     if start >= delta:
         return 0.0
     low, low_value, high = 0.0, equivalent_mu(epsilon, start) ** 2, math.inf
@@ -295,9 +295,9 @@ def _searched_beside(first: Terms, epsilon: float, delta: float, whole: float) -
     return math.sqrt(low)
 
 
-def _largest_gaussian(epsilon: float, delta: float, about: float) -> float:
+def _largest_gaussian(epsilon: float, delta: float) -> float:
     """The mu of a single Gaussian, from the passing side."""
-    mu = about
+    mu = equivalent_mu(epsilon, delta)
     while gaussian_delta(epsilon, mu) > delta:
         mu *= 1 - 1e-13
     return mu

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from privlearn._core.problem import Budget
 from privlearn.accounting.composition import Terms
-from privlearn.ledger.filter import epsilon_of
+from privlearn.ledger.composition_cost import epsilon_of
 from privlearn.ledger.records import RESERVED, Row
 from privlearn.ledger.serial import terms_from_text
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from privlearn._core.problem import budget_of
 from privlearn.exceptions import LedgerError, MissingFactError
 from privlearn.ledger import verify
-from privlearn.ledger.entries import Asked, booked, decide
+from privlearn.ledger.entries import Asked, decide, write_entries
 from privlearn.ledger.family import declare_in
 from privlearn.ledger.history import Charge
 from privlearn.ledger.migrate import migrate
 from privlearn.ledger.names import normal_name
-from privlearn.ledger.records import Book
-from privlearn.ledger.refusals import Room
+from privlearn.ledger.records import Records
+from privlearn.ledger.remaining import Remaining
 from privlearn.ledger.serial import FORMAT
 from privlearn.ledger.store import Store
 
@@ -57,9 +57,9 @@ class Ledger:
         self._store = Store(_absolute(path))
         if self._store.format() < FORMAT:
             migrate(self._store, _new_key())
-        with self._open() as book:
-            verify.check_chains(book)
-            self._budget = book.budget
+        with self._open() as records:
+            verify.check_chains(records)
+            self._budget = records.budget
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], *, epsilon: float, delta: float) -> Ledger:
@@ -82,14 +82,14 @@ class Ledger:
         """
         budget = budget_of(epsilon, delta)
         key = _new_key()
-        Store(_absolute(path)).create(lambda link: Book.begin(link, budget, key))
+        Store(_absolute(path)).create(lambda link: Records.begin(link, budget, key))
         return cls(path)
 
     @contextmanager
-    def _open(self, write: bool = False) -> Iterator[Book]:
+    def _open(self, write: bool = False) -> Iterator[Records]:
         """The records, read or to be written in one transaction."""
         with self._store.writing() if write else self._store.reading() as link:
-            yield Book(link, self.path)
+            yield Records(link, self.path)
 
     @property
     def path(self) -> str:
@@ -103,12 +103,12 @@ class Ledger:
 
     @property
     def delta(self) -> float:
-        """The delta at which everything is priced."""
+        """The delta at which everything is accounted."""
         return self._budget.delta
 
     @contextmanager
     def dataset(self, name: str) -> Iterator[Ledger]:
-        """Book charges that name no data set under `name`, in this thread or task.
+        """Record charges that name no data set under `name`, in this thread or task.
 
         Examples
         --------
@@ -186,11 +186,11 @@ class Ledger:
         return self._charge(Asked.of_plans(tuple(plans), self._name(dataset)))
 
     def _charge(self, asked: Asked) -> str:
-        """Price while others may write, then again, from memory, while nobody else can."""
-        with self._open() as book:
-            decide(book, asked)
-        with self._open(write=True) as book:
-            return booked(book, asked, decide(book, asked))
+        """Decide while others may write, then again, from memory, while nobody else can."""
+        with self._open() as records:
+            decide(records, asked)
+        with self._open(write=True) as records:
+            return write_entries(records, asked, decide(records, asked))
 
     def advance(self, stream: str, batch: int) -> None:
         """Write down that a batch of a stream is about to be released; each comes once.
@@ -219,8 +219,8 @@ class Ledger:
         >>> ledger.advance("a1", 0)
         >>> ledger.advance("a1", 1)
         """
-        with self._open(write=True) as book:
-            found = book.stream(stream)
+        with self._open(write=True) as records:
+            found = records.stream(stream)
             if found is None:
                 raise LedgerError(
                     f"this stream is not registered in the ledger {self.path}, so no batch may be "
@@ -233,14 +233,10 @@ class Ledger:
                     f"expects batch {expected}: a copy of the stream has gone on, or this one is "
                     "old; go on with the newest copy, or start a new stream"
                 )
-            book.write_stream(stream, state, expected + 1)
+            records.write_stream(stream, state, expected + 1)
 
     def declare(
-        self,
-        dataset: str,
-        *,
-        parent: str | Iterable[str] = (),
-        kind: str | None = None,
+        self, dataset: str, *, parent: str | Iterable[str] = (), kind: str | None = None
     ) -> None:
         """Say where a data set comes from, or how it is going to be used, before it is charged.
 
@@ -250,7 +246,7 @@ class Ledger:
             The data set; it must have no charges yet.
         parent : str or iterable of str, default=()
             Data sets that hold the same people: the source of an extract, the parts of a join, an
-            older version. Charges are booked to all of them, and to their parents, and must fit
+            older version. Charges are recorded for all of them, and to their parents, and must fit
             everywhere.
         kind : {"gaussian", "pure"} or None, default=None
             How later charges add up. None lets the first charge decide: pure epsilons if it is
@@ -265,16 +261,16 @@ class Ledger:
         """
         parents = (parent,) if isinstance(parent, str) else tuple(parent)
         names = [normal_name(name) for name in (dataset, *parents)]
-        with self._open(write=True) as book:
-            declare_in(book, names[0], names[1:], kind)
+        with self._open(write=True) as records:
+            declare_in(records, names[0], names[1:], kind)
 
     def spent(self, dataset: str | None = None) -> float:
         """Epsilon of everything charged to a data set so far, at the ledger's delta, rounded up.
 
-        It is the price by which the filter decides: exact for a first charge and for Gaussian
+        It is the cost by which the filter decides: exact for a first charge and for Gaussian
         histories, else a little above the composition of what was charged.
         """
-        return self._rooms(dataset)[0].spent()
+        return self._remaining(dataset)[0].spent()
 
     def remaining(self, dataset: str | None = None) -> float:
         """Epsilon of the largest fit that still fits, if it is one with Gaussian noise.
@@ -282,35 +278,35 @@ class Ledger:
         At the ledger's delta, and rounded down. In a pure data set: of one with pure noise. Where
         there are parents, it fits there, too.
         """
-        return min(room.left() for room in self._rooms(dataset))
+        return min(one.left() for one in self._remaining(dataset))
 
-    def _rooms(self, dataset: str | None) -> list[Room]:
+    def _remaining(self, dataset: str | None) -> list[Remaining]:
         name = self._name(dataset)
-        with self._open() as book:
-            return [Room(state, book.budget) for state in book.family(name)]
+        with self._open() as records:
+            return [Remaining(state, records.budget) for state in records.family(name)]
 
     def kind(self, dataset: str | None = None) -> str | None:
         """How charges add up: "gaussian" or "pure"; None as long as nothing decided it."""
-        with self._open() as book:
-            return book.state(self._name(dataset)).kind or None
+        with self._open() as records:
+            return records.state(self._name(dataset)).kind or None
 
     def parents(self, dataset: str | None = None) -> list[str]:
         """Data sets that its charges are recorded for as well, parents before grandparents."""
-        with self._open() as book:
-            return [state.name for state in book.family(self._name(dataset))[1:]]
+        with self._open() as records:
+            return [state.name for state in records.family(self._name(dataset))[1:]]
 
     def history(self, dataset: str | None = None) -> list[Charge]:
         """Every charge to a data set, oldest first."""
         name = self._name(dataset)
-        with self._open() as book:
-            state, budget = book.state(name), book.budget
-            rows = book.rows(state)
+        with self._open() as records:
+            state, budget = records.state(name), records.budget
+            rows = records.rows(state)
         return [Charge.read(name, state.adjacency, row, head, budget) for _, row, head in rows]
 
     def datasets(self) -> list[str]:
         """Names of the data sets that something was charged to."""
-        with self._open() as book:
-            return [state.name for state in book.states() if state.started]
+        with self._open() as records:
+            return [state.name for state in records.states() if state.started]
 
     def check(self, certificates: Iterable[object] = ()) -> int:
         """Read everything again; every disagreement is a `LedgerError`.
@@ -334,10 +330,10 @@ class Ledger:
         0
         """
         self._store.format()
-        with self._open() as book:
-            verify.check_chains(book)
-            verify.check_caps(book)
-            return verify.check_certificates(book, certificates)
+        with self._open() as records:
+            verify.check_chains(records)
+            verify.check_caps(records)
+            return verify.check_certificates(records, certificates)
 
     def _name(self, dataset: str | None) -> str:
         name = (_named.get() or {}).get(self.path) if dataset is None else dataset
@@ -355,13 +351,12 @@ class Ledger:
     def __str__(self) -> str:
         lines = [f"Privacy ledger {self.path}"]
         lines.append(f"  budget      epsilon = {self.epsilon:g}, delta = {self.delta:g}")
-        with self._open() as book:
-            rooms = [Room(state, book.budget) for state in book.states() if state.started]
-        for room in rooms:
-            count = room.state.charges
+        with self._open() as records:
+            states = [state for state in records.states() if state.started]
+        for state in states:
             lines.append(
-                f"  {room.state.name}: {count} charge{'s' if count > 1 else ''}, spent epsilon = "
-                f"{room.spent():.4g}, {room.state.kind}"
+                f"  {state.name}: {state.charges} charge{'s' if state.charges > 1 else ''}, "
+                f"spent epsilon = {Remaining(state, self._budget).spent():.4g}, {state.kind}"
             )
         return "\n".join(lines)
 

@@ -12,7 +12,7 @@ _LONGEST = 200
 
 
 def normal_name(name: object) -> str:
-    """The one spelling under which a data set is booked: NFKC, without white space around it.
+    """The one spelling under which a data set is recorded: NFKC, without white space around it.
 
     Examples
     --------

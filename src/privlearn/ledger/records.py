@@ -12,13 +12,14 @@ import hmac
 import json
 import sqlite3
 from dataclasses import astuple, dataclass, replace
+from typing import Any
 
 from privlearn._core.problem import Budget
 from privlearn.exceptions import LedgerError
 from privlearn.ledger.filter import NOTHING, Cost
 from privlearn.ledger.names import twin_key
 
-__all__ = ["FIRST", "LATER", "RESERVED", "Book", "Row", "State"]
+__all__ = ["FIRST", "LATER", "RESERVED", "Records", "Row", "State"]
 
 FIRST, LATER, RESERVED = "first", "later", "reserved"
 _STATE = (
@@ -81,14 +82,16 @@ class Row:
         )  # fmt: skip
 
 
-def _row(values: tuple[object, ...]) -> Row:
-    time, pairs, releases, version, part, square, loss, failure, reserved, stream = values
-    cost = Cost(_whole(square), _whole(loss), _whole(failure))
+def _read_row(values: list[Any]) -> Row:
+    time, pairs, releases, version, part, *costs, reserved, stream = values
     texts = (time, pairs, releases, version, part, reserved, stream)
     if not all(isinstance(text, str) for text in texts):
         raise TypeError
-    time, pairs, releases, version, part, reserved, stream = (str(text) for text in texts)
-    return Row(time, pairs, releases, version, part, cost, reserved, stream)
+    return Row(time, pairs, releases, version, part, _read_cost(costs), reserved, stream)
+
+
+def _read_cost(parts: list[Any]) -> Cost:
+    return Cost(*map(_whole, parts))
 
 
 def _whole(value: object) -> int:
@@ -97,7 +100,18 @@ def _whole(value: object) -> int:
     return value
 
 
-class Book:
+def _read_state(values: list[Any]) -> State:
+    if not all(isinstance(value, str | int) for value in values):
+        raise TypeError
+    key, name, adjacency, kind, parents, first, charges, rough, *costs, cap, head = values
+    return State(
+        _whole(key), str(name), str(adjacency), str(kind),
+        tuple(map(_whole, json.loads(str(parents)))), str(first), _whole(charges), _whole(rough),
+        _read_cost(costs), _read_cost(json.loads(str(cap))) if cap else None, str(head),
+    )  # fmt: skip
+
+
+class Records:
     """The records behind one connection; each is verified when it is read."""
 
     def __init__(self, link: sqlite3.Connection, path: str) -> None:
@@ -115,11 +129,11 @@ class Book:
             raise self.damaged("budget or counts cannot be read") from None
         if seal != self._ledger_seal():
             raise self.damaged("budget or counts were changed")
-        (sets, charges) = link.execute(
-            "SELECT count(*), coalesce(sum(charges), 0) FROM datasets"
+        counted = link.execute(
+            "SELECT count(*), coalesce(sum(charges), 0), (SELECT count(*) FROM streams) "
+            "FROM datasets"
         ).fetchone()
-        (streams,) = link.execute("SELECT count(*) FROM streams").fetchone()
-        if (sets, charges, streams) != (self.sets, self.charges, self.streams):
+        if counted != (self.sets, self.charges, self.streams):
             raise self.damaged("data sets or streams are missing, or too many")
         for values in link.execute(f"SELECT {_STATE} FROM datasets NOT INDEXED").fetchall():
             self._unsealed(values)
@@ -141,23 +155,27 @@ class Book:
     def _ledger_seal(self) -> str:
         return _sealed(self.key, ["ledger", *self._header, self.sets, self.charges, self.streams])
 
+    def _state_seal(self, state: State) -> str:
+        return _sealed(self.key, ["data set", *state.values()])
+
     def _write_header(self) -> None:
         self.link.execute(
             "UPDATE ledger SET sets = ?, charges = ?, streams = ?, seal = ?",
             (self.sets, self.charges, self.streams, self._ledger_seal()),
         )
 
+    def _one(self, query: str, *values: object) -> tuple[Any, ...] | None:
+        found: tuple[Any, ...] | None = self.link.execute(query, values).fetchone()
+        return found
+
     # Data sets
 
     def state(self, name: str) -> State:
         """The state of a data set; that of a new one where neither name nor a twin is known."""
-        query = f"SELECT {_STATE} FROM datasets WHERE name = ?"
-        found = self.link.execute(query, (name,)).fetchone()
+        found = self._one(f"SELECT {_STATE} FROM datasets WHERE name = ?", name)
         if found is not None:
             return self._state(found)
-        twin = self.link.execute(
-            "SELECT name FROM datasets WHERE twin = ?", (twin_key(name),)
-        ).fetchone()
+        twin = self._one("SELECT name FROM datasets WHERE twin = ?", twin_key(name))
         if twin is not None:
             raise LedgerError(
                 f"dataset={name!r}, but this ledger has a data set {twin[0]!r}, and two names that "
@@ -168,8 +186,7 @@ class Book:
 
     def state_of(self, key: int) -> State:
         """The state of a data set that another one names as its parent."""
-        query = f"SELECT {_STATE} FROM datasets WHERE id = ?"
-        found = self.link.execute(query, (key,)).fetchone()
+        found = self._one(f"SELECT {_STATE} FROM datasets WHERE id = ?", key)
         if found is None:
             raise self.damaged("a parent data set is missing")
         return self._state(found)
@@ -184,9 +201,8 @@ class Book:
         found = [self.state(name)]
         for state in found:
             known = {other.id for other in found}
-            found += [
-                self.state_of(key) for key in dict.fromkeys(state.parents) if key not in known
-            ]
+            keys = dict.fromkeys(state.parents)
+            found += [self.state_of(key) for key in keys if key not in known]
         return found
 
     def _state(self, found: tuple[object, ...]) -> State:
@@ -199,40 +215,30 @@ class Book:
         """A data set's record, whose name and sums were not changed by hand."""
         *values, seal, twin = found
         try:
-            state = _read_state(tuple(values))
+            state = _read_state(values)
         except (ValueError, TypeError):
             raise self.damaged("a data set cannot be read") from None
-        known = _sealed(self.key, ["data set", *state.values()])
-        if seal != known or twin != twin_key(state.name):
+        if seal != self._state_seal(state) or twin != twin_key(state.name):
             raise self.damaged(f"those of data set {state.name!r} were changed")
         return state
 
     def _compare_sums(self, state: State) -> None:
         """Counts and sums over the charges against those of the data set."""
-        found = self.link.execute(
+        found = self._one(
             "SELECT count(*), coalesce(max(number), 0), coalesce(sum(square), 0), "
             "coalesce(sum(loss), 0), coalesce(sum(failure), 0), "
             "coalesce(sum(part = 'later' AND failure > 0), 0) FROM charges WHERE dataset = ?",
-            (state.id,),
-        ).fetchone()
+            state.id,
+        )
         if found != (state.charges, state.charges, *astuple(state.taken), state.rough):
             raise self.damaged(f"charges of data set {state.name!r} are missing or were changed")
 
     def _check_last_link(self, state: State) -> None:
-        before = self._head(state, state.charges - 1)
-        for number, row, head in self.rows(state, state.charges):
+        last = self.rows(state, state.charges - 1)  # with the one before it
+        before = last[0][2] if len(last) > 1 else ""
+        for number, row, head in last[-1:]:
             if head != state.head or head != self.link_of(state, before, number, row):
                 raise self.damaged(f"the last charge of data set {state.name!r} was changed")
-
-    def _head(self, state: State, number: int) -> str:
-        if number < 1:
-            return ""
-        found = self.link.execute(
-            "SELECT head FROM charges WHERE dataset = ? AND number = ?", (state.id, number)
-        ).fetchone()
-        if found is None:
-            raise self.damaged(f"charges of data set {state.name!r} are missing")
-        return str(found[0])
 
     def link_of(self, state: State, before: str, number: int, row: Row) -> str:
         """The head of the chain after a charge."""
@@ -246,7 +252,7 @@ class Book:
             (state.id, since),
         ).fetchall()
         try:
-            return [(int(number), _row(tuple(rest)), str(head)) for number, *rest, head in found]
+            return [(int(number), _read_row(rest), str(head)) for number, *rest, head in found]
         except (ValueError, TypeError):
             raise self.damaged(f"a charge of data set {state.name!r} cannot be read") from None
 
@@ -256,10 +262,8 @@ class Book:
         What is free must be beyond doubt, so no index is believed: the chain finds rows that are
         missing, changed or twice there.
         """
-        some = self.link.execute(
-            "SELECT 1 FROM charges WHERE dataset = ? AND reserved != '' LIMIT 1", (state.id,)
-        ).fetchone()
-        if some is None:
+        query = "SELECT 1 FROM charges WHERE dataset = ? AND reserved != '' LIMIT 1"
+        if self._one(query, state.id) is None:
             return 0
         count = 0
         for row in self.chain(state):
@@ -293,16 +297,15 @@ class Book:
             (key,) = self.link.execute("SELECT coalesce(max(id), 0) + 1 FROM datasets").fetchone()
             state = replace(state, id=int(key))
             self.sets += 1
-        values = (*state.values(), _sealed(self.key, ["data set", *state.values()]))
         self.link.execute(
             f"INSERT OR REPLACE INTO datasets ({_STATE}) VALUES ({'?, ' * 14}?)",
-            (*values, twin_key(state.name)),
+            (*state.values(), self._state_seal(state), twin_key(state.name)),
         )
         self._write_header()
         return state
 
     def write_charge(self, state: State, row: Row) -> State:
-        """Book one charge: the line, the sums and the chain, all or nothing."""
+        """Write one charge: the line, the sums and the chain, all or nothing."""
         if state.id is None:
             state = self.write_state(state)
         number = state.charges + 1
@@ -320,8 +323,7 @@ class Book:
 
     def write_stream(self, stream: str, state: State, batch: int) -> None:
         """Register a stream, or its next batch."""
-        known = self.link.execute("SELECT 1 FROM streams WHERE id = ?", (stream,)).fetchone()
-        self.streams += known is None
+        self.streams += self._one("SELECT 1 FROM streams WHERE id = ?", stream) is None
         values = (stream, state.id, batch)
         self.link.execute(
             "INSERT OR REPLACE INTO streams VALUES (?, ?, ?, ?)",
@@ -331,15 +333,14 @@ class Book:
 
     def stream(self, stream: str) -> tuple[State, int] | None:
         """Data set and next batch of a stream, or None."""
-        found = self.link.execute("SELECT * FROM streams WHERE id = ?", (stream,)).fetchone()
+        found = self._one("SELECT dataset, batch, seal FROM streams WHERE id = ?", stream)
         if found is None:
             return None
-        *values, seal = found
         try:
-            key, batch = _whole(values[1]), _whole(values[2])
+            key, batch = _whole(found[0]), _whole(found[1])
         except ValueError:
             raise self.damaged("the counter of a stream cannot be read") from None
-        if seal != _sealed(self.key, ["stream", stream, key, batch]):
+        if found[2] != _sealed(self.key, ["stream", stream, key, batch]):
             raise self.damaged("the counter of a stream was changed")
         return self.state_of(key), batch
 
@@ -349,25 +350,6 @@ class Book:
         if not all(isinstance(key, str) for (key,) in found):
             raise self.damaged("a stream cannot be read")
         return [key for (key,) in found]
-
-
-def _read_state(values: tuple[object, ...]) -> State:
-    if not all(isinstance(value, str | int) for value in values):
-        raise TypeError
-    key, name, adjacency, kind, parents, first, charges, rough, *costs, cap, head = values
-    return State(
-        _whole(key),
-        str(name),
-        str(adjacency),
-        str(kind),
-        tuple(_whole(parent) for parent in json.loads(str(parents))),
-        str(first),
-        _whole(charges),
-        _whole(rough),
-        Cost(*(_whole(cost) for cost in costs)),
-        Cost(*(_whole(part) for part in json.loads(str(cap)))) if cap else None,
-        str(head),
-    )
 
 
 def _sealed(key: bytes, parts: list[object]) -> str:

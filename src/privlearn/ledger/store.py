@@ -11,7 +11,7 @@ import contextlib
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
@@ -20,7 +20,7 @@ from urllib.parse import quote
 from privlearn.exceptions import LedgerError
 from privlearn.ledger.serial import FORMAT
 
-__all__ = ["Store"]
+__all__ = ["Store", "add_tables"]
 
 APPLICATION = 0x5052564C  # "PRVL" in the header of the file
 _PATIENCE = 120.0  # seconds to wait for others that are writing
@@ -67,7 +67,7 @@ class Store:
 
     path: str
 
-    def create(self, fill: contextlib.AbstractContextManager[None] | object) -> None:
+    def create(self, fill: Callable[[sqlite3.Connection], None]) -> None:
         """Make the file as a whole under another name, then give it its own, if that is free.
 
         Parameters
@@ -92,10 +92,8 @@ class Store:
                 "permission to write there, or choose another path"
             ) from None
         try:
-            with Store(draft)._connected(checked=False) as link, _writing(link):
-                for statement in filter(str.strip, SCHEMA.split(";")):
-                    link.execute(statement)
-                assert callable(fill)
+            with Store(draft)._connected(any_format=True) as link, _writing(link):
+                add_tables(link)
                 fill(link)
                 link.execute(f"PRAGMA application_id = {APPLICATION}")
                 link.execute(f"PRAGMA user_version = {FORMAT}")
@@ -112,20 +110,14 @@ class Store:
             yield link
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
+    def writing(self, *, any_format: bool = False) -> Iterator[sqlite3.Connection]:
         """A transaction that nobody else can write in between; committed at the end."""
-        with self._connected() as link, _writing(link):
-            yield link
-
-    @contextlib.contextmanager
-    def upgrading(self) -> Iterator[sqlite3.Connection]:
-        """The same for a file of an older format."""
-        with self._connected(checked=False) as link, _writing(link):
+        with self._connected(any_format=any_format) as link, _writing(link):
             yield link
 
     def format(self) -> int:
         """The format of the file, after a check that it is a ledger and whole."""
-        with self._connected(checked=False) as link:
+        with self._connected(any_format=True) as link:
             version = self._version(link)
             (found,) = link.execute("PRAGMA integrity_check(1)").fetchone()
         if found != "ok":
@@ -133,7 +125,7 @@ class Store:
         return version
 
     @contextlib.contextmanager
-    def _connected(self, checked: bool = True) -> Iterator[sqlite3.Connection]:
+    def _connected(self, any_format: bool = False) -> Iterator[sqlite3.Connection]:
         # rw never creates: a ledger that was removed must not start again from nothing.
         address = f"file:{quote(self.path)}?mode=rw"
         with _one_at_a_time:
@@ -142,8 +134,8 @@ class Store:
                 link = sqlite3.connect(address, uri=True, timeout=_PATIENCE, isolation_level=None)
                 try:
                     link.execute("PRAGMA synchronous = EXTRA")
-                    if checked and self._version(link) != FORMAT:
-                        raise self._other_format(self._version(link))
+                    if not any_format and (version := self._version(link)) != FORMAT:
+                        raise self._other_format(version)
                     yield link
                 finally:
                     link.close()
@@ -214,6 +206,12 @@ _SENTENCES = (
         "or released: put back the newest copy, and check it with Ledger.check(certificates=...)",
     ),
 )
+
+
+def add_tables(link: sqlite3.Connection) -> None:
+    """Lay out an empty ledger; within the caller's transaction, which `executescript` would end."""
+    for statement in filter(str.strip, SCHEMA.split(";")):
+        link.execute(statement)
 
 
 def _publish(draft: str, path: str) -> None:

@@ -7,51 +7,48 @@ from collections.abc import Iterable, Mapping
 from privlearn.accounting import Gaussian, compose
 from privlearn.accounting.composition import evaluate
 from privlearn.exceptions import LedgerError
-from privlearn.ledger import composition_cost as price
+from privlearn.ledger.composition_cost import balanced, composed, merged
 from privlearn.ledger.filter import GAUSSIAN, Filter
-from privlearn.ledger.records import FIRST, Book, State
+from privlearn.ledger.records import FIRST, Records, State
 from privlearn.ledger.serial import terms_from_text, terms_to_text
 
 __all__ = ["check_caps", "check_certificates", "check_chains"]
 
 
-def check_chains(book: Book) -> None:
+def check_chains(records: Records) -> None:
     """Every data set, every charge, every stream."""
     total = 0
-    for state in book.states():
-        _check_chain(book, state)
+    for state in records.states():
+        _check_chain(records, state)
         total += state.charges
-    (rows,) = book.link.execute("SELECT count(*) FROM charges").fetchone()
+    (rows,) = records.link.execute("SELECT count(*) FROM charges").fetchone()
     if rows != total:
-        raise book.damaged("there are charges of unknown data sets")
-    for stream in book.all_streams():
-        book.stream(stream)
+        raise records.damaged("there are charges of unknown data sets")
+    for stream in records.all_streams():
+        records.stream(stream)
 
 
-def _check_chain(book: Book, state: State) -> None:
-    first = [terms_from_text(row.pairs) for row in book.chain(state) if row.part == FIRST]
-    merged = terms_to_text(price.merged(*first)) if first else ""
-    if merged != state.first:
-        raise book.damaged(f"the first charge of data set {state.name!r} was changed")
+def _check_chain(records: Records, state: State) -> None:
+    first = [terms_from_text(row.pairs) for row in records.chain(state) if row.part == FIRST]
+    if (terms_to_text(merged(*first)) if first else "") != state.first:
+        raise records.damaged(f"the first charge of data set {state.name!r} was changed")
 
 
-def check_caps(book: Book) -> None:
+def check_caps(records: Records) -> None:
     """What was left after the first charge, composed again."""
-    for state in book.states():
-        if state.kind != GAUSSIAN or state.cap is None:
+    for state in records.states():
+        if state.kind != GAUSSIAN or state.cap is None or not state.cap.square:
             continue
-        rules = Filter(book.budget, state.kind)
-        terms = compose(
-            (*terms_from_text(state.first), (Gaussian(rules.mu(state.cap.square)), 1))
-        ).terms
-        whole = price.balanced(price.composed(terms).terms)
-        if state.cap.square and evaluate(whole, book.budget.epsilon).delta > book.budget.delta:
-            raise book.damaged(f"data set {state.name!r} allows more than its budget")
+        rest = Gaussian(Filter(records.budget, state.kind).mu(state.cap.square))
+        terms = compose((*terms_from_text(state.first), (rest, 1))).terms
+        whole = balanced(composed(terms).terms)
+        if evaluate(whole, records.budget.epsilon).delta > records.budget.delta:
+            raise records.damaged(f"data set {state.name!r} allows more than its budget")
 
 
-def check_certificates(book: Book, certificates: Iterable[object]) -> int:
+def check_certificates(records: Records, certificates: Iterable[object]) -> int:
     """Whether the chains hold the head of every certificate; returns how many there were."""
-    heads = {str(head) for (head,) in book.link.execute("SELECT head FROM charges")}
+    heads = {str(head) for (head,) in records.link.execute("SELECT head FROM charges")}
     count = 0
     for count, certificate in enumerate(certificates, start=1):
         head = _head_of(certificate)
@@ -62,7 +59,7 @@ def check_certificates(book: Book, certificates: Iterable[object]) -> int:
             )
         if head not in heads:
             raise LedgerError(
-                f"certificate number {count} was charged to a ledger, but {book.path} does not "
+                f"certificate number {count} was charged to a ledger, but {records.path} does not "
                 "hold its charge: it is an old copy, or another ledger; nothing may be charged to "
                 "it: put back the newest copy"
             )

@@ -1,4 +1,4 @@
-"""What an account has room for: for refusals, and for people who plan ahead."""
+"""What a past leaves of the budget: for refusals, and for people who plan ahead."""
 
 from __future__ import annotations
 
@@ -12,15 +12,24 @@ from privlearn._core.problem import Budget
 from privlearn.accounting import Gaussian, compose
 from privlearn.accounting.composition import Terms
 from privlearn.exceptions import BudgetExceededError
-from privlearn.ledger import composition_cost as price
-from privlearn.ledger.filter import GAUSSIAN, OPEN, PURE, WHOLE, Cost, Filter, epsilon_of
+from privlearn.ledger.composition_cost import epsilon_of, smallest_scale, within_budget
+from privlearn.ledger.filter import (
+    GAUSSIAN,
+    OPEN,
+    PURE,
+    WHOLE,
+    Cost,
+    Filter,
+    all_gaussian,
+    bounded_loss,
+)
 from privlearn.ledger.records import State
 from privlearn.ledger.serial import terms_from_text
 
 if TYPE_CHECKING:
     from privlearn._core.plan import Plan
 
-__all__ = ["Room"]
+__all__ = ["Remaining"]
 
 _ROUNDED_DOWN = 1 - 1e-6
 _TRIALS = 5
@@ -28,7 +37,7 @@ _NEARLY = 2e-3  # how much further a search goes than it aims, so that it ends o
 
 
 @dataclass(frozen=True)
-class Room:
+class Remaining:
     """What a data set's past leaves of the budget."""
 
     state: State
@@ -77,15 +86,16 @@ class Room:
         found = epsilon_of(((Gaussian(mu), 1),), self.budget) * _ROUNDED_DOWN
         return min(found, self.budget.epsilon)
 
-    def has_room_for(self, terms: Terms) -> bool:
+    def cost(self, terms: Terms) -> Cost:
+        """What these releases would take."""
+        return self.filter.cost(terms, self.state.rough, self.first)
+
+    def fits(self, terms: Terms) -> bool:
         """Whether these releases fit, too."""
-        if not self.state.started:
-            if self.kind == PURE:
-                cost = self.filter.cost(terms, 0, ())
-                return cost.within(self.filter.cap(terms, declared=True))
-            return price.fits(terms, self.budget)
-        cost = self.filter.cost(terms, self.state.rough, self.first)
-        return (self.state.taken + cost).within(self.cap)
+        if not self.state.started and self.kind != PURE:
+            return within_budget(terms, self.budget)
+        cap = self.cap if self.state.started else self.filter.cap(terms, declared=True)
+        return (self.state.taken + self.cost(terms)).within(cap)
 
     def largest_like(self, plan: Plan) -> float | None:
         """Epsilon of the same plan with enough noise; None where none fits."""
@@ -94,15 +104,15 @@ class Room:
             return tuple(replace(plan, scale=scale).pairs())
 
         def fitting(scale: float) -> bool:
-            return self.has_room_for(terms_at(scale))
+            return self.fits(terms_at(scale))
 
         if self._hopeless(terms_at(plan.scale)):
             return None
-        rough = self.state.started and self.kind == GAUSSIAN and not _gaussian(terms_at(plan.scale))
-        if rough:
+        gaussian = all_gaussian(terms_at(plan.scale))
+        if self.state.started and self.kind == GAUSSIAN and not gaussian:
             scale = self._few(terms_at, plan.scale)
         else:
-            scale = price.smallest_scale(fitting, plan.scale)
+            scale = smallest_scale(fitting, plan.scale)
         if scale is None:
             return None
         return epsilon_of(compose(terms_at(scale)).terms, self.budget) * _ROUNDED_DOWN
@@ -111,7 +121,7 @@ class Room:
         """Whether no noise will do: the wrong kind, or failures that noise does not change."""
         failure = self.filter.cost(terms, 0, ()).failure if self.budget.delta else 0
         if self.kind == PURE:
-            return math.isinf(_bounded(terms)) or failure + self.state.taken.failure > (
+            return math.isinf(bounded_loss(terms)) or failure + self.state.taken.failure > (
                 self.cap.failure if self.state.started else WHOLE
             )
         return self.state.started and failure + self.state.taken.failure > self.cap.failure
@@ -126,9 +136,8 @@ class Room:
         last: tuple[float, float] | None = None
         for _ in range(_TRIALS if goal > 0 else 0):
             terms = terms_at(math.exp(place))
-            cost = self.filter.cost(terms, self.state.rough, self.first)
-            excess = math.log(max(self.filter.mu(cost.square), 1e-300) / goal)
-            if self.has_room_for(terms):
+            excess = math.log(max(self.filter.mu(self.cost(terms).square), 1e-300) / goal)
+            if self.fits(terms):
                 best = place if best is None else min(best, place)
                 if excess > -10 * _NEARLY:
                     break
@@ -145,15 +154,13 @@ class Room:
         numbers = asked, self.left(), fits
         return BudgetExceededError(self._sentence(terms, *numbers), *numbers)
 
-    def _essence(self) -> Room:
-        """The same room without what changes with every charge of another data set."""
-        return (
-            Room(replace(self.state, name="", parents=(), head="", charges=1), self.budget)
-            if (self.state.started)
-            else self
-        )
+    def _essence(self) -> Remaining:
+        """The same without what changes with every charge of another data set."""
+        if not self.state.started:
+            return self
+        return replace(self, state=replace(self.state, name="", parents=(), head="", charges=1))
 
-    def _sentence(self, terms: Terms, asked: float, room: float, fits: float | None) -> str:
+    def _sentence(self, terms: Terms, asked: float, left: float, fits: float | None) -> str:
         name, budget = self.state.name, self.budget
         at = f"at delta={budget.delta:g}"
         if math.isinf(asked) and budget.delta == 0:
@@ -161,7 +168,7 @@ class Room:
                 f"this fit needs delta > 0, but the ledger promises delta=0 for data set {name!r}; "
                 "nothing was charged or released: use a solver with pure noise, or another ledger"
             )
-        if self.kind == PURE and math.isinf(_bounded(terms)):
+        if self.kind == PURE and math.isinf(bounded_loss(terms)):
             return (
                 f"this fit has Gaussian noise, but the first charge of data set {name!r} was pure "
                 "(or it was declared so), so that its epsilons are added up; nothing was charged "
@@ -181,36 +188,24 @@ class Room:
             remedy = f"the same fit with epsilon={_down(fits)} {at} would still fit"
         return (
             f"this fit costs epsilon={asked:.6g} {at}, but data set {name!r} has left about "
-            f"epsilon={_down(room)} of its epsilon={budget.epsilon:g}; nothing was charged or "
+            f"epsilon={_down(left)} of its epsilon={budget.epsilon:g}; nothing was charged or "
             f"released: {remedy}"
         )
 
     def _fails_too_often(self, terms: Terms) -> bool:
-        if not self.state.started:
-            return False
-        cost = self.filter.cost(terms, self.state.rough, self.first)
-        return self.state.taken.failure + cost.failure > self.cap.failure
+        taken = self.state.taken.failure
+        return self.state.started and taken + self.cost(terms).failure > self.cap.failure
 
 
 @lru_cache(maxsize=512)
-def _largest_like(room: Room, plan: Plan) -> float | None:
-    return room.largest_like(plan)
+def _largest_like(remaining: Remaining, plan: Plan) -> float | None:
+    return remaining.largest_like(plan)
 
 
 def _nameless(plan: Plan) -> Plan:
-    """The plan without words, so that plans of one price are remembered as one."""
+    """The plan without words, so that plans of one cost are remembered as one."""
     releases = (replace(release, name=str(k)) for k, release in enumerate(plan.releases))
     return replace(plan, releases=tuple(releases), assumptions=(), paper="")
-
-
-def _bounded(terms: Terms) -> float:
-    from privlearn.accounting import failing
-
-    return compose(failing.unfailing(terms)).largest_loss
-
-
-def _gaussian(terms: Terms) -> bool:
-    return all(isinstance(pair, Gaussian) for pair, _ in compose(terms).terms)
 
 
 def _down(value: float) -> str:

@@ -1,4 +1,4 @@
-"""Prices of whole compositions, and pairs as they are written."""
+"""Costs of whole compositions, and pairs as they are written."""
 
 import math
 
@@ -17,7 +17,7 @@ from privlearn.accounting import (
     compose,
 )
 from privlearn.accounting.composition import evaluate
-from privlearn.ledger import composition_cost as price
+from privlearn.ledger import composition_cost
 from privlearn.ledger.serial import pair_from_text, pair_to_text, terms_from_text, terms_to_text
 
 PAIRS = [
@@ -30,7 +30,7 @@ PAIRS = [
     BoundedRange(math.pi),
     GaussianMixture((0.1, 0.7), (0.25, 0.5)),
 ]
-# Prices
+# Costs
 
 
 def random_terms(rng, count):
@@ -48,14 +48,14 @@ def random_terms(rng, count):
 
 def exact(terms, budget):
     """delta at the budget's epsilon, in the finest way."""
-    return evaluate(price.balanced(compose(terms).terms), budget.epsilon).delta
+    return evaluate(composition_cost.balanced(compose(terms).terms), budget.epsilon).delta
 
 
 def test_many_pairs_are_rounded_to_the_private_side():
     noise = np.random.default_rng(0).uniform(2, 3, 40)
     terms = tuple((SampledGaussian(0.003, float(z)), 600) for z in noise)
-    few = price.composed(terms)
-    assert len(few.terms) <= price.MANY < len(compose(terms).terms)
+    few = composition_cost.composed(terms)
+    assert len(few.terms) <= composition_cost.MANY < len(compose(terms).terms)
     truth = compose(terms).delta(0.8)
     assert truth <= few.delta(0.8) <= 1.3 * truth
 
@@ -69,7 +69,7 @@ def test_joined_pairs_cost_at_least_as_much_in_every_way():
     found = 0
     for first in pairs:
         for second in pairs:
-            joined = price._joined((first, 2), (second, 3))
+            joined = composition_cost._joined((first, 2), (second, 3))
             if joined is None:
                 continue
             found += 1
@@ -82,18 +82,22 @@ def test_joined_pairs_cost_at_least_as_much_in_every_way():
 
 
 def test_one_wide_gaussian_among_many_narrow_steps():
-    """Composed in pieces the price is below the sum of the two, as it must be."""
+    """Composed in pieces the cost is below the sum of the two, as it must be."""
     wide, narrow = (Gaussian(0.35), 1), (SampledGaussian(0.003, 2.0), 18000)
     budget = Budget(5.0, 1e-6)
-    together = price.epsilon((wide, narrow), budget)
+    together = composition_cost.epsilon_of((wide, narrow), budget)
     assert 1.81 < together < 1.83
     assert together < compose([wide]).epsilon(1e-6) + compose([narrow]).epsilon(1e-6)
 
 
-def test_price_agrees_with_the_accountant():
+def test_the_cost_agrees_with_the_accountant():
     terms = ((SampledGaussian(0.01, 1.0), 500), (Laplace(0.1), 3))
     wanted = compose(terms).epsilon(1e-5)
-    assert wanted * (1 - 1e-4) <= price.epsilon(terms, Budget(9.0, 1e-5)) <= wanted * 1.001
+    assert (
+        wanted * (1 - 1e-4)
+        <= composition_cost.epsilon_of(terms, Budget(9.0, 1e-5))
+        <= wanted * 1.001
+    )
 
 
 # What is written down
