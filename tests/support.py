@@ -427,8 +427,9 @@ def _tukey(**parameters):
 class Selecting(LinearRegression):
     """Keeps two features, as the rule does where there are hundreds."""
 
-    def _with_private_bounds(self, solver, problem, budget):
-        return WithPrivateBounds(solver, ("features", "target"), keep=2)
+    def _solver_for(self, problem, budget):
+        solver = resolve(self.solver, problem, budget)
+        return problem, WithPrivateBounds(solver, ("features", "target"), keep=2)
 
 
 def _estimated(**parameters):

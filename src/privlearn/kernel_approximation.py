@@ -12,7 +12,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -21,14 +21,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from privlearn._core.docstrings import documented
 from privlearn._core.numerics import MAX_COLUMNS
-from privlearn._data.bounded import read_features, refuse_not_finite
+from privlearn._data.bounded import Features, read_features, refuse_not_finite
 from privlearn._data.cells import as_numbers
 from privlearn.solvers._common.fourier_map import FourierMap
 
 __all__ = ["KERNELS", "RandomFourierFeatures", "RandomProjection"]
 
 Array = NDArray[np.float64]
-SingleArray = NDArray[np.float32]
 AT_ONCE = 256  # rows that are mapped together
 
 # Degrees of freedom of the multivariate t law that is the spectral law of a Matern kernel, twice
@@ -50,7 +49,7 @@ class _DataFreeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """Set the fitted attributes."""
         raise NotImplementedError
 
-    def fit(self, X: Any, y: object = None) -> Self:  # noqa: ANN401
+    def fit(self, X: object, y: object = None) -> Self:
         """Draw the map; of X only the number and the names of its columns are read.
 
         Parameters
@@ -71,7 +70,7 @@ class _DataFreeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.__dict__ = twin.__dict__
         return self
 
-    def _read(self, X: Any) -> Any:  # noqa: ANN401
+    def _read(self, X: object) -> Features:
         """X as a float array or a CSR array, or a refusal."""
         check_is_fitted(self)
         features = read_features(self, X, reset=False, n_is_public=False)
@@ -159,13 +158,13 @@ class RandomFourierFeatures(_DataFreeMap):
         if self.kernel == "laplacian":
             frequencies = random.standard_cauchy(shape)  # the spectral law of exp(-|d_j|), each
         else:
-            directions = (
-                _orthogonal(random, *shape) if self.orthogonal else random.normal(size=shape)
-            )
-            frequencies = directions * _radial_factor(random, self.kernel, shape[1])
+            normal = _orthogonal(random, *shape) if self.orthogonal else random.normal(size=shape)
+            degrees = DEGREES_OF_FREEDOM[self.kernel]
+            heavy = 1.0 if math.isinf(degrees) else degrees / random.chisquare(degrees, shape[1])
+            frequencies = normal * np.sqrt(heavy)  # normal vectors as draws from the spectral law
         self.frequencies_ = frequencies / lengths[:, None]
 
-    def transform(self, X: Any) -> NDArray[np.floating]:  # noqa: ANN401
+    def transform(self, X: object) -> NDArray[np.floating]:
         """Features of each row.
 
         Parameters
@@ -246,7 +245,7 @@ class RandomProjection(_DataFreeMap):
         normal = random.normal(size=(self.n_components, n_features))
         self.components_ = normal / math.sqrt(self.n_components)
 
-    def transform(self, X: Any) -> NDArray[np.floating]:  # noqa: ANN401
+    def transform(self, X: object) -> NDArray[np.floating]:
         """Projections of each row.
 
         Parameters
@@ -263,7 +262,7 @@ class RandomProjection(_DataFreeMap):
         return np.asarray(safe_sparse_dot(features, self.components_.T.astype(features.dtype)))
 
 
-def _single_features(to_features: FourierMap, X: Any) -> SingleArray:  # noqa: ANN401
+def _single_features(to_features: FourierMap, X: Features) -> NDArray[np.float32]:
     """Features of dense or sparse rows."""
     out = np.empty((X.shape[0], to_features.n_components), dtype=np.float32)
     workspace = to_features.workspace(min(AT_ONCE, X.shape[0]))
@@ -274,7 +273,7 @@ def _single_features(to_features: FourierMap, X: Any) -> SingleArray:  # noqa: A
     return out
 
 
-def _lengths(bandwidth: Any, n_features: int) -> Array:  # noqa: ANN401
+def _lengths(bandwidth: ArrayLike, n_features: int) -> Array:
     """One bandwidth for each feature."""
     lengths = np.asarray(as_numbers(np.asarray(bandwidth, dtype=object)), dtype=np.float64)
     if lengths.ndim > 0 and lengths.shape != (n_features,):
@@ -283,14 +282,6 @@ def _lengths(bandwidth: Any, n_features: int) -> Array:  # noqa: ANN401
     if not (np.isfinite(lengths).all() and (lengths > 0).all()):
         raise ValueError(f"bandwidth={bandwidth!r}, but every length must be finite and above 0")
     return np.broadcast_to(lengths, (n_features,))
-
-
-def _radial_factor(random: np.random.RandomState, kernel: str, count: int) -> Array:
-    """What turns `count` normal vectors into draws from a kernel's spectral law."""
-    degrees = DEGREES_OF_FREEDOM[kernel]
-    if math.isinf(degrees):
-        return np.ones(count)
-    return np.sqrt(degrees / random.chisquare(degrees, size=count))
 
 
 def _orthogonal(random: np.random.RandomState, n_features: int, count: int) -> Array:

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from privlearn import LinearRegression
 from privlearn._core.numerics import BLOCK_ROWS
 from privlearn._core.problem import Adjacency, Bounds, Problem
-from privlearn._data.bounded import BoundedData, Rows, Table, bound, validate
+from privlearn._data.bounded import BoundedData, Rows, Table, bound, read_table
 from privlearn._data.clipping import clip_rows
 from privlearn._objective.losses import Squared
 from privlearn._objective.penalties import Penalty
@@ -19,10 +19,11 @@ SECRET = "Ms Grey, diabetes"
 NUMBER = 31415.926
 
 
-def read(X, y, **options):
-    return validate(
-        BaseEstimator(), X, y, **{"n_is_public": True, "on_invalid": "raise", **options}
-    )
+def read(X, y, n_is_public=True, on_invalid="raise", **options):
+    model = BaseEstimator()
+    model.adjacency = "zero_out" if n_is_public else "add_remove"
+    model.on_invalid = on_invalid
+    return read_table(model, X, y, **options)
 
 
 def bounded(X, y, *, intercept=True, **declared):

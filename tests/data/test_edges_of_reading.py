@@ -19,15 +19,14 @@ def ridge(**given):
 
 def read(X, **given):
     y = [0.5] * len(X)
-    return read_table(ridge(**given), X, y, n_is_public=False, on_invalid="drop")
+    return read_table(ridge(adjacency="add_remove", **given), X, y)
 
 
 @pytest.mark.parametrize("rows", [[None, None, None], [None, None, [0.1, 0.2]], []])
 def test_rows_that_are_none_are_empty_rows_however_many_they_are(rows):
     model = ridge(adjacency="add_remove")
-    assert read_table(
-        model, rows, [0.5] * len(rows), n_is_public=False, on_invalid="drop"
-    ).n == len(rows)
+    read = read_table(model, rows, [0.5] * len(rows))
+    assert read.X.shape == (len(rows), 2)
 
 
 def test_a_list_has_no_width_by_vote():

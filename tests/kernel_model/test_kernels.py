@@ -11,7 +11,7 @@ from sklearn.linear_model import Ridge
 
 import privlearn
 from privlearn import KernelClassifier, KernelRegressor, audit
-from privlearn._core.problem import Adjacency, Bounds
+from privlearn._core.problem import Adjacency, Bounds, Budget
 from privlearn._data.bounded import BoundedData, Table
 from privlearn.accounting import compose
 from privlearn.accounting.gaussian import equivalent_mu
@@ -64,7 +64,7 @@ def ranked(x, edges, noise=0.0, seed=0):
     assert (np.diff(found) >= 0).all()
     assert found.min() >= -1
     assert found.max() <= 1
-    return FeatureMap(np.ones((1, 1)), edges, found).places(np.asarray(x, float)[:, None])[:, 0]
+    return FeatureMap(np.ones((1, 1)), edges, found).inputs(np.asarray(x, float)[:, None])[:, 0]
 
 
 # Without noise
@@ -107,7 +107,7 @@ def test_estimated_features_have_the_kernel_of_ranks_and_their_products():
     """k(u, v) and u'v / p in equal parts; the length is known in units of ranks."""
     X, y = curved()
     ours = exact(model(n_components=4096, solver=SGD(steps=1)), X, y)
-    u, phi = ours.feature_map_.places(X), ours.feature_map_.transform(X)
+    u, phi = ours.feature_map_.inputs(X), ours.feature_map_.transform(X)
     squares = np.sum((u[:, None] - u) ** 2, axis=2)
     kernel = (1 - STRAIGHT) * np.exp(-squares / (2 * 3 * LENGTH**2)) + STRAIGHT * u @ u.T / 3
     np.testing.assert_allclose(phi @ phi.T, kernel, atol=0.06)
@@ -245,7 +245,7 @@ def test_drowned_counts_leave_ranks_even(believed):
 def test_ranks_beyond_the_box_are_those_of_its_ends():
     edges = edges_for(0.0, 1.0)
     map_ = FeatureMap(np.ones((1, 1)), edges, np.linspace(-1, 1, edges.size)[None, :])
-    np.testing.assert_array_equal(map_.places(np.array([[-9.0], [9.0], [1e308]]))[:, 0], [-1, 1, 1])
+    np.testing.assert_array_equal(map_.inputs(np.array([[-9.0], [9.0], [1e308]]))[:, 0], [-1, 1, 1])
 
 
 # What is estimated
@@ -517,9 +517,15 @@ def test_levels_of_privacy_with_a_bandwidth():
 # Which solver, how many features
 
 
+def set_up(estimator, n, classes=0):
+    """The problem with its penalty, and the solver."""
+    problem = estimator._problem(n, 3, classes)
+    return estimator._solver_for(problem, Budget(estimator.epsilon, estimator.delta))
+
+
 def chosen(n=1_000, kind=KernelRegressor, classes=0, **given):
     """The solver behind the features."""
-    return model(kind, **given)._set_up(n, 3, classes)[2].inner.name
+    return set_up(model(kind, **given), n, classes)[1].inner.name
 
 
 def test_auto_takes_the_dual_unless_features_are_too_many():
@@ -542,7 +548,7 @@ def test_an_odd_number_of_features_is_rounded_up():
 
 def test_the_number_of_features_grows_with_the_budget_and_stays_even():
     sizes = [
-        model(n_components=None, epsilon=epsilon, delta=1e-12)._set_up(n, 3, 0)[2].spec.n_components
+        set_up(model(n_components=None, epsilon=epsilon, delta=1e-12), n)[1].spec.n_components
         for n, epsilon in ((100, 0.1), (10_000, 0.1), (10_000, 1.0), (100_000, 1.0), (10**9, 9.0))
     ]
     assert sizes[0] == base.LEAST
@@ -556,7 +562,7 @@ def test_the_penalty_by_rule_is_that_of_the_noise():
     """0.045 sqrt(M) / mu: a smaller budget and more features ask for more; a given one stays."""
 
     def weight(kind=KernelRegressor, n=1_000, **given):
-        return model(kind, **given)._set_up(n, 3, 2)[0].penalty.l2
+        return set_up(model(kind, **given), n, 2)[0].penalty.l2
 
     mu = equivalent_mu(1.0, 1e-6)
     assert weight() == pytest.approx(base.OF_NUMBERS * np.sqrt(40) / mu)

@@ -52,7 +52,7 @@ def numpy_chooses_one_type_for_a_target(patch):
 
 @BUGS.shown_in("numbers")
 def cells_of_objects_are_cast_together(patch):
-    def together(array):
+    def together(array, refused_in=None):
         try:
             return array.astype(np.float64)
         except (TypeError, ValueError):
@@ -114,7 +114,7 @@ def sums_of_duplicates_touch_every_row(patch):
 
 @BUGS.shown_in("numbers")
 def a_huge_integer_ends_the_fit(patch):
-    def strictly(found):
+    def strictly(found, refused_in=None):
         return np.array(
             [float(cell) if isinstance(cell, int) else cells.number(cell) for cell in found]
         )

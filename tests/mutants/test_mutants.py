@@ -130,7 +130,7 @@ def statistic_divided_by_the_private_n(patch):
         patch.setattr(
             sufficient_statistics,
             "stack",
-            lambda moments: stack(moments * (data.table.n / max(moments[0, 0], 1.0))),
+            lambda moments: stack(moments * (data.n / max(moments[0, 0], 1.0))),
         )
         return solve(self, problem, settings, data, release)
 

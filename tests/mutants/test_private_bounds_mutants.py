@@ -105,7 +105,7 @@ def selection_by_products_instead_of_ranks(patch):
             )
         return np.sort(np.asarray(chosen))
 
-    patch.setattr(bounds_solver, "most_relevant", products)
+    patch.setattr(selection, "most_relevant", products)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from privlearn import (
     LogisticRegression,
     Ridge,
 )
-from privlearn._core.problem import Budget
+from privlearn._core.problem import Budget, Level
 from privlearn.accounting.gaussian import equivalent_mu
 from privlearn.audit.tape import record
 from privlearn.exceptions import UnsupportedCombinationError
@@ -172,10 +173,12 @@ def number(words):
 
 
 def taken(have, model, n, n_features):
-    levels = model._levels(np.full(n, 0.5), n) if "sample_epsilon" in have else None
     declared = getattr(model, "classes", ())
     n_classes = 2 if isinstance(declared, str) else len(declared)
-    return model._set_up(n, n_features, n_classes, levels)[2].name
+    problem = model._problem(n, n_features, n_classes)
+    if "sample_epsilon" in have:
+        problem = replace(problem, levels=(Level(0.5, n),))
+    return model._solver_for(problem, Budget(model.epsilon, model.delta))[1].name
 
 
 @pytest.mark.parametrize("row", rows_under("What `auto` takes"), ids=lambda row: row[0])

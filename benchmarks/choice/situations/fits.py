@@ -75,10 +75,13 @@ def _model(sample: Sample, loss: str, epsilon: float, solver: str, seed: int) ->
 
 def _automatic(sample: Sample, loss: str, epsilon: float) -> tuple[str, tuple[str, ...]]:
     """What "auto" takes, and the fit that only it makes: one that selects features first."""
+    from privlearn._core.problem import Budget
+
     model = _model(sample, loss, epsilon, "auto", 0)
     classes = len(sample.facts.get("classes", ()))
-    problem, budget, solver = model._set_up(*sample.X.shape, classes)
-    selects = getattr(model._with_private_bounds(solver, problem, budget), "keep", None) is not None
+    problem = model._problem(*sample.X.shape, classes)
+    _, solver = model._solver_for(problem, Budget(model.epsilon, model.delta))
+    selects = getattr(solver, "keep", None) is not None
     return (solver.name + SELECTION, (solver.name + SELECTION,)) if selects else (solver.name, ())
 
 

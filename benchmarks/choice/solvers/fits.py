@@ -54,9 +54,12 @@ def share_lost(reached: float, constant: float, optimum: float) -> float:
 
 def taken(sample: Sample, loss: str, epsilon: float) -> str:
     """The name of the solver that "auto" takes, from public facts alone."""
+    from privlearn._core.problem import Budget
+
     n, p = sample.X.shape
     model = _estimator(loss)(epsilon=epsilon, **sample.facts)
-    return model._set_up(n, p, len(sample.facts.get("classes", ())))[2].name
+    problem = model._problem(n, p, len(sample.facts.get("classes", ())))
+    return model._solver_for(problem, Budget(model.epsilon, model.delta))[1].name
 
 
 def _estimator(loss: str) -> type:

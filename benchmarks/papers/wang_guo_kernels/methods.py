@@ -75,12 +75,14 @@ def kernel_without_privacy(
 def _features(facts: Facts, rows: Rows, epsilon: float, size: int | None):
     """The map that KernelRegressor would have if its histograms were exact."""
     from privlearn import KernelRegressor
+    from privlearn._core.problem import Budget
     from privlearn._data.bounded import Table, bound
     from privlearn.kernel_model.feature_map import FeatureMap
     from privlearn.kernel_model.ranks import edges_of, histograms, ranks_from
 
     model = KernelRegressor(n_components=size, **facts.given(epsilon))
-    problem, _, solver = model._set_up(len(rows.y), rows.X.shape[1], 0)
+    budget = Budget(model.epsilon, model.delta)
+    problem, solver = model._solver_for(model._problem(*rows.X.shape, 0), budget)
     edges = edges_of(problem.bounds, problem.n_features, problem.fit_intercept)
     counts = histograms(bound(Table(rows.X, rows.y, finite=True), problem), edges)
     return FeatureMap(solver._frequencies(problem), edges, ranks_from(counts, 0.0, edges))

@@ -140,7 +140,9 @@ def _winners(known: dict) -> dict[str, int]:
 def _size(task: Task, n: int, epsilon: float) -> int:
     """How many Fourier features the rule takes."""
     from privlearn import KernelRegressor
+    from privlearn._core.problem import Budget
 
     model = KernelRegressor(**task.facts.given(epsilon))
     width = len(np.atleast_1d(task.facts.bounds_X[0]))
-    return model._set_up(n, width, 0)[2].spec.n_components
+    budget = Budget(model.epsilon, model.delta)
+    return model._solver_for(model._problem(n, width, 0), budget)[1].spec.n_components

@@ -1,7 +1,7 @@
-"""From what users have to bounded rows: `validate` reads, `bound` enforces the declared limits.
+"""From what users have to bounded rows: `read_table` reads, `bound` enforces declared limits.
 
-`validate` computes no statistic and its errors quote no data. `bound` clips each row on its own, to
-the box first and to the norm then, so a row's contribution depends on that row alone.
+`read_table` computes no statistic and its errors quote no data. `bound` clips each row on its own,
+to the box first and to the norm then, so a row's contribution depends on that row alone.
 """
 
 from __future__ import annotations
@@ -9,33 +9,31 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.numerics import BLOCK_ROWS, MAX_ROWS
-from privlearn._core.problem import Bounds, Problem, shape_of
+from privlearn._core.problem import Adjacency, Bounds, Problem, shape_of
 from privlearn._data.clipping import clip_rows
-from privlearn._data.reading import is_frame, refuse_not_finite, rows_and_columns
+from privlearn._data.reading import Features, is_frame, refuse_not_finite, rows_and_columns
 from privlearn._data.sparse import bounded_csr
 from privlearn._data.targets import target_numbers
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+    from sklearn.base import BaseEstimator
 
 __all__ = [
     "BoundedData",
+    "Features",
     "Rows",
     "Table",
     "bound",
-    "check_columns",
-    "publish_columns",
     "read_features",
     "read_table",
     "refuse_not_finite",
-    "unwatched",
-    "validate",
     "watch_rows",
 ]
 
@@ -48,34 +46,12 @@ class Table:
 
     `finite` says that no row holds NaN or infinity, because such data were refused. `level` is the
     place of each row's promise among the problem's levels, where people have different ones.
-    `feature_names` are there where X has names, and `classes` are the labels of a classifier.
     """
 
-    X: NDArray[np.floating] | csr_array
+    X: Features
     y: Array
     finite: bool = False
     level: NDArray[np.int64] | None = None
-    feature_names: NDArray[Any] | None = None
-    classes: NDArray[Any] | None = None
-
-    @property
-    def n(self) -> int:
-        """Number of rows, which is a secret under `add_remove`."""
-        return int(self.X.shape[0])
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns, which is public."""
-        return int(self.X.shape[1])
-
-    def block(self, start: int, room: Array) -> tuple[Array, Array]:
-        """Some rows from `start` on; features are copied to `room`, as float64."""
-        rows = slice(start, start + len(room))
-        X = self.X[rows]
-        own = room[: X.shape[0]]
-        with np.errstate(invalid="ignore"):  # a signalling NaN is a NaN
-            own[:] = X if isinstance(X, np.ndarray) else X.toarray()
-        return own, self.y[rows].copy()
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +71,9 @@ class BoundedData:
     bounds: Bounds
     fit_intercept: bool
 
+    # Largest length of a row, where rows are computed when they are asked for; else None.
+    longest: ClassVar[float | None] = None
+
     def __post_init__(self) -> None:
         for watcher in _WATCHERS:
             watcher(self)
@@ -102,7 +81,7 @@ class BoundedData:
     @property
     def n(self) -> int:
         """Number of rows, which is a secret under `add_remove`."""
-        return self.table.n
+        return len(self.table.y)
 
     @property
     def n_features(self) -> int:
@@ -119,11 +98,6 @@ class BoundedData:
         """Whether X is a sparse matrix: a fact about its container, not about a row."""
         return not isinstance(self.table.X, np.ndarray)
 
-    @property
-    def longest(self) -> float | None:
-        """Largest length of a row, where rows are computed when they are asked for; else None."""
-        return None
-
     def take(self, rows: NDArray[np.int64]) -> BoundedData:
         """Some of the rows, in the order given."""
         table = self.table
@@ -138,7 +112,7 @@ class BoundedData:
         rows = bounded_csr(self.table.X, self.bounds, self.fit_intercept, self.present())
         return rows, y if self.bounds.target is None else np.clip(y, *self.bounds.target)
 
-    def as_given(self) -> tuple[NDArray[np.floating] | csr_array, Array]:
+    def as_given(self) -> tuple[Features, Array]:
         """X and y before any bounds: for methods that look at orders alone."""
         return self.table.X, self.table.y
 
@@ -149,12 +123,12 @@ class BoundedData:
     def present(self) -> NDArray[np.bool_]:
         """Which rows are not the empty row: those without NaN, infinity or an unknown label."""
         if self.table.finite:
-            return np.full(self.table.n, True)
+            return np.full(self.n, True)
         there = np.isfinite(self.table.y)
         X = self.table.X
         if isinstance(X, np.ndarray):
             return there & np.isfinite(X).all(axis=1)
-        owner = np.repeat(np.arange(self.table.n), np.diff(X.indptr))
+        owner = np.repeat(np.arange(self.n), np.diff(X.indptr))
         there[owner[~np.isfinite(X.data)]] = False
         return there
 
@@ -166,13 +140,18 @@ class BoundedData:
         n, p = self.table.X.shape
         room = np.empty((min(n, BLOCK_ROWS), p))
         for start in range(0, n, BLOCK_ROWS):
-            yield self._bounded(*self.table.block(start, room))
+            rows = slice(start, start + BLOCK_ROWS)
+            X, y = self.table.X[rows], self.table.y[rows].copy()
+            own = room[: len(y)]
+            with np.errstate(invalid="ignore"):  # a signalling NaN is a NaN
+                own[:] = X if isinstance(X, np.ndarray) else X.toarray()
+            yield self._bounded(own, y)
 
     def _bounded(self, X: Array, y: Array) -> Rows:
         present = np.full(len(y), True)
         if not self.table.finite:
             present = np.isfinite(X).all(axis=1) & np.isfinite(y)
-            _erase(X, y, ~present)
+            X[~present], y[~present] = 0.0, 0.0
         if self.bounds.low is not None and self.bounds.high is not None:
             np.maximum(X, self.bounds.low, out=X)  # faster than one clip
             np.minimum(X, self.bounds.high, out=X)
@@ -181,7 +160,7 @@ class BoundedData:
         if self.bounds.target is not None:
             np.clip(y, *self.bounds.target, out=y)
         if not self.table.finite:
-            _erase(X, y, ~present)  # once more: a box may exclude zero
+            X[~present], y[~present] = 0.0, 0.0  # once more: a box may exclude zero
         return Rows(X, y, present)
 
 
@@ -189,29 +168,13 @@ _WATCHERS: list[Callable[[BoundedData], None]] = []
 
 
 @contextmanager
-def watch_rows(watcher: Callable[[BoundedData], None]) -> Iterator[None]:
-    """Show an audit the rows that a fit is about to use."""
-    _WATCHERS.append(watcher)
-    try:
-        yield
-    finally:
-        _WATCHERS.remove(watcher)
-
-
-@contextmanager
-def unwatched() -> Iterator[None]:
-    """For rows that are nobody's: audits are not shown them."""
-    held, _WATCHERS[:] = list(_WATCHERS), []
+def watch_rows(*watchers: Callable[[BoundedData], None]) -> Iterator[None]:
+    """Show these audits, and no others, the rows that a fit is about to use."""
+    held, _WATCHERS[:] = _WATCHERS[:], watchers
     try:
         yield
     finally:
         _WATCHERS[:] = held
-
-
-def _erase(X: Array, y: Array, absent: NDArray[np.bool_]) -> None:
-    if absent.any():
-        X[absent] = 0.0
-        y[absent] = 0.0
 
 
 def bound(table: Table, problem: Problem) -> BoundedData:
@@ -219,53 +182,37 @@ def bound(table: Table, problem: Problem) -> BoundedData:
     return BoundedData(table, problem.bounds, problem.fit_intercept)
 
 
-def validate(
-    estimator: Any,  # noqa: ANN401 (any scikit-learn estimator)
-    X: Any,  # noqa: ANN401 (anything array-like)
-    y: Any,  # noqa: ANN401
-    *,
-    n_is_public: bool,
-    on_invalid: str,
-    encode: Callable[[Any], Array] | None = None,
-) -> Table:
-    """`read_table`, and set number and names of the features on the estimator."""
-    table = read_table(
-        estimator, X, y, n_is_public=n_is_public, on_invalid=on_invalid, encode=encode
-    )
-    publish_columns(estimator, table)
-    return table
-
-
 def read_table(
-    estimator: Any,  # noqa: ANN401 (any scikit-learn estimator)
-    X: Any,  # noqa: ANN401 (anything array-like)
-    y: Any,  # noqa: ANN401
+    estimator: BaseEstimator,
+    X: object,
+    y: object,
     *,
-    n_is_public: bool,
-    on_invalid: str,
-    encode: Callable[[Any], Array] | None = None,
+    encode: Callable[[object], Array] | None = None,
+    reset: bool = True,
 ) -> Table:
     """Read X and y into a `Table`, or refuse with an error that quotes no data.
-
-    The estimator is left as it is: see `check_columns` and `publish_columns`.
 
     Parameters
     ----------
     estimator : estimator
-        Named in errors; what it declares may say how many columns a list of rows has.
+        Named in errors. Its `adjacency` says whether they may name the number of rows, its
+        `on_invalid` whether rows with NaN or infinity are refused, or left to become the empty row,
+        and its bounds may say how many columns a list of rows has.
     X, y : array-like
         Lists, numpy, pandas, polars, Arrow, scipy sparse.
-    n_is_public : bool
-        Whether an error may name the number of rows.
-    on_invalid : {"raise", "drop"}
-        Whether rows with NaN or infinity are refused, or left to become the empty row.
     encode : callable or None, default=None
         Turns y into numbers, NaN where it is invalid; None reads numbers.
+    reset : bool, default=True
+        Whether names and number of the features are set, or compared, as in `read_features`.
     """
-    strict = on_invalid == "raise"
-    features = _features(estimator, X, strict, n_is_public, _declared_width(estimator))
-    names = _names(X, features)
-    _need_target(estimator, y)
+    n_is_public = Adjacency(estimator.adjacency).n_is_public
+    strict = estimator.on_invalid == "raise"
+    features = read_features(estimator, X, reset=reset, n_is_public=n_is_public, strict=strict)
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, "
+            "but the target y is None."
+        )
     target = target_numbers(y, strict=strict) if encode is None else encode(y)
     if features.shape[0] != target.shape[0]:
         sizes = f": {features.shape[0]} and {target.shape[0]}" if n_is_public else ""
@@ -274,44 +221,21 @@ def read_table(
         raise ValueError("X has 0 sample(s) (rows), while a minimum of 1 is required")
     if features.shape[0] > MAX_ROWS:
         raise ValueError(f"X has more than {MAX_ROWS} rows, the most that is supported")
-    table = Table(features, target, finite=strict, feature_names=names)
-    if strict:
-        _refuse_not_finite(table)
-    return table
-
-
-def publish_columns(estimator: Any, table: Table) -> None:  # noqa: ANN401
-    """Set `n_features_in_` and, where X has names, `feature_names_in_`."""
-    estimator.n_features_in_ = table.n_features
-    if table.feature_names is not None:
-        estimator.feature_names_in_ = table.feature_names
-    elif hasattr(estimator, "feature_names_in_"):
-        del estimator.feature_names_in_
-
-
-def check_columns(estimator: Any, X: Any) -> None:  # noqa: ANN401
-    """Refuse X with other columns than the estimator was fitted to; nothing is set.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Fitted.
-    X : array-like
-        A frame, for its names, or an array that has been read.
-    """
-    from sklearn.utils.validation import validate_data
-
-    validate_data(estimator, X, reset=False, skip_check_array=True)
+    if strict:  # before any noise is drawn; which row it is stays unsaid
+        drop = "or pass on_invalid='drop': they then are empty rows, and the guarantee covers them"
+        refuse_not_finite("X", features, drop)
+        refuse_not_finite("y", target, drop)
+    return Table(features, target, finite=strict)
 
 
 def read_features(
-    estimator: Any,  # noqa: ANN401
-    X: Any,  # noqa: ANN401
+    estimator: BaseEstimator,
+    X: object,
     *,
     reset: bool,
     n_is_public: bool = True,
-    on_invalid: str = "raise",
-) -> NDArray[np.floating] | csr_array:
+    strict: bool = True,
+) -> Features:
     """Read X as a 2-d float32 or float64 array or a CSR array, and check names and number.
 
     Parameters
@@ -324,48 +248,24 @@ def read_features(
         True in `fit`, which sets names and number; False in `predict`, which compares them.
     n_is_public : bool, default=True
         Whether an error may name the number of rows.
-    on_invalid : {"raise", "drop"}, default="raise"
-        Whether a cell that is no number is refused, or NaN.
+    strict : bool, default=True
+        Whether a cell that is no number is refused; otherwise it is NaN.
     """
-    strict = on_invalid == "raise"
-    width = None if reset else getattr(estimator, "n_features_in_", None)
-    array = _features(estimator, X, strict, n_is_public, width)
-    if reset:
-        publish_columns(estimator, Table(array, np.empty(0), feature_names=_names(X, array)))
-    else:
-        check_columns(estimator, X if is_frame(X) else array)
-    return array
+    from sklearn.utils.validation import validate_data
 
-
-def _features(
-    estimator: object,
-    X: Any,  # noqa: ANN401
-    strict: bool,
-    n_is_public: bool,
-    width: int | None,
-) -> NDArray[np.floating] | csr_array:
-    array = rows_and_columns(X, strict=strict, width=width)
-    if array.shape[1] == 0:
-        rows = array.shape[0] if n_is_public else 0
+    width = _declared_width(estimator) if reset else getattr(estimator, "n_features_in_", None)
+    features = rows_and_columns(X, strict=strict, width=width)
+    if features.shape[1] == 0:
+        rows = features.shape[0] if n_is_public else 0
         raise ValueError(
             f"X has 0 feature(s) (shape=({rows}, 0)) while a minimum of 1 is required."
         )
-    return array
+    named = X if is_frame(X) else features
+    validate_data(estimator, named, reset=reset, skip_check_array=True)
+    return features
 
 
-def _names(X: Any, array: Any) -> NDArray[Any] | None:  # noqa: ANN401
-    """Names of columns as scikit-learn keeps them, or its refusal of names of several kinds."""
-    if not is_frame(X):
-        return None
-    from sklearn.base import BaseEstimator
-    from sklearn.utils.validation import validate_data
-
-    probe = BaseEstimator()
-    validate_data(probe, X, reset=True, skip_check_array=True)
-    return getattr(probe, "feature_names_in_", None)
-
-
-def _declared_width(estimator: object) -> int | None:
+def _declared_width(estimator: BaseEstimator) -> int | None:
     """How many columns the declared facts are for, where they say so."""
     sides = getattr(estimator, "bounds_X", None)
     facts = [*sides] if isinstance(sides, list | tuple) and len(sides) == 2 else []
@@ -373,18 +273,3 @@ def _declared_width(estimator: object) -> int | None:
         if isinstance(fact, list | tuple | np.ndarray) and len(shape_of(fact)) == 1:
             return len(fact)
     return None
-
-
-def _need_target(estimator: object, y: object) -> None:
-    if y is None:
-        raise ValueError(
-            f"This {type(estimator).__name__} estimator requires y to be passed, "
-            "but the target y is None."
-        )
-
-
-def _refuse_not_finite(table: Table) -> None:
-    """Refuse before any noise is drawn; which row it is stays unsaid."""
-    remedy = "or pass on_invalid='drop': they then are empty rows, and the guarantee covers them"
-    refuse_not_finite("X", table.X, remedy)
-    refuse_not_finite("y", table.y, remedy)

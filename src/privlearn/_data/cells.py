@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DATES", "PLAIN", "as_numbers", "number", "numbers", "objects", "refuse_no_number"]
+__all__ = ["DATES", "PLAIN", "as_numbers", "number", "numbers", "objects"]
 
 Array = NDArray[np.float64]
 
@@ -47,7 +47,8 @@ def number(cell: Any) -> float:  # noqa: ANN401
         if isinstance(cell, complex | np.complexfloating) and cell.imag == 0:
             cell = cell.real  # pandas makes a column complex because of one cell
         if isinstance(cell, str | bytes):
-            return _spelled(cell if isinstance(cell, str) else cell.decode("latin-1"))
+            text = cell if isinstance(cell, str) else cell.decode("latin-1")
+            return TRUTH[text] if text in TRUTH else float(text)
         if isinstance(cell, Real | Decimal | np.bool_) and not isinstance(cell, DATES):
             with np.errstate(over="ignore", invalid="ignore"):
                 return float(cell)
@@ -58,14 +59,10 @@ def number(cell: Any) -> float:  # noqa: ANN401
     return float("nan")
 
 
-def _spelled(text: str) -> float:
-    if text in TRUTH:
-        return TRUTH[text]
-    return float(text)
-
-
-def numbers(cells: Sequence[Any]) -> Array:
+def numbers(cells: Sequence[Any], refused_in: str | None = None) -> Array:
     """A number per cell, NaN where a cell holds none.
+
+    With `refused_in`, the name of what holds them, a cell that is no number is refused.
 
     Examples
     --------
@@ -78,20 +75,24 @@ def numbers(cells: Sequence[Any]) -> Array:
                 return np.array(cells, dtype=np.float64).reshape(len(cells))
         except OverflowError:  # an integer beyond the largest float
             pass
-    return np.fromiter(map(number, cells), dtype=np.float64, count=len(cells))
+    found = np.fromiter(map(number, cells), dtype=np.float64, count=len(cells))
+    if refused_in is not None:
+        _refuse_no_number(cells, found, refused_in)
+    return found
 
 
-def as_numbers(array: NDArray[Any]) -> NDArray[np.floating]:
+def as_numbers(array: NDArray[Any], refused_in: str | None = None) -> NDArray[np.floating]:
     """An array of numbers, truth values, text or objects as single or double precision.
 
-    Single and double precision are not copied. The same bits come out as from cell by cell.
+    Single and double precision are not copied. The same bits come out as from cell by cell, and
+    `refused_in` is as in `numbers`.
     """
     if array.dtype in (np.float32, np.float64):
         return array
     if array.dtype.kind in "biuf":
         with np.errstate(over="ignore", invalid="ignore"):
             return array.astype(np.float64)
-    return numbers(array.ravel().tolist()).reshape(array.shape)
+    return numbers(array.ravel().tolist(), refused_in).reshape(array.shape)
 
 
 def objects(cells: Iterable[Any]) -> NDArray[np.object_]:
@@ -99,7 +100,7 @@ def objects(cells: Iterable[Any]) -> NDArray[np.object_]:
     return np.fromiter(cells, dtype=object)
 
 
-def refuse_no_number(cells: Sequence[Any], found: Array, what: str) -> None:
+def _refuse_no_number(cells: Sequence[Any], found: Array, what: str) -> None:
     """Raise where a cell is neither a number nor missing; the error quotes no cell.
 
     What is missing or too large stays NaN or infinity, which `refuse_not_finite` names.
@@ -126,7 +127,7 @@ def refuse_no_number(cells: Sequence[Any], found: Array, what: str) -> None:
         )
 
 
-def _is_missing(cell: Any) -> bool:  # noqa: ANN401
+def _is_missing(cell: object) -> bool:
     """Whether a cell is None, NaN, NA, or a number that is too large."""
     kind = type(cell)
     if cell is None or cell is np.ma.masked or issubclass(kind, Real | Decimal | np.bool_):

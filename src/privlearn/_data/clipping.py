@@ -7,19 +7,18 @@ clipped row obeys *both* limits: solvers that centre a box rely on it (algorithm
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.problem import Bounds, feature_norm, nearest_to_zero
+from privlearn._data.reading import Features
 
 __all__ = ["clip_rows", "feature_limit", "within"]
 
 Array = NDArray[np.float64]
 
 
-def within(X: Any, bounds: Bounds | None, fit_intercept: bool) -> Any:  # noqa: ANN401
+def within(X: Features, bounds: Bounds | None, fit_intercept: bool) -> Features:
     """Rows to predict from, as `bound` would make them; X itself where there are no limits."""
     if bounds is None or (bounds.low is None and bounds.row_norm is None):
         return X

@@ -6,12 +6,18 @@ polars and Arrow is declared: a column of text or dates is refused by it.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection, Hashable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._data.cells import as_numbers, numbers, objects, refuse_no_number
+from privlearn._data.cells import as_numbers, numbers, objects
+
+if TYPE_CHECKING:
+    import narwhals.stable.v1 as nw
+    import pandas as pd
+    import pyarrow as pa
 
 __all__ = ["cells_of_pandas", "from_arrow", "from_pandas", "from_typed", "typed_cells"]
 
@@ -25,7 +31,7 @@ ENCODE = (
 )
 
 
-def from_pandas(frame: Any, strict: bool) -> NDArray[np.floating]:  # noqa: ANN401
+def from_pandas(frame: pd.DataFrame, strict: bool) -> NDArray[np.floating]:
     """A pandas frame; each cell of columns that are no plain numbers is read on its own."""
     _refuse_same_names(frame.columns)
     kinds = set(frame.dtypes)
@@ -37,7 +43,7 @@ def from_pandas(frame: Any, strict: bool) -> NDArray[np.floating]:  # noqa: ANN4
     return _together(columns, len(frame))
 
 
-def _refuse_same_names(names: Any) -> None:  # noqa: ANN401
+def _refuse_same_names(names: Collection[Hashable]) -> None:
     if len(set(names)) < len(names):
         raise ValueError(
             "X has columns with the same name, so that nobody could tell them apart later; give "
@@ -45,33 +51,24 @@ def _refuse_same_names(names: Any) -> None:  # noqa: ANN401
         )
 
 
-def _is_plain(kind: Any) -> bool:  # noqa: ANN401
+def _is_plain(kind: object) -> bool:
     return isinstance(kind, np.dtype) and kind.kind in "biuf"
 
 
-def _column_of_pandas(column: Any, what: str, strict: bool) -> NDArray[np.floating]:  # noqa: ANN401
+def _column_of_pandas(column: pd.Series, what: str, strict: bool) -> NDArray[np.floating]:
+    """As cell by cell; a refusal names the column's type and the remedy for columns."""
     cells = cells_of_pandas(column)
-    found = as_numbers(cells)
-    if strict and cells.dtype == object:
-        _refuse_in_column(cells, np.asarray(found), what, column.dtype)
-    return found
-
-
-def _refuse_in_column(cells: NDArray[Any], found: NDArray[Any], what: str, kind: object) -> None:
-    """As cell by cell, with the column's type and the remedy for columns."""
-    reason: type[Exception] | None = None
     try:
-        refuse_no_number(cells.tolist(), found, what)
+        return as_numbers(cells, what if strict else None)
     except (TypeError, ValueError) as error:
         reason = type(error)
-    if reason is not None:
-        raise reason(
-            f"{what} is {kind} and holds something that is no number, but numbers are needed (an "
-            f"argument must be numeric, no string, so give a real number in each cell); {ENCODE}"
-        )
+    raise reason(
+        f"{what} is {column.dtype} and holds something that is no number, but numbers are needed "
+        "(an argument must be numeric, no string, so give a real number in each cell); " + ENCODE
+    )
 
 
-def cells_of_pandas(column: Any) -> NDArray[Any]:  # noqa: ANN401
+def cells_of_pandas(column: pd.Series) -> NDArray[Any]:
     """A series as plain numbers, or as the objects that it holds."""
     if _is_plain(column.dtype):
         return np.asarray(column.to_numpy())
@@ -82,24 +79,21 @@ def cells_of_pandas(column: Any) -> NDArray[Any]:  # noqa: ANN401
 
 
 def _together(columns: list[NDArray[Any]], n: int) -> NDArray[np.floating]:
-    single = bool(columns) and all(column.dtype == np.float32 for column in columns)
-    out = np.empty((n, len(columns)), dtype=np.float32 if single else np.float64)
-    for place, column in enumerate(columns):
-        out[:, place] = column
-    return out
+    """One array, of single precision where all columns are."""
+    return np.column_stack(columns) if columns else np.empty((n, 0))
 
 
-def from_arrow(table: Any, strict: bool) -> NDArray[np.floating]:  # noqa: ANN401
+def from_arrow(table: pa.Table | pa.RecordBatch) -> NDArray[np.floating]:
     """A table or a batch of Arrow, by its schema."""
     _refuse_same_names(table.schema.names)
     columns = [
-        as_numbers(_arrow_column(table.column(place), f"column {field.name!r} of X", strict))
+        as_numbers(_arrow_column(table.column(place), f"column {field.name!r} of X"))
         for place, field in enumerate(table.schema)
     ]
     return _together(columns, table.num_rows)
 
 
-def _arrow_column(column: Any, what: str, strict: bool) -> NDArray[Any]:  # noqa: ANN401
+def _arrow_column(column: pa.Array | pa.ChunkedArray, what: str) -> NDArray[Any]:
     import pyarrow as pa
 
     kind = column.type
@@ -109,18 +103,15 @@ def _arrow_column(column: Any, what: str, strict: bool) -> NDArray[Any]:  # noqa
         return numbers(column.to_pylist())
     elif not pa.types.is_floating(kind):
         raise _wrong_type(what, kind)
-    return np.asarray(column.to_numpy(zero_copy_only=False) if _is_chunk(column) else column)
-
-
-def _is_chunk(column: Any) -> bool:  # noqa: ANN401
-    return not hasattr(column, "chunks")
+    chunked = hasattr(column, "chunks")
+    return np.asarray(column if chunked else column.to_numpy(zero_copy_only=False))
 
 
 def _wrong_type(what: str, kind: object) -> ValueError:
     return ValueError(f"{what} is {kind}, but numbers are needed; {ENCODE}")
 
 
-def from_typed(X: Any, strict: bool) -> NDArray[np.floating]:  # noqa: ANN401
+def from_typed(X: object, strict: bool) -> NDArray[np.floating]:
     """Any other data frame, by its schema."""
     import narwhals.stable.v1 as nw
 
@@ -134,16 +125,12 @@ def from_typed(X: Any, strict: bool) -> NDArray[np.floating]:  # noqa: ANN401
     return _together(columns, len(frame))
 
 
-def _typed_column(series: Any, what: str, strict: bool) -> NDArray[np.floating]:  # noqa: ANN401
+def _typed_column(series: nw.Series, what: str, strict: bool) -> NDArray[np.floating]:
     import narwhals.stable.v1 as nw
 
     kind = series.dtype
     if kind == nw.Object or kind == nw.Unknown:  # Unknown: a column of nothing but missing cells
-        cells = series.to_list()
-        found = numbers(cells)
-        if strict:
-            refuse_no_number(cells, found, what)
-        return found
+        return numbers(series.to_list(), what if strict else None)
     if not (kind.is_numeric() or kind == nw.Boolean):
         raise _wrong_type(what, kind)
     if kind == nw.Float32:
@@ -151,7 +138,7 @@ def _typed_column(series: Any, what: str, strict: bool) -> NDArray[np.floating]:
     return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
 
 
-def typed_cells(y: Any, what: str) -> NDArray[Any] | None:  # noqa: ANN401
+def typed_cells(y: object, what: str) -> NDArray[Any] | None:
     """A series of polars or Arrow as numbers or as objects; None where it is none."""
     import narwhals.stable.v1 as nw
 

@@ -7,8 +7,7 @@ True are one label, "1" is another one. The type of a container says nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -19,14 +18,7 @@ from numpy.typing import NDArray
 from privlearn._data.cells import DATES, objects
 from privlearn._data.targets import one_column
 
-__all__ = [
-    "Labels",
-    "codes_to_score",
-    "declared_classes",
-    "encode_labels",
-    "read_labels",
-    "refuse_continuous",
-]
+__all__ = ["codes_to_score", "declared_classes", "encode_labels"]
 
 NUMBERS, TEXT, BYTES = "numbers", "text", "bytes"
 EXACT = 2.0**53  # below it whole numbers and floats compare exactly
@@ -34,21 +26,7 @@ LARGEST = 2**1023  # of labels: what no float can hold is none
 KINDS: dict[type, str] = dict.fromkeys((bool, int, float), NUMBERS) | {str: TEXT, bytes: BYTES}
 
 
-@dataclass(frozen=True, eq=False)
-class Labels:
-    """Sorted labels, and the place of every row's among them, NaN where it has none."""
-
-    classes: NDArray[Any]
-    codes: NDArray[np.float64]
-
-
-def read_labels(classes: object, y: Any, on_invalid: str) -> Labels:  # noqa: ANN401
-    """The labels that are declared, or those of y, and y in terms of them; nothing is set."""
-    found = declared_classes(classes, y, on_invalid)
-    return Labels(found, encode_labels(y, found, on_invalid))
-
-
-def declared_classes(classes: object, y: Any, on_invalid: str = "raise") -> NDArray[Any]:  # noqa: ANN401
+def declared_classes(classes: object, y: object, on_invalid: str = "raise") -> NDArray[Any]:
     """The sorted labels that ``classes`` declares, or those of y for ``"from_y"``."""
     if isinstance(classes, str):
         if classes != "from_y":
@@ -68,7 +46,7 @@ def declared_classes(classes: object, y: Any, on_invalid: str = "raise") -> NDAr
     return found
 
 
-def _declared(classes: Any) -> NDArray[Any]:  # noqa: ANN401
+def _declared(classes: object) -> NDArray[Any]:
     """Public labels, which may be quoted; but there is no need to."""
     if isinstance(classes, Mapping) or not isinstance(classes, Iterable):
         raise ValueError(
@@ -83,14 +61,20 @@ def _declared(classes: Any) -> NDArray[Any]:  # noqa: ANN401
             "below 2^53 in size; give larger ones as text, and leave out None and NaN, for rows "
             "without a label are invalid rows"
         )
+    _refuse_mixed("classes", kinds)
+    return np.unique(given) if hasattr(classes, "dtype") else _by_value(given)
+
+
+def _refuse_mixed(what: str, kinds: Collection[str | None]) -> None:
     if len(kinds) > 1:
         raise ValueError(
-            f"classes holds {' and '.join(sorted(map(str, kinds)))}, but labels of one kind are "
-            "needed: 1 and '1' are different labels; spell all of them alike"
+            f"{what} holds {_listed(kinds)}, but labels of one kind are needed: 1 and '1' are "
+            "different labels; spell all of them alike"
         )
-    if hasattr(classes, "dtype"):
-        return np.unique(given)
-    return _by_value(given)
+
+
+def _listed(kinds: Iterable[str | None]) -> str:
+    return " and ".join(sorted(map(str, kinds)))
 
 
 def _by_value(cells: NDArray[Any]) -> NDArray[Any]:
@@ -106,14 +90,12 @@ def _found_in(cells: NDArray[Any], on_invalid: str, by_value: bool) -> NDArray[A
     """Labels of y. Under "drop" invalid cells are passed over, and the type comes from values."""
     drop = on_invalid == "drop"
     if not drop:
-        refuse_continuous(cells)
+        _refuse_continuous(cells)
     if cells.dtype.kind in "biuf":
         found = np.unique(cells[np.abs(cells.astype(np.float64)) < EXACT])
-        return _whole(found) if drop else found
-    known = _of_one_kind(cells, drop)
-    if not (drop or by_value):
-        return np.unique(known)
-    found = _by_value(known)
+    else:
+        known = _of_one_kind(cells, drop)
+        found = _by_value(known) if drop or by_value else np.unique(known)
     return _whole(found) if drop and found.dtype.kind in "biuf" else found
 
 
@@ -121,11 +103,8 @@ def _of_one_kind(cells: NDArray[Any], drop: bool) -> NDArray[Any]:
     """The labels among the cells; of several kinds the most frequent, or a refusal."""
     kinds = _kinds(cells)
     there = sorted({kind for kind in kinds if kind is not None}, key=kinds.count, reverse=True)
-    if len(there) > 1 and not drop:
-        raise ValueError(
-            f"y holds {' and '.join(sorted(there))}, but labels of one kind are needed: 1 and '1' "
-            "are different labels; spell all of them alike"
-        )
+    if not drop:
+        _refuse_mixed("y", there)
     return cells[np.array([bool(there) and kind == there[0] for kind in kinds], dtype=bool)]
 
 
@@ -139,7 +118,7 @@ def _whole(found: NDArray[Any]) -> NDArray[Any]:
     return whole.astype(np.int64) if fits else whole
 
 
-def refuse_continuous(labels: NDArray[Any]) -> None:
+def _refuse_continuous(labels: NDArray[Any]) -> None:
     """Refuse numbers that are no labels; the message names the kind, never a value."""
     if labels.dtype == object:
         labels = np.array([value for value in map(_key, labels) if type(value) is float])
@@ -153,7 +132,7 @@ def refuse_continuous(labels: NDArray[Any]) -> None:
         )
 
 
-def encode_labels(y: Any, classes: NDArray[Any], on_invalid: str) -> NDArray[np.float64]:  # noqa: ANN401
+def encode_labels(y: object, classes: NDArray[Any], on_invalid: str) -> NDArray[np.float64]:
     """The position of each label in `classes`, NaN for what is not in it.
 
     Examples
@@ -168,7 +147,7 @@ def encode_labels(y: Any, classes: NDArray[Any], on_invalid: str) -> NDArray[np.
     return codes
 
 
-def codes_to_score(y: Any, classes: NDArray[Any]) -> NDArray[np.float64]:  # noqa: ANN401
+def codes_to_score(y: object, classes: NDArray[Any]) -> NDArray[np.float64]:
     """The position of each label in `classes`, -1 for another label; a missing one is refused."""
     cells = one_column(y)
     if cells.dtype.kind not in "biuUS" and None in _kinds(cells):
@@ -178,37 +157,30 @@ def codes_to_score(y: Any, classes: NDArray[Any]) -> NDArray[np.float64]:  # noq
 
 def _codes(cells: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.float64]:
     if cells.dtype.kind in "biuf" and classes.dtype.kind in "biuf" and _small(classes):
-        return _codes_of_numbers(cells, classes)
+        # The same for arrays of numbers: classes are small, so that comparing floats is exact.
+        common = np.result_type(cells.dtype, np.float64)
+        known, values = classes.astype(common), cells.astype(common)
+        order = np.argsort(known, kind="stable")
+        place = np.searchsorted(known[order], values)
+        index = order[np.minimum(place, len(known) - 1)]
+        return np.where(known[index] == values, index.astype(np.float64), np.nan)
     places = {_key(label): float(place) for place, label in enumerate(classes.tolist())}
     held = cells.tolist()
     if not set(map(type, held)) <= KINDS.keys():
         held = [_key(cell) for cell in held]
-    nan = float("nan")
-    return np.fromiter((places.get(cell, nan) for cell in held), np.float64, len(held))
+    return np.fromiter((places.get(cell, np.nan) for cell in held), np.float64, len(held))
 
 
 def _small(classes: NDArray[Any]) -> bool:
     return bool(np.all(np.abs(classes.astype(np.float64)) < EXACT))
 
 
-def _codes_of_numbers(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.float64]:
-    """The same for arrays of numbers: classes are small, so that comparing floats is exact."""
-    common = np.result_type(labels.dtype, np.float64)
-    known = classes.astype(common)
-    order = np.argsort(known, kind="stable")
-    values = labels.astype(common)
-    place = np.clip(np.searchsorted(known[order], values), 0, len(known) - 1)
-    index = order[place]
-    return np.where(known[index] == values, index.astype(np.float64), np.nan)
-
-
 def _refuse_unknown(cells: NDArray[Any], classes: NDArray[Any]) -> None:
     of_y, own = set(_kinds(cells)) - {None}, set(_kinds(classes))
     if of_y and not of_y & own:
         raise ValueError(
-            f"the labels of y are {' and '.join(sorted(map(str, of_y)))}, but classes are "
-            f"{' and '.join(sorted(map(str, own)))}, and 1 and '1' are different labels; declare "
-            "classes as y spells them"
+            f"the labels of y are {_listed(of_y)}, but classes are {_listed(own)}, and 1 and '1' "
+            "are different labels; declare classes as y spells them"
         )
     raise ValueError(
         f"y holds NaN or labels that are not among the {len(classes)} declared classes; add "
@@ -240,7 +212,7 @@ def _key(cell: Any) -> Any:  # noqa: ANN401
             return bool(cell)
         if isinstance(cell, Real | Decimal) and not isinstance(cell, DATES):
             return _plain_number(cell)
-    except Exception:
+    except Exception:  # a cell may be of any class, and its error may quote it
         return None
     return None
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,11 +40,7 @@ class Levels:
 
 
 def read_levels(
-    sample_epsilon: Any,  # noqa: ANN401
-    epsilon: float,
-    n: int | None = None,
-    *,
-    n_is_public: bool = True,
+    sample_epsilon: object, epsilon: float, n: int | None = None, *, n_is_public: bool = True
 ) -> Levels:
     """Check everybody's epsilon and bring them to at most `MOST_LEVELS` levels.
 
@@ -88,7 +83,7 @@ def read_levels(
     return Levels(tuple(floors.tolist()), np.searchsorted(floors, values, side="right") - 1)
 
 
-def _one_each(sample_epsilon: Any) -> NDArray[np.float64]:  # noqa: ANN401
+def _one_each(sample_epsilon: object) -> NDArray[np.float64]:
     """Everybody's number in the shape given; what is none is NaN, and refused as not finite."""
     cells = None
     if isinstance(sample_epsilon, np.ndarray) and not isinstance(sample_epsilon, np.ma.MaskedArray):
@@ -110,5 +105,4 @@ def _floors(distinct: NDArray[np.float64]) -> NDArray[np.float64]:
         return distinct
     edges = np.geomspace(distinct[0], distinct[-1], MOST_LEVELS + 1)[:-1]
     edges[0] = distinct[0]
-    first = np.searchsorted(distinct, edges)
-    return np.unique(distinct[first])
+    return np.unique(distinct[np.searchsorted(distinct, edges)])

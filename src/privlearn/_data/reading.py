@@ -9,33 +9,26 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence, Set
+from contextlib import suppress
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._data.cells import as_numbers, numbers, refuse_no_number
+from privlearn._data.cells import as_numbers, numbers
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["is_frame", "is_sparse", "native", "plain_array", "rows_and_columns"]
+__all__ = ["Features", "is_frame", "native", "plain_array", "refuse_not_finite", "rows_and_columns"]
+
+Features: TypeAlias = "NDArray[np.floating] | csr_array"
+ONE_VALUE = (str, bytes, bytearray)  # rather than a container of rows
+LONGEST_ROW = 10**6  # of a row that has to be copied to be read
 
 
-def is_sparse(X: object) -> bool:
-    """Whether X is a sparse matrix or array of scipy."""
-    import scipy.sparse as sp
-
-    return bool(sp.issparse(X))
-
-
-def rows_and_columns(
-    X: Any,  # noqa: ANN401
-    *,
-    strict: bool,
-    width: int | None = None,
-) -> NDArray[np.floating] | csr_array:
+def rows_and_columns(X: object, *, strict: bool, width: int | None = None) -> Features:
     """X as a 2-d array of single or double precision, or as a checked CSR array.
 
     Parameters
@@ -48,19 +41,20 @@ def rows_and_columns(
     width : int or None, default=None
         The number of columns where something public declares it: rows of a list may differ.
     """
-    if is_sparse(X):
-        from privlearn._data.sparse_check import checked_csr
+    if not isinstance(X, np.ndarray):
+        if native("scipy.sparse", X, "sparray", "spmatrix"):
+            from privlearn._data.sparse_check import checked_csr
 
-        return _checked(checked_csr(X), strict, X)
-    frame = _frame(X, strict)
-    if frame is not None:
-        return frame
-    if isinstance(X, Sequence) and not (_is_single(X) or isinstance(X, memoryview)):
-        return _lists(list(X), strict, width)
+            return checked_csr(X, strict)
+        frame = _frame(X, strict)
+        if frame is not None:
+            return frame
+        if isinstance(X, Sequence) and not isinstance(X, (*ONE_VALUE, memoryview)):
+            return _lists(list(X), strict, width)
     array = plain_array(X, "X")
     if array.ndim != 2:
         raise _wrong_dimensions(array.ndim)
-    return _cells(array, "X", strict)
+    return as_numbers(array, "X" if strict else None)
 
 
 def _wrong_dimensions(dimensions: int) -> ValueError:
@@ -71,37 +65,14 @@ def _wrong_dimensions(dimensions: int) -> ValueError:
     )
 
 
-def _checked(matrix: csr_array, strict: bool, X: Any) -> csr_array:  # noqa: ANN401
-    if strict and X.dtype == object and not np.isfinite(matrix.data).all():
-        raise TypeError(
-            "X holds something that is no number; an argument must be numeric, so encode every "
-            "string with a fixed list of categories and give a real number in each cell"
-        )
-    return matrix
-
-
-def _cells(array: NDArray[Any], what: str, strict: bool) -> NDArray[np.floating]:
-    found = as_numbers(array)
-    if strict and array.dtype.kind not in "biuf":
-        refuse_no_number(array.ravel().tolist(), np.asarray(found), what)
-    return found
-
-
-def _is_single(X: object) -> bool:
-    """Whether X is one value rather than a container of rows."""
-    return isinstance(X, str | bytes | bytearray)
-
-
-def plain_array(values: Any, what: str) -> NDArray[Any]:  # noqa: ANN401
+def plain_array(values: object, what: str) -> NDArray[Any]:
     """What is or can become a numpy array, of a type that can hold numbers or labels."""
     if isinstance(values, np.ma.MaskedArray):
         raise ValueError(
             f"{what} is a masked array, whose masked cells would be read as if they were there; "
             "pass values.filled(np.nan) with on_invalid='drop', or leave those rows out"
         )
-    if not isinstance(values, np.ndarray):
-        values = _to_numpy(values, what)
-    array = np.asarray(values)
+    array = np.asarray(values if isinstance(values, np.ndarray) else _to_numpy(values, what))
     if array.dtype.kind == "c":
         raise ValueError(
             f"Complex data not supported: {what} holds complex numbers; give real ones"
@@ -114,17 +85,13 @@ def plain_array(values: Any, what: str) -> NDArray[Any]:  # noqa: ANN401
     return array.astype(object) if array.dtype.kind not in "biufOUS" else array
 
 
-def _to_numpy(values: Any, what: str) -> Any:  # noqa: ANN401
+def _to_numpy(values: object, what: str) -> NDArray[Any]:
     """Whatever says that it is an array; an error of its own may quote what it holds."""
-    single = _is_single(values) or isinstance(values, Mapping | Set) or np.isscalar(values)
+    single = isinstance(values, (*ONE_VALUE, Mapping, Set)) or np.isscalar(values)
     made = isinstance(values, memoryview) or hasattr(values, "__array_interface__")
     if not single and (made or hasattr(values, "__array__")):
-        try:
-            array = np.asarray(values)
-        except Exception:
-            array = None
-        if isinstance(array, np.ndarray):
-            return array
+        with suppress(Exception):
+            return np.asarray(values)
     if what != "X":
         raise ValueError(
             f"{what} is a {type(values).__name__}, which cannot be read; give one value per row, "
@@ -146,21 +113,17 @@ def _lists(rows: list[Any], strict: bool, width: int | None) -> NDArray[np.float
             "one number per column"
         )
     held = [_row(row) for row in rows]
-    if strict and rows and all(row is None for row in held):
+    lengths = {None if row is None else len(row) for row in held}
+    if (strict and lengths == {None}) or (width is None and not held):
         raise _wrong_dimensions(1)
-    if strict and len({-1 if row is None else len(row) for row in held}) > 1:
+    if strict and len(lengths) > 1:
         raise ValueError(
             "X has rows of different lengths; give every row the same number of columns"
         )
-    columns = width if width is not None and not strict else len(held[0] or ()) if held else 0
-    if not held and width is None:
-        raise _wrong_dimensions(1)
-    if all(row is not None and len(row) == columns for row in held):
+    columns = len(held[0] or ()) if strict and held else width or 0
+    if lengths <= {columns}:
         cells = list(chain.from_iterable(held))  # type: ignore[arg-type]
-        found = numbers(cells)
-        if strict:
-            refuse_no_number(cells, found, "X")
-        return found.reshape(len(rows), columns if held else width or 0)
+        return numbers(cells, "X" if strict else None).reshape(len(rows), columns)
     found = np.full((len(rows), columns), np.nan)
     for place, row in enumerate(held):
         if row is not None and len(row) == columns:
@@ -172,60 +135,47 @@ def _row(row: Any) -> Sequence[Any] | None:  # noqa: ANN401
     """The cells of a row, or None where it is no row, or one that cannot be read."""
     if type(row) is list or type(row) is tuple:
         return row
-    try:
-        if isinstance(row, np.ndarray) and row.ndim != 1:
-            return None
-        if _is_single(row) or isinstance(row, Mapping | Set):
-            return None
-        return list(row) if 0 <= len(row) <= _LONGEST_ROW else None
-    except Exception:
-        return None
+    with suppress(Exception):
+        nested = isinstance(row, np.ndarray) and row.ndim != 1
+        if not (nested or isinstance(row, (*ONE_VALUE, Mapping, Set))):
+            return list(row) if 0 <= len(row) <= LONGEST_ROW else None
+    return None
 
 
-_LONGEST_ROW = 10**6  # of a row that has to be copied to be read
-
-
-def native(library: str, X: object, *kinds: str) -> Any | None:  # noqa: ANN401
-    """X itself where it is of one of the kinds of a library that is loaded, else None."""
+def native(library: str, X: object, *kinds: str) -> bool:
+    """Whether X is of one of the kinds of a library, which then is loaded."""
     module = sys.modules.get(library)
-    classes = tuple(getattr(module, kind) for kind in kinds) if module is not None else ()
-    return X if isinstance(X, classes) else None
+    return module is not None and isinstance(X, tuple(getattr(module, kind) for kind in kinds))
 
 
 def is_frame(X: object) -> bool:
     """Whether X is a data frame with names of columns."""
-    if native("pandas", X, "DataFrame") is not None:
-        return True
     if isinstance(X, np.ndarray | list | tuple) or X is None:
         return False
+    if native("pandas", X, "DataFrame"):
+        return True
     import narwhals.stable.v1 as nw
 
     return isinstance(nw.from_native(X, pass_through=True, eager_only=True), nw.DataFrame)
 
 
-def _frame(X: Any, strict: bool) -> NDArray[np.floating] | None:  # noqa: ANN401
+def _frame(X: object, strict: bool) -> NDArray[np.floating] | None:
     """A data frame's columns as one array, or None when X is no data frame."""
     from privlearn._data.frames import from_arrow, from_pandas, from_typed
 
-    if native("pandas", X, "DataFrame") is not None:
+    if native("pandas", X, "DataFrame"):
         return from_pandas(X, strict)
-    if native("pyarrow", X, "Table", "RecordBatch") is not None:
-        return from_arrow(X, strict)
-    if not is_frame(X):
-        return None
-    return from_typed(X, strict)
+    if native("pyarrow", X, "Table", "RecordBatch"):
+        return from_arrow(X)
+    return from_typed(X, strict) if is_frame(X) else None
 
 
-def refuse_not_finite(name: str, array: Any, remedy: str) -> None:  # noqa: ANN401
+def refuse_not_finite(name: str, array: Features, remedy: str) -> None:
     """Raise when a dense or sparse array holds NaN or infinity."""
-    values = array.data if is_sparse(array) else array
-    if not _all_finite(values):
+    values = array if isinstance(array, np.ndarray) else array.data
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.sum(values, dtype=np.float64)  # one pass, no temporary, in the common case
+    if not (np.isfinite(total) or np.isfinite(values).all()):
         large = "infinity or a value too large for dtype('float64')"
         what = "NaN" if np.isnan(values).any() else large
         raise ValueError(f"Input {name} contains {what}. Clean those rows, {remedy}")
-
-
-def _all_finite(array: NDArray[np.floating]) -> bool:
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = np.sum(array, dtype=np.float64)  # one pass, no temporary, in the common case
-    return bool(np.isfinite(total) or np.isfinite(array).all())

@@ -8,15 +8,13 @@ particular: it is refused. Entries of one row and column are summed, as scipy de
 from __future__ import annotations
 
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import bsr_array, csr_array, dia_array, lil_array, sparray
 
 from privlearn._data.cells import as_numbers, objects
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 __all__ = ["checked_csr"]
 
@@ -26,13 +24,15 @@ REMEDY = "build the matrix anew, from a dense array or from (values, (rows, colu
 class Entries(NamedTuple):
     """Stored entries in the order in which they are stored."""
 
-    values: NDArray[Any]
+    values: NDArray[np.generic]
     rows: NDArray[np.int64]
     columns: NDArray[np.int64]
 
 
-def checked_csr(X: Any) -> csr_array:  # noqa: ANN401
+def checked_csr(X: sparray, strict: bool = False) -> csr_array:
     """A CSR array of double precision, or of single where X is, sorted and without duplicates.
+
+    With `strict` a cell that is no number is refused; otherwise it is NaN.
 
     Examples
     --------
@@ -41,24 +41,11 @@ def checked_csr(X: Any) -> csr_array:  # noqa: ANN401
     >>> checked_csr(twice).toarray()
     array([[0., 3.]])
     """
-    import scipy.sparse as sp
-
     if len(X.shape) != 2:
         raise ValueError(
             f"X must have rows and columns, but it has {len(X.shape)} dimension(s). "
             "Reshape your data to two"
         )
-    _check_kind(X)
-    ready = _canonical(X) if X.format == "csr" else None
-    if ready is None:
-        ready = _assembled(_entries(X), X.shape, sp.csr_array)
-    if X.dtype != np.float32 or ready.dtype == np.float32:
-        return ready
-    with np.errstate(over="ignore"):
-        return ready.astype(np.float32)
-
-
-def _check_kind(X: Any) -> None:  # noqa: ANN401
     if X.dtype.kind == "c":
         raise ValueError("Complex data not supported: X holds complex numbers; give real ones")
     if X.dtype.kind not in "biufO":
@@ -66,13 +53,23 @@ def _check_kind(X: Any) -> None:  # noqa: ANN401
             f"the sparse matrix X is of type {X.dtype}, but numbers are needed; encode its values "
             "with fixed, public rules"
         )
+    ready = _canonical(X) if X.format == "csr" else None
+    if ready is None:
+        ready = _assembled(_entries(X), X.shape)
+    if strict and X.dtype == object and not np.isfinite(ready.data).all():
+        raise TypeError(
+            "X holds something that is no number; an argument must be numeric, so encode every "
+            "string with a fixed list of categories and give a real number in each cell"
+        )
+    with np.errstate(over="ignore"):
+        return ready.astype(np.float32, copy=False) if X.dtype == np.float32 else ready
 
 
 def _refuse(what: str) -> ValueError:
     return ValueError(f"the sparse matrix X is malformed: {what}; {REMEDY}")
 
 
-def _integers(values: Any, what: str) -> NDArray[np.int64]:  # noqa: ANN401
+def _integers(values: object, what: str) -> NDArray[np.int64]:
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise _refuse(f"its {what} are no list of whole numbers")
@@ -87,7 +84,7 @@ def _within(places: NDArray[np.int64], size: int, what: str) -> NDArray[np.int64
     return places
 
 
-def _compressed(X: Any, major: int, minor: int) -> tuple[NDArray[np.int64], ...]:  # noqa: ANN401
+def _compressed(X: sparray, major: int, minor: int) -> tuple[NDArray[np.int64], ...]:
     """Starts and places of CSR, CSC or BSR, checked; and how many entries they have."""
     starts = _integers(X.indptr, "starts")
     places = _integers(X.indices, "column numbers" if X.format != "csc" else "row numbers")
@@ -98,10 +95,8 @@ def _compressed(X: Any, major: int, minor: int) -> tuple[NDArray[np.int64], ...]
     return starts, _within(places[: starts[-1]], minor, "row or column")
 
 
-def _canonical(X: Any) -> csr_array | None:  # noqa: ANN401
+def _canonical(X: csr_array) -> csr_array | None:
     """The matrix itself where it can be taken as it is: sorted, without duplicates."""
-    import scipy.sparse as sp
-
     n, p = X.shape
     starts, places = _compressed(X, n, p)
     values = _values(X.data, 1)[: len(places)]
@@ -110,17 +105,17 @@ def _canonical(X: Any) -> csr_array | None:  # noqa: ANN401
     if not rising.all():
         return None
     narrow = X.indices[: len(places)], X.indptr
-    return sp.csr_array((as_numbers(values), *narrow), shape=(n, p))
+    return csr_array((as_numbers(values), *narrow), shape=(n, p))
 
 
-def _values(data: Any, dimensions: int) -> NDArray[Any]:  # noqa: ANN401
+def _values(data: object, dimensions: int) -> NDArray[np.generic]:
     values = np.asarray(data)
     if values.ndim != dimensions or isinstance(data, np.ma.MaskedArray):
         raise _refuse("its values are no plain array")
     return values
 
 
-def _entries(X: Any) -> Entries:  # noqa: ANN401
+def _entries(X: sparray) -> Entries:
     """Every stored entry, by the format's own rules."""
     n, p = X.shape
     if X.format in ("csr", "csc"):
@@ -128,8 +123,7 @@ def _entries(X: Any) -> Entries:  # noqa: ANN401
         starts, places = _compressed(X, *sizes)
         owner = np.repeat(np.arange(sizes[0]), np.diff(starts))
         values = _values(X.data, 1)[: len(places)]
-        rows, columns = (owner, places) if X.format == "csr" else (places, owner)
-        return Entries(values, rows, columns)
+        return Entries(values, *((owner, places) if X.format == "csr" else (places, owner)))
     if X.format == "bsr":
         return _blocks(X)
     if X.format == "lil":
@@ -144,7 +138,7 @@ def _entries(X: Any) -> Entries:  # noqa: ANN401
     return Entries(values, _within(rows, n, "row"), _within(columns, p, "column"))
 
 
-def _blocks(X: Any) -> Entries:  # noqa: ANN401
+def _blocks(X: bsr_array) -> Entries:
     n, p = X.shape
     values = _values(X.data, 3)
     high, wide = values.shape[1:]
@@ -159,7 +153,7 @@ def _blocks(X: Any) -> Entries:  # noqa: ANN401
     return Entries(values.ravel(), rows.ravel(), columns.ravel())
 
 
-def _lists(X: Any) -> Entries:  # noqa: ANN401
+def _lists(X: lil_array) -> Entries:
     n, p = X.shape
     if len(X.rows) != n or len(X.data) != n:
         raise _refuse("it has another number of lists than of rows")
@@ -172,30 +166,22 @@ def _lists(X: Any) -> Entries:  # noqa: ANN401
     if not all(isinstance(place, Integral) and 0 <= int(place) < p for place in held):
         raise _refuse("its column numbers are out of range")
     values = objects(cell for row in X.data for cell in row)
-    rows = np.repeat(np.arange(n), lengths)
-    return Entries(values, rows, np.array(held, dtype=np.int64))
+    return Entries(values, np.repeat(np.arange(n), lengths), np.array(held, dtype=np.int64))
 
 
-def _diagonals(X: Any) -> Entries:  # noqa: ANN401
+def _diagonals(X: dia_array) -> Entries:
     """Value k of the diagonal with offset d is in row k - d and column k."""
     n, p = X.shape
-    offsets, values = _integers(X.offsets, "offsets").tolist(), _values(X.data, 2)
-    if len(offsets) != len(values) or len(set(offsets)) != len(offsets):
+    offsets, values = _integers(X.offsets, "offsets"), _values(X.data, 2)
+    if not len(values) == len(offsets) == len(set(offsets.tolist())):
         raise _refuse("its diagonals and their offsets do not fit")
-    places = [
-        np.arange(max(0, min(d, p)), max(0, min(p, n + d, values.shape[1])), dtype=np.int64)
-        for d in offsets
-    ]
-    rows = [columns - d for columns, d in zip(places, offsets, strict=True) if len(columns)]
-    found = [values[k, columns] for k, columns in enumerate(places)]
-    none = np.empty(0, dtype=np.int64)
-    columns = np.concatenate([none, *places])
-    return Entries(
-        np.concatenate([values[:0, :0].ravel(), *found]), np.concatenate([none, *rows]), columns
-    )
+    column = np.arange(values.shape[1])
+    row = column - offsets[:, None]  # of shape (diagonals, columns), as the values are
+    inside = (row >= 0) & (row < n) & (column < p)
+    return Entries(values[inside], row[inside], np.broadcast_to(column, row.shape)[inside])
 
 
-def _assembled(entries: Entries, shape: tuple[int, int], make: Any) -> csr_array:  # noqa: ANN401
+def _assembled(entries: Entries, shape: tuple[int, int]) -> csr_array:
     """CSR of the entries; those of one cell are added in double precision, in stored order."""
     n, p = shape
     if n * p >= 2**62:
@@ -210,7 +196,7 @@ def _assembled(entries: Entries, shape: tuple[int, int], make: Any) -> csr_array
         if entries.values.dtype == np.bool_:
             values = np.minimum(values, 1.0)  # true twice is true
     starts = np.searchsorted(kept, np.arange(n + 1) * p)
-    return make((values, kept % p if p else kept, starts), shape=shape)
+    return csr_array((values, kept % p if p else kept, starts), shape=shape)
 
 
 def _added(values: NDArray[np.float64], first: NDArray[np.bool_]) -> NDArray[np.float64]:

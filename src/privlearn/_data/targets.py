@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._data.cells import as_numbers, objects, refuse_no_number
+from privlearn._data.cells import as_numbers, objects
 from privlearn._data.frames import cells_of_pandas, typed_cells
-from privlearn._data.reading import is_sparse, native, plain_array
+from privlearn._data.reading import native, plain_array
 from privlearn.exceptions import UnsupportedCombinationError
 
 __all__ = ["one_column", "target_numbers"]
 
+LISTS = (list, tuple, np.ndarray)
 
-def one_column(y: Any, *, strict: bool = True) -> NDArray[Any]:  # noqa: ANN401
+
+def one_column(y: object, *, strict: bool = True) -> NDArray[Any]:
     """Y as a 1-d array: of numbers or text as it is, or of the cells themselves.
 
     Parameters
@@ -27,60 +29,52 @@ def one_column(y: Any, *, strict: bool = True) -> NDArray[Any]:  # noqa: ANN401
     strict : bool, default=True
         Whether a cell of a list that holds several values is refused, or left to be invalid.
     """
-    if is_sparse(y):
-        raise ValueError(
-            "y is a sparse matrix, but one number or label per row is needed; give a plain array"
-        )
-    pandas = _from_pandas(y)
-    if pandas is not None:
-        return pandas
-    if isinstance(y, Sequence) and not isinstance(y, str | bytes | bytearray | memoryview):
-        return _from_list(list(y), strict)
     if not isinstance(y, np.ndarray):
+        if native("scipy.sparse", y, "sparray", "spmatrix"):
+            raise ValueError(
+                "y is a sparse matrix, but one number or label per row is needed; give a plain "
+                "array"
+            )
+        pandas = _from_pandas(y)
+        if pandas is not None:
+            return pandas
+        if isinstance(y, Sequence) and not isinstance(y, str | bytes | bytearray | memoryview):
+            return _from_list(list(y), strict)
         typed = typed_cells(y, "y")
         if typed is not None:
             return typed
-    return _flat(plain_array(y, "y"))
-
-
-def _from_pandas(y: Any) -> NDArray[Any] | None:  # noqa: ANN401
-    if native("pandas", y, "DataFrame") is not None:
-        if y.shape[1] != 1:
-            raise _several(2)
-        _warn_column()
-        return cells_of_pandas(y.iloc[:, 0])
-    if native("pandas", y, "Series", "Index") is not None:
-        return cells_of_pandas(y)
-    if native("pandas.api.extensions", y, "ExtensionArray") is not None:
-        return objects(y.astype(object))
-    return None
-
-
-def _from_list(cells: list[Any], strict: bool) -> NDArray[Any]:
-    """Cells as they are; one that is a list of one value is that value."""
-    if not any(issubclass(kind, list | tuple | np.ndarray) for kind in set(map(type, cells))):
-        return objects(cells)
-    several = [
-        isinstance(cell, list | tuple) or (isinstance(cell, np.ndarray) and cell.ndim > 0)
-        for cell in cells
-    ]
-    if strict:
-        if any(bad and len(cell) != 1 for cell, bad in zip(cells, several, strict=True)):
-            raise _several(2)
-        _warn_column()
-    return objects(
-        cell[0] if bad and len(cell) == 1 else cell
-        for cell, bad in zip(cells, several, strict=True)
-    )
-
-
-def _flat(array: NDArray[Any]) -> NDArray[Any]:
+    array = plain_array(y, "y")
     if array.ndim == 2 and array.shape[1] == 1:
         _warn_column()
         array = array[:, 0]
     if array.ndim != 1:
         raise _several(array.ndim)
     return array
+
+
+def _from_pandas(y: Any) -> NDArray[Any] | None:  # noqa: ANN401
+    if native("pandas", y, "DataFrame"):
+        if y.shape[1] != 1:
+            raise _several(2)
+        _warn_column()
+        return cells_of_pandas(y.iloc[:, 0])
+    if native("pandas", y, "Series", "Index"):
+        return cells_of_pandas(y)
+    if native("pandas.api.extensions", y, "ExtensionArray"):
+        return objects(y.astype(object))
+    return None
+
+
+def _from_list(cells: list[Any], strict: bool) -> NDArray[Any]:
+    """Cells as they are; one that is a list of one value is that value."""
+    if not any(issubclass(kind, LISTS) for kind in set(map(type, cells))):
+        return objects(cells)
+    marked = [(cell, isinstance(cell, LISTS) and getattr(cell, "ndim", 1) > 0) for cell in cells]
+    if strict:
+        if any(several and len(cell) != 1 for cell, several in marked):
+            raise _several(2)
+        _warn_column()
+    return objects(cell[0] if several and len(cell) == 1 else cell for cell, several in marked)
 
 
 def _several(dimensions: int) -> UnsupportedCombinationError:
@@ -90,7 +84,7 @@ def _several(dimensions: int) -> UnsupportedCombinationError:
     )
 
 
-def target_numbers(y: Any, *, strict: bool = True, what: str = "y") -> NDArray[np.float64]:  # noqa: ANN401
+def target_numbers(y: object, *, strict: bool = True, what: str = "y") -> NDArray[np.float64]:
     """Y as numbers, NaN where a cell holds none; `strict` refuses those.
 
     Examples
@@ -99,10 +93,7 @@ def target_numbers(y: Any, *, strict: bool = True, what: str = "y") -> NDArray[n
     array([ 1.,  1., nan])
     """
     cells = one_column(y, strict=strict)
-    found = np.array(as_numbers(cells), dtype=np.float64)
-    if strict and cells.dtype.kind not in "biuf":
-        refuse_no_number(cells.tolist(), found, what)
-    return found
+    return np.array(as_numbers(cells, what if strict else None), dtype=np.float64)
 
 
 def _warn_column() -> None:

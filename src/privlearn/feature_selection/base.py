@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from privlearn._core.calibration import calibrate
@@ -24,10 +24,10 @@ from privlearn._core.numerics import MAX_COLUMNS
 from privlearn._core.plan import Plan, Release, check_size
 from privlearn._core.problem import Adjacency, Bounds, Budget
 from privlearn._core.releaser import Releaser, charge_and_open
-from privlearn._data.bounded import BoundedData, Table, validate
+from privlearn._data.bounded import BoundedData, Table, read_table
 from privlearn._data.reading import is_frame, rows_and_columns
-from privlearn.linear_model.atomic import blank, publish
-from privlearn.linear_model.base import budget_of, warn_of_delta
+from privlearn.linear_model.atomic import blank
+from privlearn.linear_model.base import PrivateEstimator, budget_of, warn_of_delta
 from privlearn.solvers._common.noisy_top_k import refuse_k
 from privlearn.solvers._common.rehearsal import made_up_table, once, run_through
 
@@ -53,24 +53,22 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
     """
 
     k: int = 5
-    epsilon: float = field(default=1.0, kw_only=True)
-    delta: float = field(default=0.0, kw_only=True)
-    adjacency: str = field(default="zero_out", kw_only=True)
-    on_invalid: str = field(default="raise", kw_only=True)
-    ledger: Any = field(default=None, kw_only=True)  # a path, or anything with charge()
-    dataset: str | None = field(default=None, kw_only=True)
-    random_state: Any = field(default=None, kw_only=True)  # as in scikit-learn
+    _: KW_ONLY
+    epsilon: float = 1.0
+    delta: float = 0.0
+    adjacency: str = "zero_out"
+    on_invalid: str = "raise"
+    ledger: Any = None  # a path, or anything with charge()
+    dataset: str | None = None
+    random_state: Any = None  # as in scikit-learn
 
     selected_: NDArray[np.int64] = field(init=False)
     privacy_: Certificate = field(init=False)
 
     _paper: ClassVar[str]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **PrivateEstimator._parameter_constraints,  # of those that selectors share with estimators
         "k": [Interval(Integral, 1, MAX_COLUMNS, closed="both")],
-        "adjacency": [StrOptions({relation.value for relation in Adjacency})],
-        "on_invalid": [StrOptions({"raise", "drop"})],
-        "dataset": [None, str],
-        "random_state": ["random_state"],
     }
 
     @abstractmethod
@@ -102,7 +100,7 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
         warn_of_delta(budget, rows)
         return calibrate(lambda scale: replace(plan, scale=scale), budget)
 
-    def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401
+    def fit(self, X: object, y: object) -> Self:
         """Select features and publish which, with the certificate.
 
         Parameters
@@ -119,16 +117,15 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
         """
         work = blank(self)
         work._learn(X, y)
-        publish(self, work)
+        self.__dict__ = work.__dict__
         return self
 
-    def _learn(self, X: Any, y: Any) -> None:  # noqa: ANN401
+    def _learn(self, X: object, y: object) -> None:
         """Fit this very object, which nobody else has yet."""
         self._validate_params()
         budget = budget_of(self.epsilon, self.delta)
-        public = Adjacency(self.adjacency).n_is_public
-        table = validate(self, X, y, n_is_public=public, on_invalid=self.on_invalid)
-        plan = self.plan(table.n, n_features=table.X.shape[1])
+        table = read_table(self, X, y)
+        plan = self.plan(len(table.y), n_features=table.X.shape[1])
         self._rehearse(plan, budget, table)
         charged = {"ledger": self.ledger, "dataset": self.dataset}
         with charge_and_open(plan, budget, random_state=self.random_state, **charged) as release:
@@ -138,9 +135,8 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
 
     def _rehearse(self, plan: Plan, budget: Budget, table: Table) -> None:
         """Select among few columns of made-up rows, so that nothing compiles after the charge."""
-        few = blank(self)
-        few.k = 1 if self.k == 1 else min(int(self.k), table.X.shape[1], 3)
-        columns = max(few.k, min(table.X.shape[1], 3))
+        few, columns = blank(self), min(table.X.shape[1], 3)
+        few.k = min(int(self.k), columns)
         small = Plan((), plan.adjacency, 1.0, None if plan.rows is None else 8)
         small = small.split(few._releases(columns))
         rows = made_up_table(table, columns, np.arange(8.0))
@@ -156,7 +152,7 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
         """What decides which code runs, beyond the class."""
         return None
 
-    def transform(self, X: Any) -> Any:  # noqa: ANN401
+    def transform(self, X: object) -> Any:  # noqa: ANN401 (what X is)
         """Keep the selected columns.
 
         Parameters
@@ -169,10 +165,9 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
         array, data frame or sparse matrix of shape (n_samples, k)
             The selected columns, in their order in X.
         """
-        check_is_fitted(self)
-        return _without_quoting(super().transform, _checked(X))
+        return self._without_quoting(super().transform, X)
 
-    def inverse_transform(self, X: Any) -> Any:  # noqa: ANN401
+    def inverse_transform(self, X: object) -> Any:  # noqa: ANN401 (what X is)
         """Put selected columns back in their places, zeros in all others.
 
         Parameters
@@ -185,8 +180,21 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
         array or sparse matrix of shape (n_samples, n_features)
             With as many columns as X had.
         """
+        return self._without_quoting(super().inverse_transform, X)
+
+    def _without_quoting(self, change: Callable[[Any], Any], X: object) -> Any:  # noqa: ANN401
+        """What scikit-learn makes of X, whose errors may quote cells: here they are refused before.
+
+        What is no frame is given on as it was read. Numbers that nothing can be done with are
+        refused in words.
+        """
         check_is_fitted(self)
-        return _without_quoting(super().inverse_transform, _checked(X))
+        found = rows_and_columns(X, strict=True)
+        with suppress(ArithmeticError):  # as of decimal.Decimal("sNaN"), which no operation takes
+            return change(X if is_frame(X) else found)
+        raise ValueError(
+            "X holds numbers that cannot be computed with; convert its columns to float"
+        )
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
@@ -199,16 +207,3 @@ class PrivateSelector(SelectorMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
-
-
-def _without_quoting(change: Callable[[Any], Any], X: Any) -> Any:  # noqa: ANN401
-    """What scikit-learn makes of X; numbers that it cannot look at are refused in words."""
-    with suppress(ArithmeticError):  # as of decimal.Decimal("sNaN"), which no operation takes
-        return change(X)
-    raise ValueError("X holds numbers that cannot be computed with; convert its columns to float")
-
-
-def _checked(X: Any) -> Any:  # noqa: ANN401
-    """X itself, or, where it is no frame, as it was read: scikit-learn's errors may quote cells."""
-    found = rows_and_columns(X, strict=True)
-    return X if is_frame(X) else found

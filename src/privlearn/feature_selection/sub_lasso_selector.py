@@ -25,8 +25,6 @@ from privlearn.solvers._common.partition import fewest_rows, fewest_rows_release
 __all__ = ["SubLassoSelector"]
 
 MOST_MODELS = 2**24  # so many groups are still numbers in memory, whatever is private about n
-
-Array = NDArray[np.float64]
 # Chosen on generated data by benchmarks/derive/sub_lasso.py (noisy_top_k.md, "The rule").
 ROWS_PER_FEATURE = 4  # rows of a group, for each feature that it votes for
 PENALTY = 0.1  # of the least that leaves no feature
@@ -87,26 +85,20 @@ class SubLassoSelector(PrivateSelector):
     def _select(self, data: BoundedData, release: Releaser) -> list[int]:
         present = data.present()
         groups = partition(data.n, self._groups(data, present, release), release)
-        votes = np.zeros(data.table.X.shape[1])
-        self._cast(data, present, groups, votes)
-        return select_by_votes(votes, self.k, release)
-
-    def _groups(self, data: BoundedData, present: NDArray[np.bool_], release: Releaser) -> int:
-        if self.models is not None:
-            return int(self.models)
-        public = None if self._estimates_count() else data.table.n
-        rows = fewest_rows(public, int(present.sum()), release)
-        return max(1, rows // (ROWS_PER_FEATURE * self.k))
-
-    def _cast(
-        self, data: BoundedData, present: NDArray[np.bool_], groups: Batches, votes: Array
-    ) -> None:
-        """Add every group's ballot, some groups at a time."""
+        votes = np.zeros(data.n_features)
         for rows, starts in _portions(_among_present(groups, present), votes.size):
             X, y = (given[rows] for given in data.as_given())
             dense = X if isinstance(X, np.ndarray) else X.toarray()
             values = dense.astype(np.float64, copy=False)
             lasso_votes.cast_ballots(values, y, starts, int(self.k), PENALTY, votes)
+        return select_by_votes(votes, self.k, release)
+
+    def _groups(self, data: BoundedData, present: NDArray[np.bool_], release: Releaser) -> int:
+        if self.models is not None:
+            return int(self.models)
+        public = None if self._estimates_count() else data.n
+        rows = fewest_rows(public, int(present.sum()), release)
+        return max(1, rows // (ROWS_PER_FEATURE * self.k))
 
 
 def _among_present(groups: Batches, present: NDArray[np.bool_]) -> Batches:

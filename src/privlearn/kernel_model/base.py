@@ -15,7 +15,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from privlearn._core.numerics import MAX_COLUMNS
 from privlearn._core.problem import Budget, Problem
-from privlearn._data.personal_budgets import Levels
 from privlearn._objective.losses import Target
 from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import UnsupportedCombinationError
@@ -68,11 +67,14 @@ class KernelMixin(PrivateEstimator):
 
     feature_map_: FeatureMap = field(init=False)
 
-    _kernel_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **PrivateEstimator._parameter_constraints,
         "kernel": [StrOptions(set(KERNELS))],
         "n_components": [None, Interval(Integral, 1, MAX_COLUMNS, closed="both")],
         "orthogonal": ["boolean"],
         "feature_seed": [Interval(Integral, 0, None, closed="left")],
+        "alpha": [None, *PrivateEstimator._parameter_constraints["alpha"]],
+        "C": [None, *PrivateEstimator._parameter_constraints["C"]],
     }
 
     def to_dict(self) -> dict[str, Any]:
@@ -106,33 +108,29 @@ class KernelMixin(PrivateEstimator):
             f"{cls.__name__} cannot be read from plain values yet; use pickle"
         )
 
-    def _set_up(
-        self, n: int | None, n_features: int, n_classes: int, levels: Levels | None = None
-    ) -> tuple[Problem, Budget, Solver]:
+    def _solver_for(self, problem: Problem, budget: Budget) -> tuple[Problem, Solver]:
+        """A linear solver of the features, which the problem is not about; maps take all of X."""
         if self.scale_X is not None:
             raise UnsupportedCombinationError(
                 "scale_X is not used by kernels; give bandwidth, one length per feature, instead"
             )
-        problem, budget, _ = super()._set_up(n, n_features, n_classes, levels)
-        spec = KernelSpec(
-            self.kernel, self._size(problem, budget), self.orthogonal, int(self.feature_seed)
-        )
+        size = self._size(problem, budget)
+        spec = KernelSpec(self.kernel, size, self.orthogonal, int(self.feature_seed))
         if self._weight() is None:
-            problem = replace(problem, penalty=_penalty_by_rule(problem, budget, spec.n_components))
+            # As much as the noise of the budget asks for (kernel_model/proof.md, "The rule").
+            factor = OF_NUMBERS if problem.loss.target is Target.NUMBER else OF_CLASSES
+            by_rule = Penalty(l2=factor * math.sqrt(size) / gdp_mu(problem, budget))
+            problem = replace(problem, penalty=by_rule)
         inner = inner_problem(problem, spec, self.bandwidth is None)
         solver = resolve(self._inner_solver(inner, budget), inner, budget)
-        return problem, budget, cast("Solver", OnFeatures(solver, spec, self.bandwidth))
-
-    def _with_private_bounds(self, solver: Solver, problem: Problem, budget: Budget) -> Solver:
-        return with_private_bounds(
-            solver, problem, budget, select=False
-        )  # maps take the columns of X
+        on_features = cast("Solver", OnFeatures(solver, spec, self.bandwidth))
+        return problem, with_private_bounds(on_features, problem, budget, select=False)
 
     @abstractmethod
     def _weight(self) -> float | None:
         """Weight of the squared L2 penalty; None leaves it to the rule."""
 
-    def _penalty(self, n_features: int) -> Penalty:
+    def _penalty(self) -> Penalty:
         return Penalty(l2=self._weight() or 0.0)
 
     def _size(self, problem: Problem, budget: Budget) -> int:
@@ -152,7 +150,7 @@ class KernelMixin(PrivateEstimator):
         fits = public_n_or_default(inner) * inner.n_features <= KEPT
         return "scd" if fits and not SOLVERS["scd"].support.missing(inner) else "sgd"
 
-    def _scores(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
+    def _scores(self, X: object) -> NDArray[np.float64]:
         features = self._features(X)
         scores = []
         for start in range(0, features.shape[0], AT_ONCE):
@@ -165,9 +163,3 @@ class KernelMixin(PrivateEstimator):
         assert isinstance(solution, KernelSolution)
         super()._publish(solution)  # type: ignore[safe-super]
         self.feature_map_ = solution.features
-
-
-def _penalty_by_rule(problem: Problem, budget: Budget, size: int) -> Penalty:
-    """As much as the noise of the budget asks for (kernel_model/proof.md, "The rule")."""
-    factor = OF_NUMBERS if problem.loss.target is Target.NUMBER else OF_CLASSES
-    return Penalty(l2=factor * math.sqrt(size) / gdp_mu(problem, budget))

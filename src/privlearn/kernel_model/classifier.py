@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
-from typing import Any, ClassVar
-
-from sklearn.utils._param_validation import Interval
 
 from privlearn._core.docstrings import documented
 from privlearn._objective.losses import Logistic, Loss, Softmax
@@ -57,12 +53,6 @@ class KernelClassifier(KernelMixin, ProbabilityMixin, PrivateLinearClassifier):
     """
 
     C: float | None = None
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PrivateLinearClassifier._parameter_constraints,
-        **KernelMixin._kernel_constraints,
-        "C": [None, Interval(Real, 0, None, closed="right")],
-    }
 
     def _loss(self, n_classes: int) -> Loss:
         return Logistic() if n_classes == 2 else Softmax(n_classes)

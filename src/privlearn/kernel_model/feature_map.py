@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from privlearn._core.numerics import BLOCK_ROWS
 from privlearn.kernel_approximation import RandomFourierFeatures
@@ -31,17 +31,11 @@ class KernelSpec:
     kernel: str
     n_components: int
     orthogonal: bool
-    seed: int
+    random_state: int
 
-    def frequencies(self, n_features: int, bandwidth: Any) -> Array:  # noqa: ANN401
+    def frequencies(self, n_features: int, bandwidth: ArrayLike) -> Array:
         """Random frequencies, (n_features, n_components / 2): the same for the same seed."""
-        features = RandomFourierFeatures(
-            self.n_components,
-            kernel=self.kernel,
-            bandwidth=bandwidth,
-            orthogonal=self.orthogonal,
-            random_state=self.seed,
-        )
+        features = RandomFourierFeatures(**asdict(self), bandwidth=bandwidth)
         return np.asarray(features.fit(np.zeros((1, n_features))).frequencies_)
 
 
@@ -88,8 +82,11 @@ class FeatureMap:
         return min(max(CACHED // self.n_features_out, 1), BLOCK_ROWS)
 
     def inputs(self, X: NDArray[np.floating]) -> NDArray[np.floating]:
-        """What features are computed from: ranks, or the rows as they are."""
-        return X if self.ranks is None else self.places(X)
+        """What features are computed from: ranks from -1 to 1, or the rows as they are."""
+        if self.edges is None or self.ranks is None:
+            return X
+        columns = zip(X.T, self.edges, self.ranks, strict=True)
+        return np.column_stack([np.interp(x, edges, ranks) for x, edges, ranks in columns])
 
     def workspace(self) -> Workspace:
         """Memory that `write` needs."""
@@ -125,14 +122,5 @@ class FeatureMap:
             by_row=self.by_row,
         )
 
-    def places(self, X: NDArray[np.floating]) -> Array:
-        """Ranks of the values of rows, from -1 to 1."""
-        assert self.edges is not None
-        assert self.ranks is not None
-        columns = zip(X.T, self.edges, self.ranks, strict=True)
-        return np.column_stack([np.interp(x, edges, ranks) for x, edges, ranks in columns])
-
     def __getstate__(self) -> dict[str, Any]:
-        return {
-            name: value for name, value in vars(self).items() if name in self.__dataclass_fields__
-        }
+        return {name: vars(self)[name] for name in self.__dataclass_fields__}

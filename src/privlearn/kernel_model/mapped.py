@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,8 @@ class MappedData(BoundedData):
     source: BoundedData
     features: FeatureMap
 
+    longest: ClassVar[float | None] = 1.0  # of a row's features
+
     @classmethod
     def of(cls, source: BoundedData, features: FeatureMap, bounds: Bounds) -> MappedData:
         """Rows of a source under a map whose images obey `bounds`."""
@@ -37,15 +40,6 @@ class MappedData(BoundedData):
     def sparse(self) -> bool:
         """Features are dense."""
         return False
-
-    @property
-    def longest(self) -> float | None:
-        """Largest length of a row's features."""
-        return 1.0
-
-    def present(self) -> NDArray[np.bool_]:
-        """Which rows are not the empty row."""
-        return self.source.present()
 
     def take(self, rows: NDArray[np.int64]) -> MappedData:
         """Some of the rows, in the order given."""
@@ -65,14 +59,13 @@ class MappedData(BoundedData):
     def single_blocks(self) -> Iterator[Rows]:
         """All rows in order in single precision, few at a time; each block overwrites the last."""
         size, workspace = self.features.rows_at_once, self.features.workspace()
-        values = np.empty((min(size, self.table.n), self.features.n_features_out), np.float32)
+        values = np.empty((min(size, self.n), self.features.n_features_out), np.float32)
         for rows in self.source.blocks():
-            inputs, whole = self.features.inputs(rows.X), bool(rows.present.all())
+            inputs = self.features.inputs(rows.X)
             for start in range(0, len(rows.y), size):
                 own = slice(start, start + size)
                 some, present = inputs[own], rows.present[own]
                 X = values[: len(some)]
                 self.features.write(some, X, workspace)
-                if not whole:
-                    X[~present] = 0.0
+                X[~present] = 0.0
                 yield Rows(X, rows.y[own], present)

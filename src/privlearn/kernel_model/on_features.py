@@ -73,20 +73,18 @@ class OnFeatures(SolverDefaults):
         """The inner solver's."""
         return self.inner.support
 
-    def configure(self, problem: Problem, budget: Budget) -> Any:  # noqa: ANN401
+    def configure(self, problem: Problem, budget: Budget) -> object:
         """Settings of the inner solver."""
         problem.bounds.need_features(self.inner.name)
         if self.bandwidth is None and budget.delta == 0:
             raise InvalidBudgetError(
                 "delta=0, but a missing bandwidth is estimated privately with Gaussian noise, "
-                "which needs "
-                "delta > 0; give bandwidth, in units of X, or set delta"
+                "which needs delta > 0; give bandwidth, in units of X, or set delta"
             )
         if self.bandwidth is None and problem.levels:
             raise UnsupportedCombinationError(
                 "bandwidth is missing, and it is estimated privately with one epsilon for all, "
-                "which sample_epsilon "
-                "rules out; give bandwidth, in units of X"
+                "which sample_epsilon rules out; give bandwidth, in units of X"
             )
         self._frequencies(problem)  # refuses a bad bandwidth before anything is charged
         return self.inner.configure(self._inner(problem), budget)
@@ -99,7 +97,7 @@ class OnFeatures(SolverDefaults):
     def _inner(self, problem: Problem) -> Problem:
         return inner_problem(problem, self.spec, self.bandwidth is None)
 
-    def plan(self, problem: Problem, settings: Any, scale: float) -> Plan:  # noqa: ANN401
+    def plan(self, problem: Problem, settings: object, scale: float) -> Plan:
         """What the inner solver releases, and ranks before it where they are estimated."""
         plan = self.inner.plan(self._inner(problem), settings, scale)
         plan = replace(plan, assumptions=problem.assumptions(), paper=f"{plan.paper}; {METHOD}")
@@ -109,11 +107,7 @@ class OnFeatures(SolverDefaults):
         return plan.after([(histogram_release(RANKS, BINS, p), SHARE)])
 
     def solve(
-        self,
-        problem: Problem,
-        settings: Any,  # noqa: ANN401
-        data: BoundedData,
-        release: Releaser,
+        self, problem: Problem, settings: object, data: BoundedData, release: Releaser
     ) -> KernelSolution:
         """Estimate ranks, compute features, fit."""
         features = self._features(problem, data, release)
@@ -128,20 +122,16 @@ class OnFeatures(SolverDefaults):
             return FeatureMap(frequencies, by_row=private)
         edges = edges_of(problem.bounds, p, problem.fit_intercept)
         counts = release(RANKS, histograms(data, edges), clip=math.sqrt(p))
-        noise = release.noise_scale(RANKS)
-        ranks = ranks_from(counts, noise, edges)
+        ranks = ranks_from(counts, release.noise_scale(RANKS), edges)
         return FeatureMap(frequencies, edges, ranks, private)
 
-    def settled(self, problem: Problem, settings: Any) -> Any:  # noqa: ANN401
+    def settled(self, problem: Problem, settings: object) -> object:
         """The inner solver's: only the target's range may have been estimated."""
         return self.inner.settled(self._inner(problem), settings)
 
     def rehearsal(
-        self,
-        problem: Problem,
-        settings: Any,  # noqa: ANN401
-        budget: Budget,
-    ) -> tuple[OnFeatures, Any]:
+        self, problem: Problem, settings: object, budget: Budget
+    ) -> tuple[OnFeatures, object]:
         """Few features of few columns."""
         spec = replace(self.spec, n_components=min(self.spec.n_components, 4))
         length = self.bandwidth
@@ -151,15 +141,15 @@ class OnFeatures(SolverDefaults):
         inner, own = self.inner.rehearsal(few._inner(problem), settings, budget)
         return replace(few, inner=inner), own
 
-    def kind(self, settings: Any) -> Hashable:  # noqa: ANN401
+    def kind(self, settings: object) -> Hashable:
         """Whether ranks are estimated, and for which solver."""
         return OnFeatures, self.bandwidth is None, self.inner.kind(settings)
 
-    def memory(self, problem: Problem, settings: Any, *, sparse: bool) -> float:  # noqa: ANN401
+    def memory(self, problem: Problem, settings: object, *, sparse: bool) -> float:
         """The inner solver's, on dense features."""
         return self.inner.memory(self._inner(problem), settings, sparse=False)
 
-    def forecast(self, problem: Problem, settings: Any, plan: Plan, n: int) -> Forecast:  # noqa: ANN401
+    def forecast(self, problem: Problem, settings: object, plan: Plan, n: int) -> Forecast:
         """The inner solver's, for coefficients of features."""
         own = replace(plan, releases=tuple(r for r in plan.releases if r.name != RANKS))
         return self.inner.forecast(self._inner(problem), settings, own, n)

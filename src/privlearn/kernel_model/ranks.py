@@ -35,19 +35,14 @@ def edges_of(bounds: Bounds, n_features: int, fit_intercept: bool) -> Array:
         assert bounds.row_norm is not None
         limit = math.sqrt(bounds.row_norm**2 - float(fit_intercept))
         low, high = np.full(n_features, -limit), np.full(n_features, limit)
+    low, high = low[:, None], high[:, None]
     anchor = np.where((low > 0.0) | (high < 0.0), low / 2 + high / 2, 0.0)
     reach = np.maximum(high - anchor, anchor - low)
     shrinking = math.sqrt(0.5) ** np.arange(HALF_POWERS)
-    around = np.concatenate([-shrinking, shrinking])
+    around = np.clip(anchor + reach * np.append(-shrinking, shrinking), low, high)
     even = np.linspace(0.0, 1.0, EVEN + 1)[1:-1]
-    inner = np.hstack(
-        [
-            np.clip(anchor[:, None] + reach[:, None] * around, low[:, None], high[:, None]),
-            low[:, None] * (1.0 - even) + high[:, None] * even,
-            anchor[:, None],
-        ]
-    )
-    return np.sort(np.hstack([low[:, None], inner, high[:, None]]), axis=1)
+    evenly = low * (1.0 - even) + high * even
+    return np.sort(np.hstack([low, around, evenly, anchor, high]), axis=1)
 
 
 def histograms(data: BoundedData, edges: Array) -> Array:

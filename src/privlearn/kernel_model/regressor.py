@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
-from typing import Any, ClassVar
-
-from sklearn.utils._param_validation import Interval
 
 from privlearn._core.docstrings import documented
-from privlearn._objective.losses import Loss, Squared
 from privlearn.kernel_model.base import KernelMixin
 from privlearn.linear_model.regressor import PrivateLinearRegressor
 from privlearn.linear_model.weights import weight
@@ -52,15 +47,6 @@ class KernelRegressor(KernelMixin, PrivateLinearRegressor):
     """
 
     alpha: float | None = None
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PrivateLinearRegressor._parameter_constraints,
-        **KernelMixin._kernel_constraints,
-        "alpha": [None, Interval(Real, 0, None, closed="left")],
-    }
-
-    def _loss(self, n_classes: int) -> Loss:
-        return Squared()
 
     def _weight(self) -> float | None:
         return None if self.alpha is None else weight("alpha", self.alpha)

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from privlearn.exceptions import PrivacyError
 
-__all__ = ["blank", "demand_finite", "publish"]
+__all__ = ["blank", "demand_finite"]
 
 T = TypeVar("T")
 HIDDEN = frozenset({"_clip_bounds", "_stream"})  # what a fit sets, besides names that end in "_"
 
 
-def _fitted(name: str) -> bool:
-    """Whether an attribute is the result of a fit."""
-    return name in HIDDEN or (name.endswith("_") and not name.startswith("__"))
-
-
 def blank(estimator: T) -> T:
     """A twin with the same parameters, the very objects, and nothing fitted: to work on.
+
+    Its `__dict__` becomes the estimator's when all is done. That is one assignment: an interrupt
+    comes before it or after it.
 
     Examples
     --------
@@ -29,21 +28,13 @@ def blank(estimator: T) -> T:
     2.0
     """
     twin = object.__new__(type(estimator))
-    twin.__dict__.update({k: v for k, v in vars(estimator).items() if not _fitted(k)})
+    for name, value in vars(estimator).items():
+        if name not in HIDDEN and (name.startswith("__") or not name.endswith("_")):
+            twin.__dict__[name] = value
     return twin
 
 
-def publish(estimator: Any, twin: Any) -> None:  # noqa: ANN401
-    """Give the estimator all that the twin has learned, in place of all that it had.
-
-    One assignment: an interrupt comes before it or after it.
-    """
-    kept = {k: v for k, v in vars(estimator).items() if not _fitted(k)}
-    learned = {k: v for k, v in vars(twin).items() if _fitted(k)}
-    estimator.__dict__ = {**kept, **learned}
-
-
-def demand_finite(**published: Any) -> None:  # noqa: ANN401
+def demand_finite(**published: ArrayLike) -> None:
     """The last check before a model is published: its numbers are numbers.
 
     By then the budget is spent, so this may only ever find a bug.

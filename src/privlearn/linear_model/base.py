@@ -6,6 +6,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -17,24 +18,43 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
+from privlearn._core.calibration import calibrate
 from privlearn._core.certificate import Certificate
 from privlearn._core.docstrings import documented
 from privlearn._core.plan import Plan, check_size
 from privlearn._core.problem import Adjacency, Bounds, Budget, Problem, budget_of
 from privlearn._core.releaser import charge_and_open
-from privlearn._data.bounded import Table, read_features, refuse_not_finite
+from privlearn._data.bounded import Features, Table, bound, read_features, refuse_not_finite
 from privlearn._data.clipping import within
-from privlearn._data.personal_budgets import Levels, read_levels
+from privlearn._data.personal_budgets import read_levels
 from privlearn._objective.losses import Loss
 from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import DeltaWarning, UnsupportedCombinationError
-from privlearn.linear_model.atomic import blank, demand_finite, publish
-from privlearn.linear_model.job import Job
+from privlearn.linear_model.atomic import blank, demand_finite
+from privlearn.linear_model.boxes import in_a_box
 from privlearn.linear_model.saved import fill, plain_values
 from privlearn.private_bounds import with_private_bounds
 from privlearn.solvers import Solution, Solver, resolve
+from privlearn.solvers._common.memory import refuse_too_large
+from privlearn.solvers._common.rehearsal import rehearse
 
-__all__ = ["PrivateEstimator", "budget_of", "warn_of_delta"]
+__all__ = ["Job", "PrivateEstimator", "budget_of", "warn_of_delta"]
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """What is to be solved, for which budget, how, and what will be released for that.
+
+    All of it is fixed before any data is touched. `level` is the place of each row's own promise
+    among the problem's levels, where people have different ones.
+    """
+
+    problem: Problem
+    budget: Budget
+    solver: Solver
+    settings: Any
+    plan: Plan
+    level: NDArray[np.int64] | None
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -60,9 +80,7 @@ class PrivateEstimator(BaseEstimator):
     coef_: NDArray[np.float64] = field(init=False)
     intercept_: Any = field(init=False)  # a number, or one per output
     privacy_: Certificate = field(init=False)
-    _clip_bounds: Bounds | None = field(
-        init=False
-    )  # only where the model was learned on clipped rows
+    _clip_bounds: Bounds = field(init=False)  # only where it was learned on clipped rows
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "adjacency": [StrOptions({relation.value for relation in Adjacency})],
@@ -71,36 +89,34 @@ class PrivateEstimator(BaseEstimator):
         "on_invalid": [StrOptions({"raise", "drop"})],
         "dataset": [None, str],
         "random_state": ["random_state"],
+        # Of those that have them:
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "C": [Interval(Real, 0, None, closed="right")],
+        "l1_ratio": [Interval(Real, 0, 1, closed="both")],
+        "positive": ["boolean"],
     }
 
     @abstractmethod
     def _loss(self, n_classes: int) -> Loss:
         """Loss of one prediction; regressors have 0 classes."""
 
-    @abstractmethod
-    def _penalty(self, n_features: int) -> Penalty:
-        """Penalty on the coefficients."""
+    def _penalty(self) -> Penalty:
+        """Penalty on the coefficients; limits on them are added to it."""
+        return Penalty()
 
     @abstractmethod
-    def _read(self, X: Any, y: Any, labels: Any = None) -> Table:  # noqa: ANN401
-        """X and y as numbers, or a refusal; `labels` are declared where they are given."""
+    def _read(self, X: object, y: object, labels: object = None, *, reset: bool = True) -> Table:
+        """X and y as numbers, or a refusal; `labels` are declared where they are given.
+
+        Columns of X are remembered, or with ``reset=False`` compared to those remembered.
+        """
 
     @abstractmethod
     def _publish(self, solution: Solution) -> None:
         """Set the fitted attributes."""
 
-    def _assumed(self) -> tuple[str, ...]:
-        """Assumptions beyond those of every problem."""
-        return ()
-
     @documented
-    def plan(
-        self,
-        n: int | None = None,
-        *,
-        n_features: int,
-        sample_epsilon: Any = None,  # noqa: ANN401
-    ) -> Plan:
+    def plan(self, n: int | None = None, *, n_features: int, sample_epsilon: object = None) -> Plan:
         """What a fit would release and cost, before any data.
 
         Returns
@@ -111,19 +127,21 @@ class PrivateEstimator(BaseEstimator):
         return self._planned(n, n_features, 0, sample_epsilon)
 
     def _planned(
-        self,
-        n: int | None,
-        n_features: int,
-        n_classes: int,
-        sample_epsilon: Any,  # noqa: ANN401
+        self, n: int | None, n_features: int, n_classes: int, sample_epsilon: object
     ) -> Plan:
+        """The plan, with what its noise does to a model of `n` rows where `n` is given."""
         self._validate_params()
         n, n_features = check_size(n, n_features)
-        job = self._prepare(n, n_features, n_classes, self._levels(sample_epsilon, n))
-        return job.plan if n is None else job.forecast(n)
+        job = self._prepare(n, n_features, n_classes, sample_epsilon)
+        if n is None:
+            return job.plan
+        outlook = job.solver.forecast(job.problem, job.settings, job.plan, n)
+        return replace(job.plan, outlook=outlook)
 
     @documented
-    def fit(self, X: Any, y: Any, sample_epsilon: Any = None, **unsupported: object) -> Self:  # noqa: ANN401
+    def fit(
+        self, X: object, y: object, sample_epsilon: object = None, **unsupported: object
+    ) -> Self:
         """Fit the model and publish its coefficients with their certificate.
 
         Parameters
@@ -138,34 +156,34 @@ class PrivateEstimator(BaseEstimator):
         self
             Fitted, with `coef_`, `intercept_` and `privacy_`.
         """
-        _refuse(**unsupported)
+        for name, value in unsupported.items():
+            if value is not None:
+                raise UnsupportedCombinationError(
+                    f"{name} is not supported: there is no privacy proof for it here; leave it out"
+                )
         work = blank(self)
         work._learn(X, y, sample_epsilon)
-        publish(self, work)
+        self.__dict__ = work.__dict__
         return self
 
-    def _learn(self, X: Any, y: Any, sample_epsilon: Any) -> None:  # noqa: ANN401
+    def _learn(self, X: object, y: object, sample_epsilon: object) -> None:
         """Fit this very object, which nobody else has yet.
 
         Up to the charge nothing is spent; after it there is nothing but the loop.
         """
         self._validate_params()
         table = self._read(X, y)
-        n_classes = len(getattr(self, "classes_", ()))
         n, n_features = table.X.shape
-        levels = self._levels(sample_epsilon, n)
-        table = replace(table, level=None if levels is None else levels.of_row)
-        job = self._prepare(n, n_features, n_classes, levels, sparse=_is_sparse(table))
-        job.rehearse(table)
-        charged = {
-            "ledger": self.ledger,
-            "dataset": self.dataset,
-            "random_state": self.random_state,
-        }
-        with charge_and_open(job.plan, job.budget, **charged) as release:
-            solution = job.solve(table, release)
+        n_classes = len(getattr(self, "classes_", ()))
+        sparse = not isinstance(table.X, np.ndarray)
+        job = self._prepare(n, n_features, n_classes, sample_epsilon, sparse=sparse)
+        table = replace(table, level=job.level)
+        rehearse(job.solver, job.problem, job.settings, job.plan, job.budget, table)
+        charge = {"ledger": self.ledger, "dataset": self.dataset, "random_state": self.random_state}
+        with charge_and_open(job.plan, job.budget, **charge) as release:
+            rows = bound(table, job.problem)
+            solution = job.solver.solve(job.problem, job.settings, rows, release)
         demand_finite(coef_=solution.coef, intercept_=solution.intercept)
-        self._keep_clip_bounds(solution.clip_bounds)
         self._publish(solution)
         self.privacy_ = release.certificate()
 
@@ -207,12 +225,12 @@ class PrivateEstimator(BaseEstimator):
         fill(model, content)
         return model
 
-    def _scores(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
+    def _scores(self, X: object) -> NDArray[np.float64]:
         """Rows times coefficients plus intercept; X is clipped where the model learned so."""
         features = self._features(X)
         return np.asarray(safe_sparse_dot(features, self.coef_.T)) + self.intercept_
 
-    def _features(self, X: Any) -> Any:  # noqa: ANN401
+    def _features(self, X: object) -> Features:
         """X to predict from, within the limits that the model was learned with, if any."""
         check_is_fitted(self)
         features = read_features(self, X, reset=False)
@@ -230,55 +248,42 @@ class PrivateEstimator(BaseEstimator):
             raise AttributeError("bounds_X_ is only there after a fit that estimated it privately")
         return reach.low, reach.high
 
-    def _keep_clip_bounds(self, reach: Bounds | None) -> None:
-        """Remember what predictions clip; nothing where nothing is."""
-        self.__dict__.pop("_clip_bounds", None)
-        if reach is not None:
-            self._clip_bounds = reach
-
-    def _levels(self, sample_epsilon: Any, n: int | None) -> Levels | None:  # noqa: ANN401
-        """Everybody's own promise, where people have one."""
-        if sample_epsilon is None:
-            return None
-        promised = budget_of(self.epsilon, self.delta).epsilon
-        return read_levels(sample_epsilon, promised, n, n_is_public=self._n_is_public())
-
-    def _n_is_public(self) -> bool:
-        return Adjacency(self.adjacency).n_is_public
-
     def _prepare(
         self,
         n: int | None,
         n_features: int,
         n_classes: int,
-        levels: Levels | None = None,
+        sample_epsilon: object,
         *,
         sparse: bool | None = None,
     ) -> Job:
         """All that is fixed before the data; with `sparse` memory is asked for, too."""
-        problem, budget, solver = self._set_up(n, n_features, n_classes, levels)
-        solver = self._with_private_bounds(solver, problem, budget)
-        return Job.of(problem, budget, solver, sparse=sparse)
-
-    def _set_up(
-        self, n: int | None, n_features: int, n_classes: int, levels: Levels | None = None
-    ) -> tuple[Problem, Budget, Solver]:
-        """Public facts, budget and solver; everything that can be refused is refused here."""
+        problem, level = self._problem(n, n_features, n_classes), None
         budget = budget_of(self.epsilon, self.delta)
-        problem = self._problem(n, n_features, n_classes)
-        if levels is not None and levels.epsilons:
-            problem = replace(problem, levels=levels.public(self._n_is_public()))
+        if sample_epsilon is not None:
+            public = problem.adjacency.n_is_public
+            levels = read_levels(sample_epsilon, budget.epsilon, n, n_is_public=public)
+            problem = replace(problem, levels=levels.public(public))
             budget = replace(budget, epsilon=max(levels.epsilons))
+            level = levels.of_row
         warn_of_delta(budget, problem.n)
-        return problem, budget, resolve(self.solver, problem, budget)
+        problem, solver = self._solver_for(problem, budget)
+        settings = solver.configure(problem, budget)
+        if sparse is not None:
+            least = solver.plan(problem, settings, 1.0)
+            refuse_too_large(solver, problem, settings, least, sparse=sparse)
+        plan = calibrate(partial(solver.plan, problem, settings), budget)
+        return Job(problem, budget, solver, settings, replace(plan, solver=solver.name), level)
 
-    def _with_private_bounds(self, solver: Solver, problem: Problem, budget: Budget) -> Solver:
-        """The solver, or one that estimates what nobody declared before."""
+    def _solver_for(self, problem: Problem, budget: Budget) -> tuple[Problem, Solver]:
+        """The problem, completed, and its solver, which estimates first what nobody declared."""
+        solver = resolve(self.solver, problem, budget)
         automatic = isinstance(self.solver, str) and self.solver == "auto"
-        return with_private_bounds(solver, problem, budget, select=automatic)
+        return problem, with_private_bounds(solver, problem, budget, select=automatic)
 
     def _problem(self, n: int | None, n_features: int, n_classes: int) -> Problem:
         adjacency = Adjacency(self.adjacency)
+        limits = getattr(self, "coef_bounds", None), getattr(self, "positive", False)
         return Problem(
             n=n if adjacency.n_is_public else None,
             n_features=n_features,
@@ -291,21 +296,16 @@ class PrivateEstimator(BaseEstimator):
                 fit_intercept=self.fit_intercept,
             ),
             loss=self._loss(n_classes),
-            penalty=self._penalty(n_features),
+            penalty=in_a_box(self._penalty(), n_features, *limits),
             adjacency=adjacency,
             fit_intercept=self.fit_intercept,
             rows_may_be_empty=self.on_invalid == "drop",
-            assumed=self._assumed(),
         )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _is_sparse(table: Table) -> bool:
-    return not isinstance(table.X, np.ndarray)
 
 
 def warn_of_delta(budget: Budget, rows: int | None) -> None:
@@ -317,11 +317,3 @@ def warn_of_delta(budget: Budget, rows: int | None) -> None:
             DeltaWarning,
             stacklevel=5,
         )
-
-
-def _refuse(**arguments: object) -> None:
-    for name, value in arguments.items():
-        if value is not None:
-            raise UnsupportedCombinationError(
-                f"{name} is not supported: there is no privacy proof for it here; leave it out"
-            )

@@ -10,11 +10,14 @@ import os
 import uuid
 import weakref
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from privlearn._core.plan import Plan
+from privlearn.solvers.one_pass.stream import Stream
 
 __all__ = ["Bond"]
 
@@ -48,16 +51,16 @@ class Bond:
     _copied: bool = False
 
     @classmethod
-    def of(cls, owner: Any, learned: dict[str, Any]) -> Bond:  # noqa: ANN401
+    def of(cls, owner: BaseEstimator, learned: dict[str, Any]) -> Bond:
         """A new stream of `owner`, in this process."""
         bond = cls(dict(owner.get_params(deep=False)), learned)
         bond._take(owner)
         return bond
 
-    def _take(self, owner: Any) -> None:  # noqa: ANN401
+    def _take(self, owner: BaseEstimator) -> None:
         self._owner, self._process = weakref.ref(owner), os.getpid()
 
-    def demand_owner(self, model: Any) -> None:  # noqa: ANN401
+    def demand_owner(self, model: BaseEstimator) -> None:
         """Refuse to go on in a copy, in another process, or after a pickle that nothing counts."""
         if self._copied or (self._owner is not None and self._owner() is not model):
             raise ValueError(
@@ -72,7 +75,7 @@ class Bond:
         if self._owner is None:
             self._resume(model)
 
-    def _resume(self, model: Any) -> None:  # noqa: ANN401
+    def _resume(self, model: BaseEstimator) -> None:
         """Go on after a pickle: only a ledger that counts batches can tell that nobody else did."""
         if not _counts(_opened(self.parameters["ledger"])):
             raise ValueError(
@@ -82,14 +85,14 @@ class Bond:
             )
         self._take(model)
 
-    def demand_same(self, model: Any) -> None:  # noqa: ANN401
+    def demand_same(self, model: BaseEstimator) -> None:
         """Refuse parameters that are not those of the first batch."""
         now = model.get_params(deep=False)
         same = {"ledger": _same_ledger, "random_state": _same_seed}
         changed = [
             name
             for name, value in self.parameters.items()
-            if not same.get(name, _equal)(value, now.get(name))
+            if value is not now[name] and not same.get(name, _equal)(value, now[name])
         ]
         if changed:
             raise ValueError(
@@ -97,15 +100,9 @@ class Bond:
                 "plan was charged as a whole; set them back, or start another stream with a clone"
             )
 
-    def next_batch(self) -> int:
-        """The number of the batch that now begins; no other will have it."""
-        number = self.batches
-        self.batches += 1
-        return number
-
-    def account(self, model: Any, stream: Any, batch: int) -> _Account | None:  # noqa: ANN401
-        """What is charged before a batch: the stream, before its first, and the batch's count."""
-        ledger = _opened(self.parameters["ledger"])
+    def account(self, model: BaseEstimator, stream: Stream, batch: int) -> SimpleNamespace | None:
+        """A ledger for one batch: the stream's own is charged before the first, and counts."""
+        ledger: Any = _opened(self.parameters["ledger"])
         if ledger is None:
             return None
         if not callable(getattr(ledger, "charge", None)):
@@ -113,9 +110,21 @@ class Bond:
                 f"ledger is a {type(ledger).__name__}, but a Ledger, its path, or an object with "
                 "charge(plan, dataset) is needed; it is called before anything is released"
             )
-        return _Account(self, ledger, model, stream, batch)
+        counts = _counts(ledger)
 
-    def paid(self, model: Any, stream: Any) -> None:  # noqa: ANN401
+        def charge(plan: Plan, dataset: str | None) -> object:
+            """Charge the stream, if that was not done, and count the batch, before it leaves."""
+            if not self.charged:
+                named = {"stream": self.name} if counts else {}
+                self.head = ledger.charge(plan, dataset, **named)
+                self.paid(model, stream)
+            if counts:
+                ledger.advance(self.name, batch)
+            return self.head
+
+        return SimpleNamespace(charge=charge)
+
+    def paid(self, model: BaseEstimator, stream: Stream) -> None:
         """From here on the stream exists: a call after a failure goes on with it, uncharged."""
         if not self.charged:
             self.charged = True
@@ -131,33 +140,11 @@ class Bond:
         return twin
 
 
-@dataclass(frozen=True, eq=False)
-class _Account:
-    """Looks like a ledger to `spend`; the stream's own ledger is charged once, and counts."""
-
-    bond: Bond
-    ledger: Any
-    model: Any
-    stream: Any
-    batch: int
-
-    def charge(self, plan: Plan, dataset: str | None) -> Any:  # noqa: ANN401
-        """Charge the stream if that was not done, then count the batch; all before it leaves."""
-        bond = self.bond
-        if not bond.charged:
-            named = {"stream": bond.name} if _counts(self.ledger) else {}
-            bond.head = self.ledger.charge(plan, dataset, **named)
-            bond.paid(self.model, self.stream)
-        if _counts(self.ledger):
-            self.ledger.advance(bond.name, self.batch)
-        return bond.head
-
-
 def _counts(ledger: object) -> bool:
     return callable(getattr(ledger, "advance", None))
 
 
-def _opened(ledger: Any) -> Any:  # noqa: ANN401
+def _opened(ledger: object) -> object:
     """The ledger, or the one at a path."""
     if isinstance(ledger, str | os.PathLike):
         from privlearn.ledger import Ledger
@@ -166,36 +153,31 @@ def _opened(ledger: Any) -> Any:  # noqa: ANN401
     return ledger
 
 
-def _place(ledger: Any) -> str | None:  # noqa: ANN401
+def _place(ledger: object) -> str | None:
     """Where a ledger lies, if it is a file."""
     where = ledger if isinstance(ledger, str | os.PathLike) else getattr(ledger, "path", None)
     return None if where is None else os.path.realpath(os.fspath(where))
 
 
-def _same_ledger(first: Any, second: Any) -> bool:  # noqa: ANN401
-    if first is second:
-        return True
+def _same_ledger(first: object, second: object) -> bool:
+    """One file; other ledgers are the same where they are the very same."""
     return _place(first) is not None and _place(first) == _place(second)
 
 
-def _same_seed(first: Any, second: Any) -> bool:  # noqa: ANN401
-    """The same number, or the very same generator."""
-    if first is second:
-        return True
+def _same_seed(first: object, second: object) -> bool:
+    """The same number; generators are the same where they are the very same."""
     numbers = isinstance(first, int | np.integer) and isinstance(second, int | np.integer)
-    return numbers and int(first) == int(second)
+    return numbers and first == second
 
 
-def _equal(first: Any, second: Any) -> bool:  # noqa: ANN401
-    if first is second:
-        return True
+def _equal(first: object, second: object) -> bool:
     try:
         return bool(np.all(_plain(first) == _plain(second)))
     except (TypeError, ValueError):
         return False
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401
+def _plain(value: object) -> object:
     """Something that `==` compares as a whole."""
     if isinstance(value, tuple | list):
         return tuple(_plain(one) for one in value)

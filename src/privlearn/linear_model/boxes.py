@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from privlearn._core.problem import numbers_in
 from privlearn._objective.penalties import Penalty
@@ -14,13 +14,11 @@ from privlearn.linear_model.weights import LARGEST
 
 __all__ = ["in_a_box"]
 
+Sides = tuple[ArrayLike, ArrayLike]  # low and high
+
 
 def in_a_box(
-    penalty: Penalty,
-    n_features: int,
-    *,
-    coef_bounds: Any = None,  # noqa: ANN401 (a pair of array-likes)
-    positive: bool = False,
+    penalty: Penalty, n_features: int, coef_bounds: Sides | None, positive: bool = False
 ) -> Penalty:
     """The same penalty with coefficients between the declared limits.
 
@@ -42,12 +40,11 @@ def in_a_box(
     return replace(penalty, low=tuple(low.tolist()), high=tuple(high.tolist()))
 
 
-def _sides(pair: Any, n_features: int) -> list[np.ndarray]:  # noqa: ANN401
+def _sides(pair: Sides, n_features: int) -> list[np.ndarray]:
     try:
         sides = [numbers_in(side) for side in pair]
-        if len(sides) != 2 or any(np.isnan(side).any() for side in sides):
-            raise ValueError
-        if any((np.abs(side[np.isfinite(side)]) > LARGEST).any() for side in sides):
+        sizes = [np.abs(side[~np.isinf(side)]) for side in sides]
+        if len(sides) != 2 or not all((size <= LARGEST).all() for size in sizes):  # NaN is not
             raise ValueError
         return [np.broadcast_to(side, (n_features,)) for side in sides]
     except (TypeError, ValueError):

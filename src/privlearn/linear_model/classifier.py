@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ from sklearn.base import ClassifierMixin
 
 from privlearn._core.docstrings import documented
 from privlearn._core.plan import Plan
-from privlearn._core.problem import Adjacency
-from privlearn._data.bounded import Table, validate
+from privlearn._core.problem import Problem
+from privlearn._data.bounded import Table, read_table
 from privlearn._data.labels import declared_classes, encode_labels
 from privlearn.linear_model.base import PrivateEstimator
 from privlearn.linear_model.scoring import accuracy
@@ -51,7 +52,7 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
         *,
         n_features: int,
         n_classes: int = 2,
-        sample_epsilon: Any = None,  # noqa: ANN401
+        sample_epsilon: object = None,
     ) -> Plan:
         """What a fit would release and cost, before any data.
 
@@ -65,7 +66,7 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
         return self._planned(n, n_features, len(labels), sample_epsilon)
 
     @documented
-    def decision_function(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
+    def decision_function(self, X: object) -> NDArray[np.float64]:
         """Scores: one per row for two classes, one per row and class for more.
 
         Returns
@@ -77,7 +78,7 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     @documented
-    def predict(self, X: Any) -> NDArray[Any]:  # noqa: ANN401
+    def predict(self, X: object) -> NDArray[Any]:
         """Predict labels.
 
         Returns
@@ -90,7 +91,7 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
         return np.asarray(self.classes_[best])
 
     @documented
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # noqa: ANN401
+    def score(self, X: object, y: object, sample_weight: object = None) -> float:
         """Share of labels that are predicted; labels are compared by value.
 
         It looks at the data without noise, so what it returns is not covered by the certificate.
@@ -102,26 +103,23 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
         """
         return accuracy(self.predict(X), y, self.classes_, sample_weight)
 
-    def _read(self, X: Any, y: Any, labels: Any = None) -> Table:  # noqa: ANN401
-        if y is not None:
-            declared = self.classes if labels is None else labels
-            self.classes_ = declared_classes(declared, y, self.on_invalid)
-        public = Adjacency(self.adjacency).n_is_public
-        table = validate(
-            self, X, y, n_is_public=public, on_invalid=self.on_invalid, encode=self._encode
-        )
-        return replace(table, classes=self.classes_)
+    def _read(self, X: object, y: object, labels: object = None, *, reset: bool = True) -> Table:
+        encode = partial(self._encode, self.classes if labels is None else labels)
+        return read_table(self, X, y, reset=reset, encode=encode)
 
-    def _encode(self, y: Any) -> NDArray[np.float64]:  # noqa: ANN401
+    def _encode(self, declared: object, y: object) -> NDArray[np.float64]:
         """-1 and 1 for two classes, positions for more."""
+        self.classes_ = declared_classes(declared, y, self.on_invalid)
         codes = encode_labels(y, self.classes_, self.on_invalid)
         return 2.0 * codes - 1.0 if len(self.classes_) == 2 else codes
 
-    def _assumed(self) -> tuple[str, ...]:
+    def _problem(self, n: int | None, n_features: int, n_classes: int) -> Problem:
+        assumed = "classes was chosen without looking at the data"
         if isinstance(self.classes, str):
-            return ("the set of class labels in y is public",)
-        return ("classes was chosen without looking at the data",)
+            assumed = "the set of class labels in y is public"
+        return replace(super()._problem(n, n_features, n_classes), assumed=(assumed,))
 
     def _publish(self, solution: Solution) -> None:
-        self.coef_ = solution.coef
-        self.intercept_ = solution.intercept
+        self.coef_, self.intercept_ = solution.coef, solution.intercept
+        if solution.clip_bounds is not None:
+            self._clip_bounds = solution.clip_bounds

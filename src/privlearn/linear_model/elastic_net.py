@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
-from typing import Any, ClassVar
-
-from sklearn.utils._param_validation import Interval
+from typing import Any
 
 from privlearn._core.docstrings import documented
-from privlearn._objective.losses import Loss, Squared
 from privlearn._objective.penalties import Penalty
-from privlearn.linear_model.boxes import in_a_box
 from privlearn.linear_model.regressor import PrivateLinearRegressor
 from privlearn.linear_model.weights import weight
 
@@ -58,17 +53,6 @@ class ElasticNet(PrivateLinearRegressor):
     positive: bool = False
     coef_bounds: Any = None  # a pair of array-likes
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PrivateLinearRegressor._parameter_constraints,
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "l1_ratio": [Interval(Real, 0, 1, closed="both")],
-        "positive": ["boolean"],
-    }
-
-    def _loss(self, n_classes: int) -> Loss:
-        return Squared()
-
-    def _penalty(self, n_features: int) -> Penalty:
+    def _penalty(self) -> Penalty:
         alpha, share = weight("alpha", self.alpha), weight("l1_ratio", self.l1_ratio)
-        elastic = Penalty(l1=alpha * share, l2=alpha * (1.0 - share), per_row=True)
-        return in_a_box(elastic, n_features, coef_bounds=self.coef_bounds, positive=self.positive)
+        return Penalty(l1=alpha * share, l2=alpha * (1.0 - share), per_row=True)

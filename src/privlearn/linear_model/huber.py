@@ -11,7 +11,6 @@ from sklearn.utils._param_validation import Interval
 from privlearn._core.docstrings import documented
 from privlearn._objective.losses import Huber, Loss
 from privlearn._objective.penalties import Penalty
-from privlearn.linear_model.boxes import in_a_box
 from privlearn.linear_model.regressor import PrivateLinearRegressor
 from privlearn.linear_model.streaming import StreamingMixin
 from privlearn.linear_model.weights import weight
@@ -59,13 +58,10 @@ class HuberRegressor(StreamingMixin, PrivateLinearRegressor):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PrivateLinearRegressor._parameter_constraints,
         "epsilon_huber": [Interval(Real, 1.0, None, closed="neither")],
-        "alpha": [Interval(Real, 0, None, closed="left")],
     }
 
     def _loss(self, n_classes: int) -> Loss:
         return Huber(weight("epsilon_huber", self.epsilon_huber))
 
-    def _penalty(self, n_features: int) -> Penalty:
-        return in_a_box(
-            Penalty(l2=weight("alpha", self.alpha)), n_features, coef_bounds=self.coef_bounds
-        )
+    def _penalty(self) -> Penalty:
+        return Penalty(l2=weight("alpha", self.alpha))

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from privlearn._core.docstrings import documented
-from privlearn._objective.losses import Loss, Squared
-from privlearn._objective.penalties import Penalty
-from privlearn.linear_model.boxes import in_a_box
 from privlearn.linear_model.regressor import PrivateLinearRegressor
 
 __all__ = ["LinearRegression"]
@@ -47,14 +44,3 @@ class LinearRegression(PrivateLinearRegressor):
 
     positive: bool = False
     coef_bounds: Any = None  # a pair of array-likes
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PrivateLinearRegressor._parameter_constraints,
-        "positive": ["boolean"],
-    }
-
-    def _loss(self, n_classes: int) -> Loss:
-        return Squared()
-
-    def _penalty(self, n_features: int) -> Penalty:
-        return in_a_box(Penalty(), n_features, coef_bounds=self.coef_bounds, positive=self.positive)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, ClassVar
 
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from privlearn._core.docstrings import documented
 from privlearn._objective.losses import Hinge, Loss, SquaredHinge
 from privlearn._objective.penalties import Penalty
-from privlearn.linear_model.boxes import in_a_box
 from privlearn.linear_model.classifier import PrivateLinearClassifier
 from privlearn.linear_model.streaming import StreamingMixin
 from privlearn.linear_model.weights import inverse_weight
@@ -62,13 +60,11 @@ class LinearSVC(StreamingMixin, PrivateLinearClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PrivateLinearClassifier._parameter_constraints,
-        "C": [Interval(Real, 0, None, closed="right")],
         "loss": [StrOptions(set(LOSS_CALLED))],
     }
 
     def _loss(self, n_classes: int) -> Loss:
         return LOSS_CALLED[self.loss](1 if n_classes == 2 else n_classes)
 
-    def _penalty(self, n_features: int) -> Penalty:
-        ridge = Penalty(l2=inverse_weight("C", self.C))
-        return in_a_box(ridge, n_features, coef_bounds=self.coef_bounds)
+    def _penalty(self) -> Penalty:
+        return Penalty(l2=inverse_weight("C", self.C))

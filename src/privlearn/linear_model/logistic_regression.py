@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
-from typing import Any, ClassVar
-
-from sklearn.utils._param_validation import Interval
+from typing import Any
 
 from privlearn._core.docstrings import documented
 from privlearn._objective.losses import Logistic, Loss, Softmax
 from privlearn._objective.penalties import Penalty
-from privlearn.linear_model.boxes import in_a_box
 from privlearn.linear_model.classifier import PrivateLinearClassifier
 from privlearn.linear_model.probabilities import ProbabilityMixin
 from privlearn.linear_model.streaming import StreamingMixin
@@ -53,16 +49,9 @@ class LogisticRegression(StreamingMixin, ProbabilityMixin, PrivateLinearClassifi
     l1_ratio: float = 0.0
     coef_bounds: Any = None  # a pair of array-likes
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PrivateLinearClassifier._parameter_constraints,
-        "C": [Interval(Real, 0, None, closed="right")],
-        "l1_ratio": [Interval(Real, 0, 1, closed="both")],
-    }
-
     def _loss(self, n_classes: int) -> Loss:
         return Logistic() if n_classes == 2 else Softmax(n_classes)
 
-    def _penalty(self, n_features: int) -> Penalty:
+    def _penalty(self) -> Penalty:
         whole, share = inverse_weight("C", self.C), weight("l1_ratio", self.l1_ratio)
-        elastic = Penalty(l1=whole * share, l2=whole * (1.0 - share))
-        return in_a_box(elastic, n_features, coef_bounds=self.coef_bounds)
+        return Penalty(l1=whole * share, l2=whole * (1.0 - share))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, log_softmax, softmax
@@ -17,7 +15,7 @@ class ProbabilityMixin:
     """Adds `predict_proba` and `predict_log_proba` to a classifier whose scores are log-odds."""
 
     @documented
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
+    def predict_proba(self, X: object) -> NDArray[np.float64]:
         """Probability of each class.
 
         Returns
@@ -31,7 +29,7 @@ class ProbabilityMixin:
         return np.asarray(softmax(scores, axis=1))
 
     @documented
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
+    def predict_log_proba(self, X: object) -> NDArray[np.float64]:
         """Logarithm of the probability of each class.
 
         Returns

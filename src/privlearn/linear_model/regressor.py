@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from privlearn._core.docstrings import documented
-from privlearn._core.problem import Adjacency
-from privlearn._data.bounded import Table, validate
+from privlearn._data.bounded import Table, read_table
+from privlearn._objective.losses import Loss, Squared
 from privlearn.linear_model.base import PrivateEstimator
 from privlearn.linear_model.scoring import r_squared
 from privlearn.solvers import Solution
@@ -21,7 +20,7 @@ __all__ = ["PrivateLinearRegressor"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PrivateLinearRegressor(RegressorMixin, PrivateEstimator):
-    """Base of linear regressors; subclasses name loss and penalty.
+    """Base of linear regressors; subclasses name the penalty, and the loss if it is no square.
 
     Attributes
     ----------
@@ -34,7 +33,7 @@ class PrivateLinearRegressor(RegressorMixin, PrivateEstimator):
     bounds_y: tuple[float, float] | None = None
 
     @documented
-    def predict(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401
+    def predict(self, X: object) -> NDArray[np.float64]:
         """Predict the target.
 
         Nothing is clipped where bounds were declared. A model that was learned on clipped rows, to
@@ -45,12 +44,11 @@ class PrivateLinearRegressor(RegressorMixin, PrivateEstimator):
         array of shape (n_samples,)
             Predicted targets.
         """
-        scores = self._scores(X)
-        reach = getattr(self, "_clip_bounds", None)
-        return scores if reach is None or reach.target is None else np.clip(scores, *reach.target)
+        scores, clip = self._scores(X), getattr(self, "_clip_bounds", None)
+        return scores if clip is None or clip.target is None else np.clip(scores, *clip.target)
 
     @documented
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # noqa: ANN401
+    def score(self, X: object, y: object, sample_weight: object = None) -> float:
         """Coefficient of determination of the predictions: 1 is perfect.
 
         It looks at the data without noise, so what it returns is not covered by the certificate.
@@ -65,16 +63,19 @@ class PrivateLinearRegressor(RegressorMixin, PrivateEstimator):
     @property
     def bounds_y_(self) -> tuple[float, float]:
         """Ends to which predictions are clipped; only where they were estimated."""
-        reach = getattr(self, "_clip_bounds", None)
-        if reach is None or reach.target is None:
+        clip = getattr(self, "_clip_bounds", None)
+        if clip is None or clip.target is None:
             raise AttributeError("bounds_y_ is only there after a fit that estimated it privately")
-        low, high = reach.target
-        return low, high
+        return clip.target
 
-    def _read(self, X: Any, y: Any, labels: Any = None) -> Table:  # noqa: ANN401
-        public = Adjacency(self.adjacency).n_is_public
-        return validate(self, X, y, n_is_public=public, on_invalid=self.on_invalid)
+    def _loss(self, n_classes: int) -> Loss:
+        return Squared()
+
+    def _read(self, X: object, y: object, labels: object = None, *, reset: bool = True) -> Table:
+        return read_table(self, X, y, reset=reset)
 
     def _publish(self, solution: Solution) -> None:
+        if solution.clip_bounds is not None:
+            self._clip_bounds = solution.clip_bounds
         self.coef_ = solution.coef[0]
         self.intercept_ = float(solution.intercept[0])

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
-from typing import Any, ClassVar
-
-from sklearn.utils._param_validation import Interval
+from typing import Any
 
 from privlearn._core.docstrings import documented
-from privlearn._objective.losses import Loss, Squared
 from privlearn._objective.penalties import Penalty
-from privlearn.linear_model.boxes import in_a_box
 from privlearn.linear_model.regressor import PrivateLinearRegressor
 from privlearn.linear_model.weights import weight
 
@@ -50,15 +45,5 @@ class Ridge(PrivateLinearRegressor):
     positive: bool = False
     coef_bounds: Any = None  # a pair of array-likes
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PrivateLinearRegressor._parameter_constraints,
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "positive": ["boolean"],
-    }
-
-    def _loss(self, n_classes: int) -> Loss:
-        return Squared()
-
-    def _penalty(self, n_features: int) -> Penalty:
-        ridge = Penalty(l2=weight("alpha", self.alpha))
-        return in_a_box(ridge, n_features, coef_bounds=self.coef_bounds, positive=self.positive)
+    def _penalty(self) -> Penalty:
+        return Penalty(l2=weight("alpha", self.alpha))

@@ -19,7 +19,7 @@ __all__ = ["fill", "plain_values"]
 
 def plain_values(model: PrivateEstimator) -> dict[str, Any]:
     """All that a fit published, as numbers, texts, lists and dictionaries."""
-    clip = getattr(model, "_clip_bounds", None)
+    clip = getattr(model, "_clip_bounds", Bounds(None, None, None, None))
     classes = getattr(model, "classes_", None)
     names = getattr(model, "feature_names_in_", None)
     return {
@@ -29,11 +29,9 @@ def plain_values(model: PrivateEstimator) -> dict[str, Any]:
         "intercept": np.atleast_1d(model.intercept_).tolist(),
         "classes": None if classes is None else np.asarray(classes).tolist(),
         "feature_names": None if names is None else [str(name) for name in names],
-        "clip_X": None
-        if clip is None or clip.low is None
-        else [clip.low.tolist(), clip.high.tolist()],
-        "clip_y": None if clip is None or clip.target is None else list(clip.target),
-        "clip_norm": None if clip is None else clip.row_norm,
+        "clip_X": None if clip.low is None else np.array([clip.low, clip.high]).tolist(),
+        "clip_y": None if clip.target is None else list(clip.target),
+        "clip_norm": clip.row_norm,
         "certificate": model.privacy_.to_dict(),
     }
 
@@ -53,8 +51,7 @@ def fill(model: PrivateEstimator, content: Mapping[str, Any]) -> None:
     if content.get("feature_names") is not None:
         model.feature_names_in_ = np.array(content["feature_names"], dtype=object)
     model.n_features_in_ = coef.shape[1]
-    model._publish(Solution(coef, intercept))
-    model._keep_clip_bounds(_clip(content))
+    model._publish(Solution(coef, intercept, clip_bounds=_clip(content)))
     if content.get("certificate"):
         model.privacy_ = Certificate.from_dict(content["certificate"])
 
@@ -76,4 +73,4 @@ def _clip(content: Mapping[str, Any]) -> Bounds | None:
     if box is None and target is None and norm is None:
         return None
     low, high = (None, None) if box is None else (np.array(side, dtype=float) for side in box)
-    return Bounds(low, high, None if target is None else (target[0], target[1]), norm)
+    return Bounds(low, high, None if target is None else tuple(target), norm)

@@ -16,7 +16,7 @@ __all__ = ["accuracy", "r_squared"]
 Array = NDArray[np.float64]
 
 
-def r_squared(predicted: Array, y: Any, sample_weight: Any) -> float:  # noqa: ANN401
+def r_squared(predicted: Array, y: object, sample_weight: object) -> float:
     """Coefficient of determination, as scikit-learn defines it."""
     from sklearn.metrics import r2_score
 
@@ -26,7 +26,9 @@ def r_squared(predicted: Array, y: Any, sample_weight: Any) -> float:  # noqa: A
     return float(r2_score(target, predicted, sample_weight=weight))
 
 
-def accuracy(predicted: NDArray[Any], y: Any, classes: Any, sample_weight: Any) -> float:  # noqa: ANN401
+def accuracy(
+    predicted: NDArray[Any], y: object, classes: NDArray[Any], sample_weight: object
+) -> float:
     """Share of labels that were predicted; labels are compared by value."""
     from sklearn.metrics import accuracy_score
 
@@ -35,7 +37,7 @@ def accuracy(predicted: NDArray[Any], y: Any, classes: Any, sample_weight: Any) 
     return float(accuracy_score(target, found, sample_weight=weight))
 
 
-def _as_long(predicted: Array, target: Array, sample_weight: Any) -> Array | None:  # noqa: ANN401
+def _as_long(predicted: Array, target: Array, sample_weight: object) -> Array | None:
     """Weights as numbers, where there are some; everything must be one per row."""
     weight = None if sample_weight is None else target_numbers(sample_weight, what="sample_weight")
     lengths = {len(predicted), len(target)} | ({len(weight)} if weight is not None else set())

@@ -12,11 +12,11 @@ import numpy as np
 
 from privlearn._core.calibration import calibrate
 from privlearn._core.docstrings import documented
-from privlearn._core.problem import Budget
+from privlearn._core.problem import Budget, Problem
 from privlearn._core.releaser import charge_and_open
-from privlearn._data.bounded import Table, bound, read_features
+from privlearn._data.bounded import Table, bound
 from privlearn.exceptions import MissingFactError, UnsupportedCombinationError
-from privlearn.linear_model.atomic import blank, demand_finite, publish
+from privlearn.linear_model.atomic import blank, demand_finite
 from privlearn.linear_model.base import PrivateEstimator, budget_of
 from privlearn.linear_model.bond import Bond
 from privlearn.solvers import OnePassSGD, check_supported
@@ -26,6 +26,7 @@ from privlearn.solvers.one_pass.stream import Stream
 __all__ = ["StreamingMixin"]
 
 SEEDS_APART = 2**32
+OF_THE_FIRST_BATCH = ("classes_", "n_features_in_", "feature_names_in_")  # kept by the others
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -35,7 +36,7 @@ class StreamingMixin(PrivateEstimator):
     _stream: Stream = field(init=False)  # only in the middle of a stream
 
     @documented
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:  # noqa: ANN401
+    def partial_fit(self, X: object, y: object, classes: object = None) -> Self:
         """Learn from the next rows of a stream, and forget them.
 
         The first call plans and charges for the whole stream: nobody may come twice in it, so all
@@ -78,46 +79,37 @@ class StreamingMixin(PrivateEstimator):
         solver = work._streaming_solver()
         if before is not None:
             work.__dict__.update(before.bond.learned)
-            read_features(
-                work,
-                X,
-                reset=False,
-                n_is_public=self._n_is_public(),
-                on_invalid=self.on_invalid,
-            )
-        table = work._read(X, y, work._labels_of_stream(classes, before))
+        labels = work._labels_of_stream(classes, before)
+        table = work._read(X, y, labels, reset=before is None)
         stream, budget = work._planned_stream(solver, table, before)
         stream.rehearse(table, budget)
-        bond = stream.bond if stream.bond is not None else Bond.of(self, _learned(work))
-        work._stream = stream.bound_to(bond)
-        for rows in work._batches(table, stream):
+        learned = {name: vars(work)[name] for name in OF_THE_FIRST_BATCH if name in vars(work)}
+        work._stream = replace(stream, bond=stream.bond or Bond.of(self, learned))
+        for rows in _batches(table, stream.problem):
             work._take_batch(rows, budget, self)
         solution = work._stream.solution()
         demand_finite(coef_=solution.coef, intercept_=solution.intercept)
         work._publish(solution)
-        publish(self, work)
+        self.__dict__ = work.__dict__
         return self
 
     def _stream_so_far(self) -> Stream | None:
         """The stream that this very model is in the middle of, unchanged; None starts another."""
         before: Stream | None = getattr(self, "_stream", None)
-        if before is None:
-            return None
-        assert before.bond is not None
-        before.bond.demand_owner(self)
-        before.bond.demand_same(self)
+        if before is not None:
+            before.bond.demand_owner(self)
+            before.bond.demand_same(self)
         return before
 
     def _take_batch(self, rows: Table, budget: Budget, owner: StreamingMixin) -> None:
         """Count a batch, durably, then release it, then step. One that fails is not repeated."""
-        stream = self._stream
-        assert stream.bond is not None
-        batch = stream.bond.next_batch()
-        account = stream.bond.account(owner, stream, batch)
-        seed = self._seed_of(batch)
+        stream, bond = self._stream, self._stream.bond
+        batch = bond.batches
+        bond.batches += 1  # no other batch will have this number, whatever fails from here on
+        account, seed = bond.account(owner, stream, batch), self._seed_of(batch)
         charged = {"ledger": account, "dataset": self.dataset}
         with charge_and_open(stream.plan, budget, random_state=seed, **charged) as release:
-            stream.bond.paid(owner, stream)
+            bond.paid(owner, stream)
             self._stream = stream.advanced(bound(rows, stream.problem), release)
         self.privacy_ = release.certificate()
 
@@ -130,7 +122,7 @@ class StreamingMixin(PrivateEstimator):
             )
         return solver
 
-    def _labels_of_stream(self, classes: Any, before: Stream | None) -> Any:  # noqa: ANN401
+    def _labels_of_stream(self, classes: object, before: Stream | None) -> object:
         """The labels of the whole stream, declared: a batch may lack some."""
         own = getattr(self, "classes", None)
         if own is None:
@@ -148,20 +140,27 @@ class StreamingMixin(PrivateEstimator):
     def _planned_stream(
         self, solver: OnePassSGD, table: Table, before: Stream | None
     ) -> tuple[Stream, Budget]:
-        """The stream so far, or a new one; nothing may change on the way."""
+        """The stream so far, or a new one; nothing may change on the way.
+
+        A batch's sum is divided by the size that was given, or by the rows of the first call.
+        """
         n, n_features = table.X.shape
-        size = before.problem.n if before is not None else self._size_of_batch(solver, n)
         problem = self._problem(n, n_features, len(getattr(self, "classes_", ())))
-        problem = replace(problem, n=size)
+        size = problem.n if solver.batch_size is None else solver.batch_size
+        if size is None:
+            raise MissingFactError(
+                f"batch_size is missing, but with adjacency={self.adjacency!r} the number of rows "
+                "of a batch is private; pass solver=OnePassSGD(batch_size=...), about what will "
+                "come in a call"
+            )
+        problem = replace(problem, n=size if before is None else before.problem.n)
         budget = budget_of(self.epsilon, self.delta)
         check_supported(solver, problem)
         settings = Stream.configured(solver, problem, budget)
         plan = calibrate(partial(Stream.planned, problem, settings), budget)
         if before is None:
-            sparse = not isinstance(table.X, np.ndarray)
-            return Stream(
-                problem, settings, plan, Scaling.for_gradients(problem, sparse=sparse)
-            ), budget
+            scaling = Scaling.for_gradients(problem, sparse=not isinstance(table.X, np.ndarray))
+            return Stream(problem, settings, plan, scaling), budget
         same = before.plan == plan and before.settings == settings
         if not (same and before.problem.same_as(problem)):
             raise ValueError(
@@ -170,29 +169,6 @@ class StreamingMixin(PrivateEstimator):
             )
         return before, budget
 
-    def _size_of_batch(self, solver: OnePassSGD, n: int) -> int:
-        """What a batch's sum is divided by: given, or the rows of the first call."""
-        if solver.batch_size is not None:
-            return int(solver.batch_size)
-        if not self._n_is_public():
-            raise MissingFactError(
-                f"batch_size is missing, but with adjacency={self.adjacency!r} the number of rows "
-                "of a batch is private; pass solver=OnePassSGD(batch_size=...), about what will "
-                "come in a call"
-            )
-        return n
-
-    def _batches(self, table: Table, stream: Stream) -> Iterator[Table]:
-        """Rows in the order of their arrival, at most a batch at a time.
-
-        Where their number is private all are one batch: how many there are would tell.
-        """
-        n, size = table.n, stream.problem.n or 1
-        parts = -(-n // size) if self._n_is_public() else 1
-        cuts = [k * n // parts for k in range(parts + 1)]
-        for first, last in pairwise(cuts):
-            yield replace(table, X=table.X[first:last], y=table.y[first:last])
-
     def _seed_of(self, batch: int) -> Any:  # noqa: ANN401
         """A seed of its own for every batch, where a run is to be reproducible."""
         if isinstance(self.random_state, int | np.integer):
@@ -200,7 +176,12 @@ class StreamingMixin(PrivateEstimator):
         return self.random_state
 
 
-def _learned(model: PrivateEstimator) -> dict[str, Any]:
-    """What reading the first batch has told: labels, number and names of features."""
-    names = ("classes_", "n_features_in_", "feature_names_in_")
-    return {name: vars(model)[name] for name in names if name in vars(model)}
+def _batches(table: Table, problem: Problem) -> Iterator[Table]:
+    """Rows in the order of their arrival, at most a batch at a time.
+
+    Where their number is private all are one batch: how many there are would tell.
+    """
+    n = len(table.y)
+    parts = -(-n // (problem.n or 1)) if problem.adjacency.n_is_public else 1
+    for first, last in pairwise(k * n // parts for k in range(parts + 1)):
+        yield replace(table, X=table.X[first:last], y=table.y[first:last])

@@ -7,18 +7,18 @@ from numbers import Real
 
 import numpy as np
 
-__all__ = ["inverse_weight", "number", "weight"]
+__all__ = ["inverse_weight", "weight"]
 
 LEAST, LARGEST = 1e-100, 1e100
 
 
-def number(name: str, value: object) -> float:
-    """A number of ordinary size, 0 included, as a float, or a refusal.
+def weight(name: str, value: object) -> float:
+    """A penalty's weight, 0 or a number above it of ordinary size, as a float; or a refusal.
 
     Examples
     --------
     >>> from fractions import Fraction
-    >>> number("alpha", Fraction(1, 2))
+    >>> weight("alpha", Fraction(1, 2))
     0.5
     """
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
@@ -32,12 +32,6 @@ def number(name: str, value: object) -> float:
             f"{name}={found:g}, but 0 or a number of size {LEAST:g} to {LARGEST:g} is needed: "
             "smaller or larger ones overflow on the way"
         )
-    return found
-
-
-def weight(name: str, value: object) -> float:
-    """A penalty's weight, 0 or more."""
-    found = number(name, value)
     if found < 0.0:
         raise ValueError(f"{name}={found:g}, but a number of at least 0 is needed")
     return found

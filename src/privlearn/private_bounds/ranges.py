@@ -93,24 +93,17 @@ def coarse_range(counts: Array, noise: float, rows: int | None = None) -> Coarse
     (low, low_inner), (high_inner, high) = _ends_of_powers(first), _ends_of_powers(last)
     unseen = low == high
     far = np.where(unseen, UNKNOWN, np.maximum(-low, high))
-    around = unseen | ~_covered(counts, first, last, rows)
+    around = unseen
+    if rows is not None:
+        place = np.arange(SIGNED_BINS)
+        between = (place >= first[:, None]) & (place <= last[:, None])
+        around = unseen | (np.sum(counts * between, axis=1) <= COVERED * rows)
     return CoarseRange(
         np.where(around, -far, low),
         np.where(around, far, high),
         np.where(unseen, -far, np.where(around, -far / 2.0, low_inner)),
         np.where(unseen, far, np.where(around, far / 2.0, high_inner)),
     )
-
-
-def _covered(
-    counts: Array, first: NDArray[np.int64], last: NDArray[np.int64], rows: int | None
-) -> NDArray[np.bool_]:
-    """Whether bins between the ends hold most rows."""
-    if rows is None:
-        return np.full(len(counts), True)
-    place = np.arange(counts.shape[1])
-    inside = (place >= first[:, None]) & (place <= last[:, None])
-    return np.sum(counts * inside, axis=1) > COVERED * rows
 
 
 def _ends_of_powers(bins: NDArray[np.int64]) -> tuple[Array, Array]:
@@ -141,8 +134,7 @@ def _significant_bins(
     A bin, or a window of several, that stands out among all is significant; next to it a window
     needs less, for values rarely leave gaps. Where nothing stands out it is `otherwise`.
     """
-    comparisons = counts.size * 2 * len(windows)
-    sure = significance(comparisons) * noise
+    sure = significance(counts.size * 2 * len(windows)) * noise
     levels, end = (sure, NEXT_TO_SURE * noise), counts.shape[1] - 1
     first = _outermost(counts, levels, windows, otherwise[0])
     last = end - _outermost(counts[:, ::-1], levels, windows, end - otherwise[1])

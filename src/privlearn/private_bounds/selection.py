@@ -7,6 +7,7 @@ which doubles the noise: with hundreds of columns many features without it are b
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from privlearn._core.mechanisms import GUMBEL
 from privlearn._core.plan import LINF, Release
 from privlearn._core.problem import Adjacency, Budget, Problem
 from privlearn._core.releaser import Releaser
-from privlearn._data.bounded import BoundedData, Table
+from privlearn._data.bounded import BoundedData
 from privlearn._objective.losses import Target
 from privlearn.solvers._common.noisy_top_k import Correlations, row_clip, select_another
 from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
@@ -39,18 +40,15 @@ def number_to_keep(problem: Problem, budget: Budget) -> int | None:
 
 def relevance_release(keep: int, n_features: int, adjacency: Adjacency) -> Release:
     """Rounds of a noisy maximum; a row moves every score by at most the clip."""
-    clip = row_clip(adjacency)
-    return Release(RELEVANCE, (n_features,), clip, LINF, GUMBEL, count=keep)
+    return Release(RELEVANCE, (n_features,), row_clip(adjacency), LINF, GUMBEL, count=keep)
 
 
 def most_relevant(data: BoundedData, keep: int, release: Releaser) -> NDArray[np.int64]:
     """The features whose ranks follow the target's most, after noise; in their own order."""
-    adjacency = release.plan.adjacency
-    relevance = np.abs(Correlations(data, adjacency).with_target())
-    chosen = list[int]()
+    adjacency, chosen = release.plan.adjacency, list[int]()
+    relevance, clip = np.abs(Correlations(data, adjacency).with_target()), row_clip(adjacency)
     while len(chosen) < keep:
-        another = select_another(RELEVANCE, relevance, chosen, release, row_clip(adjacency))
-        chosen.append(another)
+        chosen.append(select_another(RELEVANCE, relevance, chosen, release, clip))
     return np.sort(np.asarray(chosen, dtype=np.int64))
 
 
@@ -60,8 +58,5 @@ def columns_of(data: BoundedData, chosen: NDArray[np.int64]) -> BoundedData:
     Which rows are invalid is decided before, by all columns.
     """
     table = data.table
-    there = data.present()
-    y = np.where(there, table.y, np.nan) if not table.finite else table.y
-    return BoundedData(
-        Table(table.X[:, chosen], y, table.finite, table.level), data.bounds, data.fit_intercept
-    )
+    y = table.y if table.finite else np.where(data.present(), table.y, np.nan)
+    return replace(data, table=replace(table, X=table.X[:, chosen], y=y))

@@ -20,6 +20,7 @@ from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData, Rows
 from privlearn._objective.losses import Target
 from privlearn.exceptions import PlanViolationError
+from privlearn.private_bounds import selection
 from privlearn.private_bounds.ranges import (
     EVEN_BINS,
     SIGNED_BINS,
@@ -28,13 +29,6 @@ from privlearn.private_bounds.ranges import (
     even_counts,
     refined_range,
     signed_counts,
-)
-from privlearn.private_bounds.selection import SHARE as SELECTION
-from privlearn.private_bounds.selection import (
-    columns_of,
-    most_relevant,
-    number_to_keep,
-    relevance_release,
 )
 from privlearn.solvers import Solution, Solver, Support
 from privlearn.solvers._common.histograms import histogram_release
@@ -65,26 +59,23 @@ def with_private_bounds(
     select : bool
         Whether features may be left out where there are too many to estimate their ranges.
     """
-    can_estimate = budget.delta > 0.0 and not problem.levels
-    wanted = _missing(problem) if solver.support.bounds and can_estimate else ()
+    bounds, wanted = problem.bounds, list[str]()
+    if solver.support.bounds and budget.delta > 0.0 and not problem.levels:
+        if bounds.low is None and bounds.row_norm is None:
+            wanted.append("features")
+        if bounds.target is None and problem.loss.target is Target.NUMBER:
+            wanted.append("target")
     if not wanted:
         return solver
-    keep = number_to_keep(problem, budget) if select and "features" in wanted else None
-    return cast("Solver", WithPrivateBounds(solver, wanted, keep))
-
-
-def _missing(problem: Problem) -> tuple[str, ...]:
-    bounds = problem.bounds
-    features = bounds.low is None and bounds.row_norm is None
-    target = problem.loss.target is Target.NUMBER and bounds.target is None
-    return tuple(what for what, lacks in (("features", features), ("target", target)) if lacks)
+    may_select = select and "features" in wanted
+    keep = selection.number_to_keep(problem, budget) if may_select else None
+    return cast("Solver", WithPrivateBounds(solver, tuple(wanted), keep))
 
 
 class Settings(NamedTuple):
-    """The inner solver's, for bounds that stand in for those to be estimated; budget and shares."""
+    """The inner solver's, for bounds that stand in for those to be estimated; and shares."""
 
     inner: Any
-    budget: Budget
     shares: dict[str, float]
 
 
@@ -125,17 +116,17 @@ class WithPrivateBounds(SolverDefaults):
     def configure(self, problem: Problem, budget: Budget) -> Settings:
         """Settings of the inner solver in the box [-1, 1]."""
         inner = self.inner.configure(self._within(problem, {}), budget)
-        return Settings(inner, budget, _shares(problem, budget))
+        return Settings(inner, _shares(problem, budget))
 
     def _within(self, problem: Problem, ranges: dict[str, Range]) -> Problem:
         """The inner problem with estimated bounds, or with [-1, 1] until they are."""
         size = self.keep or problem.n_features
         bounds = problem.bounds
         if "features" in self.wanted:
-            box = ranges.get("features") or _unit_box(size)
+            box = ranges.get("features") or Range(-np.ones(size), np.ones(size))
             bounds = replace(bounds, low=box.low, high=box.high, estimated=True)
         if "target" in self.wanted:
-            ends = ranges.get("target") or _unit_box(1)
+            ends = ranges.get("target") or Range(-np.ones(1), np.ones(1))
             bounds = replace(bounds, target=(float(ends.low[0]), float(ends.high[0])))
         return replace(problem, n_features=size, bounds=bounds)
 
@@ -154,8 +145,9 @@ class WithPrivateBounds(SolverDefaults):
             for release in _histograms(what, size)
         ]
         if self.keep is not None:
-            chosen = relevance_release(self.keep, problem.n_features, problem.adjacency)
-            estimated.insert(0, (chosen, SELECTION))
+            size, adjacency = problem.n_features, problem.adjacency
+            chosen = selection.relevance_release(self.keep, size, adjacency)
+            estimated.insert(0, (chosen, selection.SHARE))
         return estimated
 
     def solve(
@@ -164,31 +156,25 @@ class WithPrivateBounds(SolverDefaults):
         """Estimate, then fit within what was estimated; predictions will stay within it, too."""
         chosen = np.arange(problem.n_features)
         if self.keep is not None:
-            chosen = most_relevant(data, self.keep, release)
-            data = columns_of(data, chosen)
+            chosen = selection.most_relevant(data, self.keep, release)
+            data = selection.columns_of(data, chosen)
         ranges = {
             what: _ranges(what, len(chosen), problem.n, data, release) for what in self.wanted
         }
         found = self._within(problem, ranges)
-        inner = self.inner.settled(found, settings.inner)
-        self._demand_the_same_plan(found, inner, release.plan)
-        solution = self.inner.solve(found, inner, replace(data, bounds=found.bounds), release)
-        return _in_all_columns(solution, chosen, problem.n_features, ranges)
-
-    def _demand_the_same_plan(self, found: Problem, settings: Any, plan: Plan) -> None:  # noqa: ANN401
-        """What was estimated may not change what is released: the price was paid beforehand."""
-        if self.inner.plan(found, settings, plan.scale).releases != self._own(plan).releases:
+        inner, plan = self.inner.settled(found, settings.inner), release.plan
+        # What was estimated may not change what is released: the price was paid beforehand.
+        if self.inner.plan(found, inner, plan.scale).releases != self._own(plan).releases:
             raise PlanViolationError(
                 "ranges estimated privately changed what is to be released: a solver bug"
             )
+        solution = self.inner.solve(found, inner, replace(data, bounds=found.bounds), release)
+        return _in_all_columns(solution, chosen, problem.n_features, ranges)
 
     def _own(self, plan: Plan) -> Plan:
+        """The part of the plan that is the inner solver's."""
         estimated = 2 * len(self.wanted) + (self.keep is not None)
         return replace(plan, releases=plan.releases[estimated:])
-
-    def settled(self, problem: Problem, settings: Settings) -> Settings:
-        """Nothing is estimated before the bounds."""
-        return settings
 
     def rehearsal(
         self, problem: Problem, settings: Settings, budget: Budget
@@ -218,10 +204,6 @@ class WithPrivateBounds(SolverDefaults):
 
 
 METHOD = "ranges estimated privately from histograms"
-
-
-def _unit_box(size: int) -> Range:
-    return Range(-np.ones(size), np.ones(size))
 
 
 def range_releases(what: str) -> tuple[str, str]:

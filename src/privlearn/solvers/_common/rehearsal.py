@@ -21,7 +21,7 @@ from privlearn._core.certificate import Certificate
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget, Problem
 from privlearn._core.releaser import Releaser
-from privlearn._data.bounded import BoundedData, Table, bound, unwatched
+from privlearn._data.bounded import BoundedData, Table, bound, watch_rows
 from privlearn._data.sparse import zero_is_allowed
 from privlearn._objective.losses import Target
 from privlearn.exceptions import PlanViolationError, PrivacyTestFailedError
@@ -64,7 +64,7 @@ class _Rehearsal(Releaser):
 def once(key: Hashable, run: Callable[[], None]) -> None:
     """Run, unless this process has done so under the same key, compiled or not."""
     while (key, compiler := "numba" in sys.modules) not in _seen:
-        with unwatched():
+        with watch_rows():  # by nobody: made-up rows are nobody's
             run()  # once more where it loads a compiler, with which noise is drawn otherwise
         _seen.add((key, compiler))
 

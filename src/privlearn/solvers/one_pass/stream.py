@@ -56,10 +56,6 @@ class Stream:
         each = replace(gradient, sampling=Arriving(), count=1)
         return replace(whole, releases=(each,), assumptions=(*whole.assumptions, ONCE))
 
-    def bound_to(self, bond: Any) -> Stream:  # noqa: ANN401
-        """The same stream with what it is bound to."""
-        return replace(self, bond=bond)
-
     def advanced(self, data: BoundedData, release: Releaser) -> Stream:
         """The stream after a step along the released gradient of at most `problem.n` rows.
 
