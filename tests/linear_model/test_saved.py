@@ -80,3 +80,14 @@ def test_kernels_say_that_they_cannot():
         fitted.to_dict()
     with pytest.raises(UnsupportedCombinationError, match="pickle"):
         KernelRegressor.from_dict({})
+
+
+@pytest.mark.parametrize(
+    ("classes", "rows"), [(["a"], 1), (["a", "a"], 1), (["a", "b"], 2), (["a", "b", "c"], 1)]
+)
+def test_rows_of_coefficients_that_do_not_fit_the_classes_are_refused(classes, rows):
+    content = {"coef": [[1.0]] * rows, "intercept": [0.0] * rows, "classes": classes}
+    with pytest.raises(ValueError, match=r"two or more labels|one row of coefficients, or"):
+        LogisticRegression.from_dict(content)
+    with pytest.raises(ValueError, match="one row of coefficients, or one for"):
+        LinearRegression.from_dict({"coef": [[1.0]] * 2, "intercept": [0.0] * 2})

@@ -184,11 +184,9 @@ def _parsed_json(path: str | Path, remedy: str) -> object:
 
 def _saved(content: dict[str, Any]) -> SavedModel:
     entries, classes = content["columns"], content["classes"]
-    if classes is not None and not (isinstance(classes, list) and len(set(classes)) >= 2):
+    if not (classes is None or isinstance(classes, list)):
         raise ValueError("classes are two or more labels")
     coef = np.vstack([_coefficients(entry) for entry in entries]).T
-    if len(coef) != (len(classes) if classes is not None and len(classes) > 2 else 1):
-        raise ValueError("there is one row of coefficients per class")
     clips = [pair for entry in entries for pair in _clips(entry)]
     clipped = any("clip" in entry for entry in entries)
     target = content.get("clip_prediction")

@@ -43,11 +43,16 @@ def fill(model: PrivateEstimator, content: Mapping[str, Any]) -> None:
     intercept = np.array(content["intercept"], dtype=np.float64)
     if coef.ndim != 2 or intercept.shape != coef.shape[:1]:
         raise ValueError("a model has a row of coefficients and an intercept for each output")
+    classes = content.get("classes")
+    if classes is not None and len({str(label) for label in classes}) < 2:
+        raise ValueError("classes are two or more labels")
+    if len(coef) != (len(classes) if classes is not None and len(classes) > 2 else 1):
+        raise ValueError("a model has one row of coefficients, or one for each of several classes")
     if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
         raise ValueError("coefficients of a model are finite numbers")
     model.fit_intercept = bool(content.get("fit_intercept", True))
-    if content.get("classes") is not None:
-        model.classes_ = np.array(content["classes"])
+    if classes is not None:
+        model.classes_ = np.array(classes)
     if content.get("feature_names") is not None:
         model.feature_names_in_ = np.array(content["feature_names"], dtype=object)
     model.n_features_in_ = coef.shape[1]
