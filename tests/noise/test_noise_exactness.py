@@ -400,7 +400,7 @@ def test_share_of_refined_draws():
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
 def test_compiled_draws_are_the_same_to_the_last_bit(law):
     """So that the margins proven for `evaluate` hold for compiled draws and skips, too."""
-    from privlearn.noise.compiled import _quantile, write_rounded
+    from privlearn.noise.compiled import _quantile_and_error, write_rounded
     from privlearn.noise.evaluate import approximate_quantiles, round_quantiles
     from privlearn.noise.tables import quantile_table, table_by_piece
 
@@ -410,7 +410,7 @@ def test_compiled_draws_are_the_same_to_the_last_bit(law):
     edges = np.array([0, 1, 2, 3, 2**63 - 1, 2**63, 2**64 - 1, 1 << 10], dtype=np.uint64)
     words = np.concatenate([words, edges])
     values, errors = approximate_quantiles(words, quantile_table(law))
-    found = np.array([_quantile(word, table_by_piece(law)) for word in words])
+    found = np.array([_quantile_and_error(word, table_by_piece(law)) for word in words])
     np.testing.assert_array_equal(found, np.column_stack([values, errors]))
     for scale in (1.0, 2.0**26):
         plain, compiled = np.empty((2, len(words)), dtype=np.int64)

@@ -95,10 +95,10 @@ def check_certificate(content: Values, *, second_opinion: bool = True) -> Checke
     spent = certificate.spent()
     second, reason = _second_opinion(certificate) if second_opinion else (None, "not asked")
     problems = [
-        *_releases(certificate, content),
-        *_levels(certificate, content),
-        *_price(certificate, content, spent),
-        *_opinion(second),
+        *_problems_of_releases(certificate, content),
+        *_problems_of_levels(certificate, content),
+        *_problems_of_price(certificate, content, spent),
+        *_problems_of_opinion(second),
     ]
     return Checked(certificate, tuple(problems), spent, second, reason)
 
@@ -107,7 +107,7 @@ def _near(stated: float, found: float, tolerance: float) -> bool:
     return math.isclose(stated, found, rel_tol=tolerance, abs_tol=0.0)
 
 
-def _releases(certificate: Certificate, content: Values) -> Iterator[str]:
+def _problems_of_releases(certificate: Certificate, content: Values) -> Iterator[str]:
     both = zip(certificate.releases, content["releases"], strict=True)
     for release, (found, stated) in zip(certificate.plan.releases, both, strict=True):
         where = f"release {release.name!r}"
@@ -136,7 +136,7 @@ def _counts(release: Release, stated: Values, where: str) -> Iterator[str]:
         yield f"{where} is made {release.count} times, but its rows are drawn for {paid}"
 
 
-def _levels(certificate: Certificate, content: Values) -> Iterator[str]:
+def _problems_of_levels(certificate: Certificate, content: Values) -> Iterator[str]:
     stated = {}
     for each in content["levels"]:
         numbers = [each.get(key) for key in ("promised", "spent_epsilon")] if each else []
@@ -158,7 +158,7 @@ def _levels(certificate: Certificate, content: Values) -> Iterator[str]:
             yield f"people were promised {level:g}, but what they enter costs {spent:.6g}"
 
 
-def _price(certificate: Certificate, content: Values, spent: float) -> Iterator[str]:
+def _problems_of_price(certificate: Certificate, content: Values, spent: float) -> Iterator[str]:
     # Closed forms are exact; a grid rounds up, by other amounts on other machines.
     exact = is_closed_form(compose(certificate.plan.pairs()).terms)
     tolerance, stated = CLOSED if exact else GRID, content["spent_epsilon"]
@@ -186,7 +186,7 @@ def _second_opinion(certificate: Certificate) -> tuple[Verification | None, str]
         return None, str(error)
 
 
-def _opinion(second: Verification | None) -> Iterator[str]:
+def _problems_of_opinion(second: Verification | None) -> Iterator[str]:
     if second is None:
         return
     if not second.holds:

@@ -18,7 +18,7 @@ from privlearn._core.numerics import MAX_COLUMNS, MAX_ROWS, summation_error
 from privlearn._core.problem import Adjacency, Problem
 from privlearn._core.sampling import FULL, ONE_VISIT, Sampling
 from privlearn.accounting import Composition, Pair, compose
-from privlearn.accounting.shares import beside
+from privlearn.accounting.shares import comparable_costs
 
 __all__ = [
     "BALLOT",
@@ -254,7 +254,7 @@ class Plan:
         """Part of the budget that it takes, of all that a person of its level enters."""
         level = release.level or max(self.levels, default=None)
         met = [other for other in self.releases if other.level in (None, level)]
-        costs, _ = beside([self._charged(other) for other in met])
+        costs, _ = comparable_costs([self._charged(other) for other in met])
         return costs[met.index(release)] / sum(costs)
 
     def split(self, parts: Sequence[tuple[Release, float | None]]) -> Plan:
@@ -282,7 +282,7 @@ class Plan:
             raise ValueError("shares must be above 0 and leave a rest to a release without one")
         at_one = replace(self, scale=1.0)
         ones = [one if share is None else replace(one, weight=1.0) for one, share in parts]
-        costs, power = beside([at_one._charged(one) for one in ones])
+        costs, power = comparable_costs([at_one._charged(one) for one in ones])
         priced = list(zip(ones, costs, (share for _, share in parts), strict=True))
         total = sum(cost for _, cost, share in priced if share is None) / rest
         releases = tuple(

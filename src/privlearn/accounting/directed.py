@@ -153,7 +153,7 @@ class _Sampled:
             losses = np.logaddexp(math.log1p(-self.rate), math.log(self.rate) + ends)
         return (losses[0], losses[1]) if self.leaves else (-losses[1], -losses[0])
 
-    def _exponent(self, gap: Array) -> tuple[Array, Array]:
+    def _unsampled_loss_and_error(self, gap: Array) -> tuple[Array, Array]:
         """x' and a bound on its absolute rounding error."""
         distance = gap if self.leaves else -gap
         if self.lumpy:
@@ -165,7 +165,7 @@ class _Sampled:
 
     def _present(self, gap: Array) -> Dots:
         """q delta_Gauss(x') for x' >= 0."""
-        exponent, slip = self._exponent(gap)
+        exponent, slip = self._unsampled_loss_and_error(gap)
         exponent = np.maximum(exponent, 0.0)
         value = self.rate * gaussian_profile(exponent, self.mu)
         return value, value * self._relative(exponent, slip) + TINY
@@ -173,7 +173,7 @@ class _Sampled:
     def _absent(self, gap: Array) -> Dots:
         """(1 - (1-q) e^l) delta_Gauss(-x') for x' <= 0, zero beyond the end of the support."""
         distance = gap if self.leaves else -gap
-        exponent, slip = self._exponent(gap)
+        exponent, slip = self._unsampled_loss_and_error(gap)
         inside = exponent > -1e100
         exponent = np.where(inside, np.minimum(exponent, 0.0), 0.0)
         slip = np.where(inside, slip, 0.0)

@@ -111,7 +111,7 @@ class _Search:
         """The mass that the grid may leave out on top, for the delta that is expected."""
         return max(1e-300, math.exp(self.log_delta) * self.left_out)
 
-    def profiles(self) -> list[tuple[Profile, int]]:
+    def pairs_on_grid(self) -> list[tuple[Profile, int]]:
         """Put every pair on the grid of this level."""
         below = _MOVED_UP / self.count
         self.tail = self.wanted_tail
@@ -205,7 +205,7 @@ def _one_direction(
     search = _Search(terms, epsilon, lattice)
     best = Evaluation(1.0)
     for _ in range(60):
-        profiles = search.profiles()
+        profiles = search.pairs_on_grid()
         summands = _summands(profiles)
         if search.needs_table(summands):
             table = CumulantTable.of(summands)

@@ -12,10 +12,10 @@ from privlearn.accounting.pairs import (
     SampledGaussian,
 )
 
-__all__ = ["beside", "squared_mu"]
+__all__ = ["comparable_costs", "squared_mu"]
 
 
-def beside(pairs: Sequence[tuple[Pair, int]]) -> tuple[list[float], int]:
+def comparable_costs(pairs: Sequence[tuple[Pair, int]]) -> tuple[list[float], int]:
     """What every pair, used so often, costs beside the others, and how that follows the noise.
 
     Returns
@@ -28,7 +28,7 @@ def beside(pairs: Sequence[tuple[Pair, int]]) -> tuple[list[float], int]:
 
     Examples
     --------
-    >>> beside([(Gaussian(0.5), 4), (Gaussian(2.0), 1)])
+    >>> comparable_costs([(Gaussian(0.5), 4), (Gaussian(2.0), 1)])
     ([1.0, 4.0], 2)
     """
     epsilons = [

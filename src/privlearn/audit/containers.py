@@ -83,13 +83,43 @@ def _sparse_rows(row: Row) -> Iterator[tuple[str, Row]]:
 HUGE = 10**400
 NUMBERS = (np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324, -0.0, 0, 3, True)
 ODD: tuple[Any, ...] = (
-    *NUMBERS, None, "text", "0.5", "nan", b"0.5", HUGE, 2**63, 1 + 2j, (1.0,), date(2000, 1, 1),
-    np.float32(0.1), np.longdouble("1e400"), np.datetime64("2000-01-01"),
-)  # fmt: skip
+    *NUMBERS,
+    None,
+    "text",
+    "0.5",
+    "nan",
+    b"0.5",
+    HUGE,
+    2**63,
+    1 + 2j,
+    (1.0,),
+    date(2000, 1, 1),
+    np.float32(0.1),
+    np.longdouble("1e400"),
+    np.datetime64("2000-01-01"),
+)
 LABELS: tuple[Any, ...] = (
-    0, 1, 1.0, True, np.int64(1), np.nan, None, 7, -1, 0.5, "1", "text", b"1", HUGE, (1,), 1 + 0j,
-    np.datetime64("NaT"), {}, 2**63, np.inf,
-)  # fmt: skip
+    0,
+    1,
+    1.0,
+    True,
+    np.int64(1),
+    np.nan,
+    None,
+    7,
+    -1,
+    0.5,
+    "1",
+    "text",
+    b"1",
+    HUGE,
+    (1,),
+    1 + 0j,
+    np.datetime64("NaT"),
+    {},
+    2**63,
+    np.inf,
+)
 
 
 def _cells(rows: list[Row]) -> list[list[Any]]:

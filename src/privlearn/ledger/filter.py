@@ -23,9 +23,17 @@ from privlearn.ledger.composition_cost import balanced, composed, epsilon_of
 from privlearn.ledger.dominate import dominating_mu, failure_mass
 
 __all__ = [
-    "GAUSSIAN", "NOTHING", "OPEN", "PURE", "WHOLE",
-    "Cost", "Filter", "all_gaussian", "bounded_loss", "kind_of",
-]  # fmt: skip
+    "GAUSSIAN",
+    "NOTHING",
+    "OPEN",
+    "PURE",
+    "WHOLE",
+    "Cost",
+    "Filter",
+    "all_gaussian",
+    "bounded_loss",
+    "kind_of",
+]
 
 GAUSSIAN, PURE, OPEN = "gaussian", "pure", "open"
 WHOLE = 2**50  # parts of the budget: of mu squared, of epsilon, of delta

@@ -56,9 +56,18 @@ class State:
         """As it is written."""
         cap = "" if self.cap is None else json.dumps(astuple(self.cap))
         return (
-            self.id, self.name, self.adjacency, self.kind, json.dumps(self.parents), self.first,
-            self.charges, self.rough, *astuple(self.taken), cap, self.head,
-        )  # fmt: skip
+            self.id,
+            self.name,
+            self.adjacency,
+            self.kind,
+            json.dumps(self.parents),
+            self.first,
+            self.charges,
+            self.rough,
+            *astuple(self.taken),
+            cap,
+            self.head,
+        )
 
 
 @dataclass(frozen=True)
@@ -77,9 +86,15 @@ class Row:
     def values(self) -> tuple[object, ...]:
         """As it is written, without number and head."""
         return (
-            self.time, self.pairs, self.releases, self.privlearn, self.part, *astuple(self.cost),
-            self.reserved, self.stream,
-        )  # fmt: skip
+            self.time,
+            self.pairs,
+            self.releases,
+            self.privlearn,
+            self.part,
+            *astuple(self.cost),
+            self.reserved,
+            self.stream,
+        )
 
 
 def _read_row(values: list[Any]) -> Row:
@@ -91,10 +106,10 @@ def _read_row(values: list[Any]) -> Row:
 
 
 def _read_cost(parts: list[Any]) -> Cost:
-    return Cost(*map(_whole, parts))
+    return Cost(*map(_checked_count, parts))
 
 
-def _whole(value: object) -> int:
+def _checked_count(value: object) -> int:
     if not isinstance(value, int) or value < 0:
         raise ValueError
     return value
@@ -105,10 +120,18 @@ def _read_state(values: list[Any]) -> State:
         raise TypeError
     key, name, adjacency, kind, parents, first, charges, rough, *costs, cap, head = values
     return State(
-        _whole(key), str(name), str(adjacency), str(kind),
-        tuple(map(_whole, json.loads(str(parents)))), str(first), _whole(charges), _whole(rough),
-        _read_cost(costs), _read_cost(json.loads(str(cap))) if cap else None, str(head),
-    )  # fmt: skip
+        _checked_count(key),
+        str(name),
+        str(adjacency),
+        str(kind),
+        tuple(map(_checked_count, json.loads(str(parents)))),
+        str(first),
+        _checked_count(charges),
+        _checked_count(rough),
+        _read_cost(costs),
+        _read_cost(json.loads(str(cap))) if cap else None,
+        str(head),
+    )
 
 
 class Records:
@@ -123,7 +146,7 @@ class Records:
         try:
             self.key = bytes.fromhex(key)
             self._header = (str(epsilon), str(delta))
-            self.sets, self.charges, self.streams = (_whole(count) for count in counts)
+            self.sets, self.charges, self.streams = (_checked_count(count) for count in counts)
             self.budget = Budget(float(epsilon), float(delta))
         except (ValueError, TypeError):
             raise self.damaged("budget or counts cannot be read") from None
@@ -337,7 +360,7 @@ class Records:
         if found is None:
             return None
         try:
-            key, batch = _whole(found[0]), _whole(found[1])
+            key, batch = _checked_count(found[0]), _checked_count(found[1])
         except ValueError:
             raise self.damaged("the counter of a stream cannot be read") from None
         if found[2] != _sealed(self.key, ["stream", stream, key, batch]):

@@ -97,7 +97,7 @@ class Remaining:
         cap = self.cap if self.state.started else self.filter.cap(terms, declared=True)
         return (self.state.taken + self.cost(terms)).within(cap)
 
-    def largest_like(self, plan: Plan) -> float | None:
+    def largest_epsilon_like(self, plan: Plan) -> float | None:
         """Epsilon of the same plan with enough noise; None where none fits."""
 
         def terms_at(scale: float) -> Terms:
@@ -150,7 +150,7 @@ class Remaining:
     def refusal(self, terms: Terms, plan: Plan | None) -> BudgetExceededError:
         """The error for what does not fit, with what would."""
         asked = epsilon_of(compose(terms).terms, self.budget)
-        fits = None if plan is None else _largest_like(self._essence(), _nameless(plan))
+        fits = None if plan is None else _largest_epsilon_like(self._essence(), _nameless(plan))
         numbers = asked, self.left(), fits
         return BudgetExceededError(self._sentence(terms, *numbers), *numbers)
 
@@ -198,8 +198,8 @@ class Remaining:
 
 
 @lru_cache(maxsize=512)
-def _largest_like(remaining: Remaining, plan: Plan) -> float | None:
-    return remaining.largest_like(plan)
+def _largest_epsilon_like(remaining: Remaining, plan: Plan) -> float | None:
+    return remaining.largest_epsilon_like(plan)
 
 
 def _nameless(plan: Plan) -> Plan:

@@ -23,7 +23,7 @@ _ROUNDING = 16 * 2.0**-53  # covers log1p and the division (noise.md, "Skips"), 
 
 
 @jit()
-def _quantile(word, by_piece):
+def _quantile_and_error(word, by_piece):
     """Quantile of the law that is tabulated, and a bound on its error, by Horner's rule."""
     magnitude = word >> _ONE
     upper = np.float64(np.int64(magnitude & _UPPER_BITS))
@@ -48,7 +48,7 @@ def write_rounded(words, by_piece, scale, margin_factor, rounded):
     undecided = np.empty(words.size, np.int64)
     found = 0
     for i in range(words.size):
-        value, error = _quantile(words[i], by_piece)
+        value, error = _quantile_and_error(words[i], by_piece)
         value *= scale
         nearest = np.rint(value)
         rounded[i] = np.int64(nearest)
@@ -67,7 +67,7 @@ def write_skips(words, by_piece, log_keep, limit, margin_factor, skips):
     undecided = np.empty(words.size, np.int64)
     found = 0
     for i in range(words.size):
-        value, error = _quantile(words[i], by_piece)
+        value, error = _quantile_and_error(words[i], by_piece)
         ratio = abs(value) / log_keep
         margin = (error / log_keep + _ROUNDING * ratio) * margin_factor
         lowest = min(np.floor(max(ratio - margin, 0.0)), limit)

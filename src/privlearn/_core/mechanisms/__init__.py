@@ -82,7 +82,7 @@ class Mechanism:
         """The released point, given every coordinate of the models in order; for draws only."""
         raise NotImplementedError("this mechanism adds noise to numbers; use Releaser()")
 
-    def failure(self) -> float:
+    def delta_less_rounding(self) -> float:
         """Probability of failure to compute with; 0 where nothing can fail."""
         return 0.0
 
@@ -191,7 +191,7 @@ class DepthDraw(Mechanism):
         """A point of the lattice, given every coordinate of the models in order."""
         return Boxes.of(ordered).draw(source, 1.0 / noise_scale)
 
-    def failure(self) -> float:
+    def delta_less_rounding(self) -> float:
         """The delta to compute with, which leaves room for the rounding of draws."""
         return self.delta * (1.0 - 2.0 * SLACK)
 

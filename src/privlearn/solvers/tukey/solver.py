@@ -201,7 +201,7 @@ def _test(ordered: Array, release: Releaser) -> None:
     """
     planned = {one.name: one for one in release.plan.releases}
     draw, noise = planned[DRAW], release.plan.noise_scale(planned[TEST])
-    epsilon, delta = 1.0 / release.plan.noise_scale(draw), draw.mechanism.failure()
+    epsilon, delta = 1.0 / release.plan.noise_scale(draw), draw.mechanism.delta_less_rounding()
     distance = Boxes.of(ordered).safe_distance(epsilon, delta)
     largest = Boxes.of(np.zeros_like(ordered)).safe_distance(epsilon, delta)
     noisy = float(release(TEST, np.full(1, float(distance - largest)), clip=1.0)[0])
