@@ -197,7 +197,7 @@ def test_huber_and_its_scale_as_in_scikit_learn(scale, monkeypatch):
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4 * scale)
     assert ours.intercept_ == pytest.approx(theirs.intercept_, abs=1e-4 * scale)
     half_range = np.ptp(facts(X, y, "huber")["bounds_y"]) / 2
-    learned = seen[0] * Huber(1.35).auxiliary.dual_unit * half_range
+    learned = seen[-1] * Huber(1.35).auxiliary.dual_unit * half_range
     assert learned == pytest.approx(theirs.scale_, rel=1e-4)
 
 
