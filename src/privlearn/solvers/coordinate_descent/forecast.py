@@ -39,8 +39,8 @@ def outlook(problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecas
     deviation = shrinkage * pulled
     prediction = deviation * math.sqrt(size)
     return Forecast(
-        coefficient=deviation * scaling.inverse_scale / EVEN * scaling.target_scale,
-        prediction=prediction * scaling.target_scale,
+        coefficient=deviation * scaling.inverse_scale / EVEN * scaling.score_scale,
+        prediction=prediction * scaling.score_scale,
         kept=float(np.clip(shrinkage, 0.0, 1.0)),
         n=n,
         assumes="features are independent, uniform within their bounds"

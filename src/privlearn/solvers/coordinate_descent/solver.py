@@ -78,7 +78,7 @@ class CoordinateDescent(SolverDefaults):
     selection: Literal["cyclic", "greedy"] | None = None
 
     name: ClassVar[str] = "cd"
-    support: ClassVar[Support] = Support.of(losses=["squared", "huber", "logistic"])
+    support: ClassVar[Support] = Support.of(losses=["squared", "huber", "logistic", "poisson"])
     forks: ClassVar[tuple[str, ...]] = ("mode", "intercept_first")
 
     def __post_init__(self) -> None:
