@@ -99,7 +99,8 @@ class Loss:
     longest_step: float = 2.0  # of descent with momentum, per inverse of the smoothness
     auxiliary: Auxiliary = NO_AUXILIARY  # what is learned beside the coefficients
     of_residual: bool = False  # whether it depends on z - y alone
-    log_odds: bool = False  # whether scores are logarithms of odds
+    scores: str = ""  # what they are called, where they are no predictions of y
+    wants_mean: bool = False  # whether `with_mean` makes a difference
     coupled: bool = False  # whether the derivative in one score depends on the others
 
     def units(self, low: float, high: float, intercept: bool) -> Units:
@@ -109,6 +110,15 @@ class Loss:
         center = low / 2 + high / 2 if intercept else 0.0
         scale = max(high - center, center - low)
         return Units(center, scale, center, scale)
+
+    @property
+    def curvature(self) -> float:
+        """What a quadratic model takes for the second derivative in z: mostly the largest one."""
+        return self.smoothness
+
+    def with_mean(self, mean: float) -> Loss:
+        """The same loss, where targets in a solver's units are known to have about this mean."""
+        return self
 
     def in_units(self, units: Units) -> Loss:
         """The same loss of targets and scores in these units, over `target_scale**degree`."""

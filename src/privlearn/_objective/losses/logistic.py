@@ -30,7 +30,7 @@ class Logistic(Loss):
     target = Target.SIGN
     smoothness = 0.25
     lipschitz = 1.0
-    log_odds = True
+    scores = "log-odds"
 
     def value(self, y: Array, z: Array) -> Array:
         """Loss of predicting z where the truth is y."""

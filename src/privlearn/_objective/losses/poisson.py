@@ -35,6 +35,7 @@ class Poisson(Loss):
     """
 
     threshold: float = 0.0
+    mean: float = TYPICAL
 
     name = "poisson"
     code = POISSON
@@ -42,12 +43,23 @@ class Poisson(Loss):
     has_unit = True
     smoothness = 1.0
     lipschitz = 1.0
+    scores = "logarithms of means"
+    wants_mean = True
 
     def units(self, low: float, high: float, intercept: bool) -> Units:
         """Targets relative to the largest; a score of 0 is their typical mean, by the intercept."""
         largest = max(high, -low)
-        center = math.log(largest) + math.log(TYPICAL) if intercept else 0.0
+        center = math.log(largest) + math.log(self.mean) if intercept else 0.0
         return Units(0.0, largest, center, 1.0)
+
+    @property
+    def curvature(self) -> float:
+        """Mean of exp(z), the second derivative: at the optimum that is the mean of y."""
+        return self.mean
+
+    def with_mean(self, mean: float) -> Poisson:
+        """The same loss with another typical mean."""
+        return replace(self, mean=min(max(mean, math.exp(-SPAN)), 1.0))
 
     def in_units(self, units: Units) -> Poisson:
         """The same loss of scores in these units: where the largest mean is."""

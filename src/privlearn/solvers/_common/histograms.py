@@ -25,6 +25,7 @@ __all__ = [
     "count_magnitudes",
     "count_within",
     "histogram_release",
+    "mean_from",
     "scales_from",
     "significance",
     "trimmed",
@@ -178,6 +179,20 @@ def scales_from(counts: Array, noise: float, rows: float) -> tuple[Array, Array]
     largest = np.maximum(0.5**first, np.sqrt(mean))
     square = mean ** (1.0 - LARGEST) * largest ** (2.0 * LARGEST)
     return np.sqrt(square), mean / square
+
+
+def mean_from(counts: Array, noise: float, rows: float) -> float | None:
+    """Mean magnitude of one column, relative to its limit; None where noise hides it.
+
+    Where nothing is seen, `noise` rows may still be at the limit.
+    """
+    if noise > READABLE * rows:
+        return None
+    bins = counts.shape[1]
+    kept, first = trimmed(counts, noise)
+    magnitudes = np.append(MIDDLE * 0.5 ** np.arange(bins - 1), 0.0)
+    seen = float(kept[0] @ magnitudes) if first[0] < bins - 1 else noise
+    return seen / rows
 
 
 def clip_for(

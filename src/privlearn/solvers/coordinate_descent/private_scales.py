@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from privlearn.solvers._common.histograms import (
     LENGTH_BINS,
     MAGNITUDE_BINS,
     clip_for,
+    mean_from,
     scales_from,
 )
 from privlearn.solvers._common.loops import histograms, row_products
@@ -73,8 +74,11 @@ def prepare(problem: Problem, settings: Settings, data: BoundedData, release: Re
     given = settings.smoothness is not None  # mean squares about zero, so nothing is centred
     plain = Scaling.for_coordinates(problem, centred=not given)
     rows = store_rows(plain, data)
-    scales, squares, target = _scales(problem, settings, plain, rows, present, count, release)
+    scales, squares, target, mean = _scales(problem, settings, plain, rows, present, count, release)
     row_products.rescale_rows(rows, 1.0 / scales, plain.intercept_value)
+    if mean is not None:
+        problem = replace(problem, loss=problem.loss.with_mean(mean))
+        plain = Scaling.for_coordinates(problem, centred=not given)
     objective = Objective.of(problem, plain.divided(scales), count)
     _add_unseen(problem, count, scales, objective, release.noise_scale(GRADIENT))
     return Prepared(objective, rows, present, count, scales, squares, target)
@@ -106,25 +110,34 @@ def _scales(
     present: NDArray[np.bool_],
     count: float,
     release: Releaser,
-) -> tuple[Array, Array, float]:
-    """Scales relative to the bounds, in (0, 1], mean squares in their units, and the scale of y."""
+) -> tuple[Array, Array, float, float | None]:
+    """Scales relative to the bounds, in (0, 1], mean squares in their units; y's scale and mean."""
+    features, none = len(plain.center), np.empty(0, np.int64)
+    scales, squares, own = np.empty(0), np.ones(features), features
     if settings.smoothness is not None:
         given = np.sqrt(np.asarray(settings.smoothness)) * plain.inverse_scale
-        return np.clip(given, 0.5**MAGNITUDE_BINS, 1.0), np.ones(len(given)), EVEN
-    features, none = len(plain.center), np.empty(0, np.int64)
-    counts = np.zeros((magnitudes_of(problem), MAGNITUDE_BINS))
-    histograms.count_magnitudes(rows.values, rows.columns, rows.starts, present, counts[:features])
-    if len(counts) > features:
-        histograms.count_magnitudes(rows.targets[:, None], none, none, present, counts[features:])
+        scales, own = np.clip(given, 0.5**MAGNITUDE_BINS, 1.0), 0
+    counts = np.zeros((magnitudes_of(problem, settings), MAGNITUDE_BINS))
+    if not len(counts):
+        return scales, squares, EVEN, None
+    if own:
+        histograms.count_magnitudes(rows.values, rows.columns, rows.starts, present, counts[:own])
+    if len(counts) > own:
+        histograms.count_magnitudes(rows.targets[:, None], none, none, present, counts[own:])
     noisy = release(MAGNITUDES, counts, clip=math.sqrt(len(counts)))
     noise = release.noise_scale(MAGNITUDES)
-    scales, squares = scales_from(noisy[:features], noise, count)
-    target = scales_from(noisy[features:], noise, count)[0] if len(counts) > features else [EVEN]
-    return scales, squares, float(target[0])
+    if own:
+        scales, squares = scales_from(noisy[:own], noise, count)
+    if len(counts) == own:
+        return scales, squares, EVEN, None
+    target = scales_from(noisy[own:], noise, count)[0]
+    return scales, squares, float(target[0]), mean_from(noisy[own:], noise, count)
 
 
-def magnitudes_of(problem: Problem) -> int:
-    """How many histograms of magnitudes there are: every feature's, and that of a y with a unit."""
+def magnitudes_of(problem: Problem, settings: Settings) -> int:
+    """How many histograms of magnitudes there are: features without scales, a y with a unit."""
+    if settings.smoothness is not None:
+        return int(settings.wants_mean)
     return problem.n_features + int(problem.loss.has_unit)
 
 

@@ -115,6 +115,7 @@ class CoordinateDescent(SolverDefaults):
             clip=self.clip,
             smoothness=given,
             intercept_first=mode == "all" and problem.fit_intercept and passes > 1,
+            wants_mean=problem.loss.wants_mean,
         )
 
     def _mode(self, problem: Problem, budget: Budget) -> Mode:
@@ -174,7 +175,7 @@ def _mean_squares(given: ArrayLike) -> tuple[float, ...]:
 def _private_releases(problem: Problem, settings: Settings) -> list[Release]:
     """What is estimated privately before and between the gradients."""
     width, loops = problem.n_features + int(problem.fit_intercept), cd_rule.loops(settings)
-    p = private_scales.magnitudes_of(problem)
+    p = private_scales.magnitudes_of(problem, settings)
     planned = {
         "magnitudes": histogram_release(private_scales.MAGNITUDES, MAGNITUDE_BINS, p),
         "curvature": Release(private_scales.CURVATURE, (width * (width + 1) // 2,), 1.0, OUTER),

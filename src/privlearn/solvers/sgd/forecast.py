@@ -66,9 +66,9 @@ def outlook_of_steps(
     """The same for any steps along gradients with `noise` on each number of their mean."""
     scaling = Scaling.for_gradients(problem)
     number = problem.loss.has_unit
-    bend = problem.loss.smoothness if math.isfinite(problem.loss.smoothness) else 1.0
+    bend = problem.loss.curvature if math.isfinite(problem.loss.curvature) else 1.0
     curvature = scaling.spread * bend * (1.0 if number else 0.5)
     moved, shrinkage = responses(steps, momentum, averaged, step, curvature)
     deviation = noise * float(np.linalg.norm(moved))
-    more = "; scores are log-odds" if problem.loss.log_odds else ""
+    more = f"; scores are {problem.loss.scores}" if problem.loss.scores else ""
     return scaling.forecast(deviation, scaling.typical_length, shrinkage, n, more)
