@@ -98,9 +98,9 @@ class PoissonRegressor(PrivateLinearRegressor):
         return problem
 
     def _read(self, X: Any, y: Any, labels: Any = None) -> Table:  # noqa: ANN401
-        how = {"n_is_public": self._n_is_public(), "on_invalid": self.on_invalid}
-        counts = partial(_counts, strict=self.on_invalid == "raise")
-        return validate(self, X, y, encode=counts, **how)
+        public, invalid = self._n_is_public(), self.on_invalid
+        counts = partial(_counts, strict=invalid == "raise")
+        return validate(self, X, y, n_is_public=public, on_invalid=invalid, encode=counts)
 
     @documented
     def predict(self, X: Any) -> NDArray[np.float64]:  # noqa: ANN401

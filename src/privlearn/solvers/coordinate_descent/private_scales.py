@@ -45,6 +45,7 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
+NONE = np.empty(0, np.int64)
 MAGNITUDES = "feature magnitudes"
 CURVATURE = "curvature"
 LENGTHS = "gradient norms"
@@ -112,22 +113,21 @@ def _scales(
     release: Releaser,
 ) -> tuple[Array, Array, float, float | None]:
     """Scales relative to the bounds, in (0, 1], mean squares in their units; y's scale and mean."""
-    features, none = len(plain.center), np.empty(0, np.int64)
-    scales, squares, own = np.empty(0), np.ones(features), features
-    if settings.smoothness is not None:
+    if settings.smoothness is None:
+        own, known = len(plain.center), None
+    else:
         given = np.sqrt(np.asarray(settings.smoothness)) * plain.inverse_scale
-        scales, own = np.clip(given, 0.5**MAGNITUDE_BINS, 1.0), 0
+        own, known = 0, (np.clip(given, 0.5**MAGNITUDE_BINS, 1.0), np.ones(len(given)))
+        if not settings.wants_mean:
+            return *known, EVEN, None
     counts = np.zeros((magnitudes_of(problem, settings), MAGNITUDE_BINS))
-    if not len(counts):
-        return scales, squares, EVEN, None
-    if own:
+    if known is None:
         histograms.count_magnitudes(rows.values, rows.columns, rows.starts, present, counts[:own])
     if len(counts) > own:
-        histograms.count_magnitudes(rows.targets[:, None], none, none, present, counts[own:])
+        histograms.count_magnitudes(rows.targets[:, None], NONE, NONE, present, counts[own:])
     noisy = release(MAGNITUDES, counts, clip=math.sqrt(len(counts)))
     noise = release.noise_scale(MAGNITUDES)
-    if own:
-        scales, squares = scales_from(noisy[:own], noise, count)
+    scales, squares = known or scales_from(noisy[:own], noise, count)
     if len(counts) == own:
         return scales, squares, EVEN, None
     target = scales_from(noisy[own:], noise, count)[0]
@@ -135,10 +135,9 @@ def _scales(
 
 
 def magnitudes_of(problem: Problem, settings: Settings) -> int:
-    """How many histograms of magnitudes there are: features without scales, a y with a unit."""
-    if settings.smoothness is not None:
-        return int(settings.wants_mean)
-    return problem.n_features + int(problem.loss.has_unit)
+    """How many histograms of magnitudes there are: of features, and of a y with a unit."""
+    features = problem.n_features if settings.smoothness is None else 0
+    return features + int(problem.loss.has_unit)
 
 
 def private_curvature(prepared: Prepared, release: Releaser) -> Array:

@@ -175,7 +175,7 @@ def _mean_squares(given: ArrayLike) -> tuple[float, ...]:
 def _private_releases(problem: Problem, settings: Settings) -> list[Release]:
     """What is estimated privately before and between the gradients."""
     width, loops = problem.n_features + int(problem.fit_intercept), cd_rule.loops(settings)
-    p = private_scales.magnitudes_of(problem, settings)
+    p = max(private_scales.magnitudes_of(problem, settings), 1)  # if there are any
     planned = {
         "magnitudes": histogram_release(private_scales.MAGNITUDES, MAGNITUDE_BINS, p),
         "curvature": Release(private_scales.CURVATURE, (width * (width + 1) // 2,), 1.0, OUTER),
