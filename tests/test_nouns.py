@@ -79,7 +79,10 @@ def moments_entry(problem):
     return Scaling.for_gradients(problem).intercept_value
 
 
-@pytest.mark.parametrize("loss", [Squared(), Logistic(), Softmax(3), Poisson()], ids=lambda loss: loss.name)
+LINKS = [Squared(), Logistic(), Softmax(3), Poisson()]
+
+
+@pytest.mark.parametrize("loss", LINKS, ids=lambda loss: loss.name)
 @pytest.mark.parametrize("box", BOXES)
 def test_models_predict_the_same_in_both_units(box, loss):
     problem = problem_of(loss, box)

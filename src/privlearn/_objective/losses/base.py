@@ -100,7 +100,8 @@ class Loss:
     auxiliary: Auxiliary = NO_AUXILIARY  # what is learned beside the coefficients
     of_residual: bool = False  # whether it depends on z - y alone
     scores: str = ""  # what they are called, where they are no predictions of y
-    wants_mean: bool = False  # whether `with_mean` makes a difference
+    wants_moments: bool = False  # whether `with_moments` makes a difference
+    least_slope: float = 0.0  # of slopes that clipping should leave alone
     coupled: bool = False  # whether the derivative in one score depends on the others
 
     def units(self, low: float, high: float, intercept: bool) -> Units:
@@ -116,8 +117,8 @@ class Loss:
         """What a quadratic model takes for the second derivative in z: mostly the largest one."""
         return self.smoothness
 
-    def with_mean(self, mean: float) -> Loss:
-        """The same loss, where targets in a solver's units are known to have about this mean."""
+    def with_moments(self, mean: float, mean_square: float) -> Loss:
+        """The same loss, where targets in a solver's units are known to have about these."""
         return self
 
     def in_units(self, units: Units) -> Loss:

@@ -36,6 +36,7 @@ class Poisson(Loss):
 
     threshold: float = 0.0
     mean: float = TYPICAL
+    least_slope: float = 0.0
 
     name = "poisson"
     code = POISSON
@@ -44,7 +45,7 @@ class Poisson(Loss):
     smoothness = 1.0
     lipschitz = 1.0
     scores = "logarithms of means"
-    wants_mean = True
+    wants_moments = True
 
     def units(self, low: float, high: float, intercept: bool) -> Units:
         """Targets relative to the largest; a score of 0 is their typical mean, by the intercept."""
@@ -57,9 +58,15 @@ class Poisson(Loss):
         """Mean of exp(z), the second derivative: at the optimum that is the mean of y."""
         return self.mean
 
-    def with_mean(self, mean: float) -> Poisson:
-        """The same loss with another typical mean."""
-        return replace(self, mean=min(max(mean, math.exp(-SPAN)), 1.0))
+    def with_moments(self, mean: float, mean_square: float) -> Poisson:
+        """The same loss with another typical mean and slope.
+
+        Slopes of rare events all point the same way, so the mean comes out too low where clipping
+        cuts off most of them. The count that an event is part of, on average, is the mean square
+        over the mean; less the mean, that is 1 for Poisson's law, and more for heavier tails.
+        """
+        mean = min(max(mean, math.exp(-SPAN)), 1.0)
+        return replace(self, mean=mean, least_slope=max(mean_square / mean - mean, 0.0))
 
     def in_units(self, units: Units) -> Poisson:
         """The same loss of scores in these units: where the largest mean is."""

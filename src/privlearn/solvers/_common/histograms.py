@@ -25,7 +25,7 @@ __all__ = [
     "count_magnitudes",
     "count_within",
     "histogram_release",
-    "mean_from",
+    "moments_from",
     "scales_from",
     "significance",
     "trimmed",
@@ -45,6 +45,7 @@ MIDDLE_OF_HALF = (1.0 - math.sqrt(0.5)) / math.log(math.sqrt(2.0))
 # Part of the clipped lengths that counts as bias: clipped parts of different rows point in
 # different directions. Chosen with benchmarks/derive/cd.py.
 ALIGNED = 0.2
+HIDEABLE = 6.0  # rows of one size that nobody sees, in deviations of the noise on their count
 THINNING = math.sqrt(0.5)  # of hidden rows, per half a power of two: a tail that barely has a mean
 
 
@@ -181,18 +182,20 @@ def scales_from(counts: Array, noise: float, rows: float) -> tuple[Array, Array]
     return np.sqrt(square), mean / square
 
 
-def mean_from(counts: Array, noise: float, rows: float) -> float | None:
-    """Mean magnitude of one column, relative to its limit; None where noise hides it.
+def moments_from(counts: Array, noise: float, rows: float) -> tuple[float, float] | None:
+    """Mean and mean square of one column, relative to its limit; None where noise hides them.
 
-    Where nothing is seen, `noise` rows may still be at the limit.
+    Where nothing is seen, as many rows as noise can hide may still be at half of the limit.
     """
     if noise > READABLE * rows:
         return None
     bins = counts.shape[1]
     kept, first = trimmed(counts, noise)
-    magnitudes = np.append(MIDDLE * 0.5 ** np.arange(bins - 1), 0.0)
-    seen = float(kept[0] @ magnitudes) if first[0] < bins - 1 else noise
-    return seen / rows
+    if first[0] == bins - 1:
+        hidden = HIDEABLE * noise / rows
+        return hidden * 0.5, hidden * 0.25
+    sizes = np.append(0.5 ** np.arange(bins - 1), 0.0)
+    return float(kept[0] @ sizes) * MIDDLE / rows, float(kept[0] @ sizes**2) * MEAN_SQUARE / rows
 
 
 def clip_for(

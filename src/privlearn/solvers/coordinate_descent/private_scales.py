@@ -18,7 +18,7 @@ from privlearn.solvers._common.histograms import (
     LENGTH_BINS,
     MAGNITUDE_BINS,
     clip_for,
-    mean_from,
+    moments_from,
     scales_from,
 )
 from privlearn.solvers._common.loops import histograms, row_products
@@ -75,10 +75,12 @@ def prepare(problem: Problem, settings: Settings, data: BoundedData, release: Re
     given = settings.smoothness is not None  # mean squares about zero, so nothing is centred
     plain = Scaling.for_coordinates(problem, centred=not given)
     rows = store_rows(plain, data)
-    scales, squares, target, mean = _scales(problem, settings, plain, rows, present, count, release)
+    scales, squares, target, moments = _scales(
+        problem, settings, plain, rows, present, count, release
+    )
     row_products.rescale_rows(rows, 1.0 / scales, plain.intercept_value)
-    if mean is not None:
-        problem = replace(problem, loss=problem.loss.with_mean(mean))
+    if moments is not None:
+        problem = replace(problem, loss=problem.loss.with_moments(*moments))
         plain = Scaling.for_coordinates(problem, centred=not given)
     objective = Objective.of(problem, plain.divided(scales), count)
     _add_unseen(problem, count, scales, objective, release.noise_scale(GRADIENT))
@@ -111,14 +113,14 @@ def _scales(
     present: NDArray[np.bool_],
     count: float,
     release: Releaser,
-) -> tuple[Array, Array, float, float | None]:
+) -> tuple[Array, Array, float, tuple[float, float] | None]:
     """Scales relative to the bounds, in (0, 1], mean squares in their units; y's scale and mean."""
     if settings.smoothness is None:
         own, known = len(plain.center), None
     else:
         given = np.sqrt(np.asarray(settings.smoothness)) * plain.inverse_scale
         own, known = 0, (np.clip(given, 0.5**MAGNITUDE_BINS, 1.0), np.ones(len(given)))
-        if not settings.wants_mean:
+        if not settings.wants_moments:
             return *known, EVEN, None
     counts = np.zeros((magnitudes_of(problem, settings), MAGNITUDE_BINS))
     if known is None:
@@ -131,7 +133,7 @@ def _scales(
     if len(counts) == own:
         return scales, squares, EVEN, None
     target = scales_from(noisy[own:], noise, count)[0]
-    return scales, squares, float(target[0]), mean_from(noisy[own:], noise, count)
+    return scales, squares, float(target[0]), moments_from(noisy[own:], noise, count)
 
 
 def magnitudes_of(problem: Problem, settings: Settings) -> int:
@@ -220,15 +222,17 @@ def private_clip(
     slope = 0.5 * steepest if math.isfinite(steepest) else prepared.target  # a typical one
     compiled = prepared.objective.compiled(clip=1.0)
     histograms.count_lengths(prepared.rows, prepared.present, compiled, weights, longest, counts)
-    return clip_for(
+    typical = math.sqrt(prepared.squares.sum() + 1.0)  # length of a row
+    found = clip_for(
         release(LENGTHS, counts, clip=1.0),
         release.noise_scale(LENGTHS),
         longest=longest,
         rows=prepared.count,
         noise_std=noise_std / prepared.count * math.sqrt(len(weights)),
         hidden=cd_rule.HIDDEN if settings.mode == "all" else 0.0,
-        otherwise=2.0 * slope * math.sqrt(prepared.squares.sum() + 1.0),
+        otherwise=2.0 * slope * typical,
     )
+    return max(found, prepared.objective.loss.least_slope * typical)
 
 
 def _longest(problem: Problem, prepared: Prepared) -> float:

@@ -46,13 +46,13 @@ class Settings:
     clip: float | None  # None: estimated privately
     smoothness: tuple[float, ...] | None  # None: estimated privately
     intercept_first: bool = False  # the intercept has the first step for itself
-    wants_mean: bool = False  # the loss wants to know the mean of y, even beside given scales
+    wants_moments: bool = False  # the loss wants to know moments of y, even beside given scales
 
     @property
     def private_shares(self) -> dict[str, float]:
         """Shares of the budget for what is estimated privately before and between gradients."""
         shares = {
-            "magnitudes": MAGNITUDES if self.smoothness is None or self.wants_mean else 0.0,
+            "magnitudes": MAGNITUDES if self.smoothness is None or self.wants_moments else 0.0,
             "curvature": CURVATURE if self.mode == "all" else 0.0,
             "lengths": LENGTHS if self.clip is None else 0.0,
         }

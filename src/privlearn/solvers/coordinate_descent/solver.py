@@ -115,7 +115,7 @@ class CoordinateDescent(SolverDefaults):
             clip=self.clip,
             smoothness=given,
             intercept_first=mode == "all" and problem.fit_intercept and passes > 1,
-            wants_mean=problem.loss.wants_mean,
+            wants_moments=problem.loss.wants_moments,
         )
 
     def _mode(self, problem: Problem, budget: Budget) -> Mode:
