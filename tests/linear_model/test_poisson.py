@@ -9,9 +9,11 @@ from scipy.stats import poisson
 from sklearn.linear_model import PoissonRegressor as Reference
 from sklearn.metrics import d2_tweedie_score
 
+from linear_model.test_after_charge import forget_compiled
 from privlearn import PoissonRegressor
 from privlearn._objective.losses import Poisson
 from privlearn._objective.losses.poisson import SPAN
+from privlearn.audit.after_charge import observed_fit
 from privlearn.cli import main
 from privlearn.exceptions import UnsupportedCombinationError
 from privlearn.solvers import SGD, CoordinateDescent
@@ -292,6 +294,16 @@ def test_hostile_tables(name, solver):
             assert 0.5 < found.mean() / y.mean() < 2.0
         if solver == "cd" and "no events" in name:
             assert found.mean() < 0.01 * model.bounds_y_[1]
+
+
+@pytest.mark.parametrize("first", [{"scale_X": [0.6, 0.6, 3.6]}, {}], ids=["given", "estimated"])
+def test_nothing_compiles_after_the_charge_with_scales_or_without(first):
+    """With scales, the histogram of y alone is counted: another kind of run."""
+    X, y = people(50)
+    forget_compiled()
+    for known in (first, {"scale_X": [0.6, 0.6, 3.6]}, {}):
+        model = PoissonRegressor(solver="cd", **KNOWN, **known)
+        assert observed_fit(model, X, y) is None
 
 
 def test_the_forecast_says_what_scores_are():

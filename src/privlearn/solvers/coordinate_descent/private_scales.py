@@ -72,8 +72,8 @@ def prepare(problem: Problem, settings: Settings, data: BoundedData, release: Re
     """Store the rows, estimate their scales where they are not given, and apply them."""
     present = data.present()
     count = rows_in_all(problem, data, release)
-    given = settings.smoothness is not None  # mean squares about zero, so nothing is centred
-    plain = Scaling.for_coordinates(problem, centred=not given)
+    centred = not settings.scales_given  # those are mean squares about zero
+    plain = Scaling.for_coordinates(problem, centred=centred)
     rows = store_rows(plain, data)
     scales, squares, target, moments = _scales(
         problem, settings, plain, rows, present, count, release
@@ -81,7 +81,7 @@ def prepare(problem: Problem, settings: Settings, data: BoundedData, release: Re
     row_products.rescale_rows(rows, 1.0 / scales, plain.intercept_value)
     if moments is not None:
         problem = replace(problem, loss=problem.loss.with_moments(*moments))
-        plain = Scaling.for_coordinates(problem, centred=not given)
+        plain = Scaling.for_coordinates(problem, centred=centred)
     objective = Objective.of(problem, plain.divided(scales), count)
     _add_unseen(problem, count, scales, objective, release.noise_scale(GRADIENT))
     return Prepared(objective, rows, present, count, scales, squares, target)
@@ -138,7 +138,7 @@ def _scales(
 
 def magnitudes_of(problem: Problem, settings: Settings) -> int:
     """How many histograms of magnitudes there are: of features, and of a y with a unit."""
-    features = problem.n_features if settings.smoothness is None else 0
+    features = 0 if settings.scales_given else problem.n_features
     return features + int(problem.loss.has_unit)
 
 

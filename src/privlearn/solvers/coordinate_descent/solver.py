@@ -79,7 +79,7 @@ class CoordinateDescent(SolverDefaults):
 
     name: ClassVar[str] = "cd"
     support: ClassVar[Support] = Support.of(losses=["squared", "huber", "logistic", "poisson"])
-    forks: ClassVar[tuple[str, ...]] = ("mode", "intercept_first")
+    forks: ClassVar[tuple[str, ...]] = ("mode", "intercept_first", "scales_given")
 
     def __post_init__(self) -> None:
         check_numbers(self, whole=("passes", "outer"), positive=("step_size", "clip"))
