@@ -100,15 +100,24 @@ FACTS = {
 }
 
 
+def takes_counts(estimator_class):
+    """Whether y must not be negative."""
+    return estimator_class().__sklearn_tags__().target_tags.positive_only
+
+
 def accepted(estimator_class, facts):
     """The facts that a class has a parameter for; classifiers get their labels declared."""
     known = estimator_class().get_params()
     facts = {name: value for name, value in facts.items() if name in known}
+    if takes_counts(estimator_class) and facts.get("bounds_y") is not None:
+        facts["bounds_y"] = tuple(max(end, 0.0) for end in facts["bounds_y"])
     return ({"classes": [0, 1]} if "classes" in known else {}) | facts
 
 
 def label(estimator_class, y):
-    """Y for a regressor; whether it is above its middle for a classifier."""
+    """Y for a regressor, its size for counts; whether it is above its middle for a classifier."""
+    if takes_counts(estimator_class):
+        return np.abs(y)
     return y if "bounds_y" in estimator_class().get_params() else (y > 0.1).astype(int)
 
 

@@ -20,6 +20,7 @@ ESTIMATORS = {
     "LinearRegression",
     "LinearSVC",
     "LogisticRegression",
+    "PoissonRegressor",
     "Ridge",
 }
 MODULES = {"audit", "datasets", "exceptions", "solvers"}

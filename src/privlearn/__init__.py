@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         LinearRegression,
         LinearSVC,
         LogisticRegression,
+        PoissonRegressor,
         Ridge,
     )
 
@@ -35,6 +36,7 @@ __all__ = [
     "LinearRegression",
     "LinearSVC",
     "LogisticRegression",
+    "PoissonRegressor",
     "Ridge",
     "__version__",
     "audit",
@@ -55,6 +57,7 @@ _HOMES = {
     "LinearRegression": "privlearn.linear_model.linear_regression",
     "LinearSVC": "privlearn.linear_model.linear_svc",
     "LogisticRegression": "privlearn.linear_model.logistic_regression",
+    "PoissonRegressor": "privlearn.linear_model.poisson",
     "Ridge": "privlearn.linear_model.ridge",
     "audit": "privlearn.audit",
     "datasets": "privlearn.datasets",

@@ -148,6 +148,7 @@ def test_whole_numbers_are_the_same_label_in_every_file_format():
         ("lasso", "Lasso", {"alpha": 3.0}),
         ("elastic-net", "ElasticNet", {"alpha": 3.0, "l1_ratio": 0.25}),
         ("huber", "HuberRegressor", {"alpha": 3.0}),
+        ("poisson", "PoissonRegressor", {"alpha": 3.0}),
         ("logistic", "LogisticRegression", {"C": 3.0}),
         ("svc", "LinearSVC", {"C": 3.0, "loss": "hinge"}),
     ],

@@ -98,6 +98,8 @@ def test_the_model_is_right(folder):
         (NUMBERS, False, "predict"),
         ([*NUMBERS, "--bounds-y", "0:2000"], False, "predict"),
         ([*ALL, "--model", "huber", "--adjacency", "add_remove"], True, "predict"),
+        ([*ALL, "--model", "poisson"], True, "predict"),
+        ([*NUMBERS, "--model", "poisson", "--bounds-y", "0:2000"], False, "predict"),
         ([*ALL, "--target", "rich", "--model", "logistic"], True, "decision_function"),
         ([*ALL, "--target", "size", "--model", "svc"], True, "decision_function"),
     ],

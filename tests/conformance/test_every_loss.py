@@ -5,7 +5,8 @@ from privlearn._objective.losses import LOSSES, Hinge, SquaredHinge, Target
 
 NUMBERS = np.array([-1.0, 1.0, 0.3, 2.0])
 SIGNS = np.array([-1.0, 1.0])
-Z = np.linspace(-3, 3, 42)  # misses the kinks at -1 and 1
+COUNTS = np.array([0.0, 1.0])  # relative to the largest
+Z = np.linspace(-3, 3, 422)  # misses the kinks at -1 and 1
 SCALAR = [loss for loss in LOSSES if loss.target is not Target.CLASS]
 
 
@@ -24,6 +25,8 @@ def class_loss(request):
 
 
 def targets(loss):
+    if loss.name == "poisson":
+        return COUNTS
     return NUMBERS if loss.target is Target.NUMBER else SIGNS
 
 

@@ -78,6 +78,7 @@ def fits():
         yield _fit("Ridge", "auto", relation, "norm", sparse=True)
         yield _fit("LogisticRegression", "scd", relation, "norm", sparse=True)
     yield from _others()
+    yield from _counts()
 
 
 def _fit(name, solver, relation, known, *, classes=2, sparse=False):
@@ -131,6 +132,38 @@ def _others():
     yield "Kendall", lambda: KendallSelector(2, **seeded).fit(X, y)
     yield "SubLasso", lambda: SubLassoSelector(2, **seeded).fit(X, y)
     yield "a stream", streamed
+
+
+def _counts():
+    known = {
+        "nothing": {},
+        "box": {**BOX_X, "bounds_y": (0.0, 12.0)},
+        "box and scales": {**BOX_X, "bounds_y": (0.0, 12.0), "scale_X": [1.5, 1.0, 5.0]},
+    }
+    named = ("auto", "cd", "sgd", "one-pass", "cd cyclic", "cd greedy", "sgd all rows")
+    for k, solver in enumerate(named):
+        for j, relation in enumerate(RELATIONS):
+            name = [*known][(j + k) % len(known)]
+            yield _fit_counts(solver, relation, name, known[name])
+
+
+def _fit_counts(solver, relation, known, facts):
+    def run():
+        rng = np.random.default_rng(7)
+        X, y = people(rng)
+        model = privlearn.PoissonRegressor(
+            alpha=0.01,
+            epsilon=3.0,
+            delta=1e-5,
+            adjacency=relation,
+            solver=OTHER.get(solver, solver),
+            fit_intercept=solver != "cd",
+            random_state=5,
+            **facts,
+        )
+        return model.fit(X, rng.poisson(np.exp(0.3 * y)))
+
+    return f"PoissonRegressor, {solver}, {relation}, {known}", run
 
 
 BOX_X = {"bounds_X": BOX["bounds_X"]}

@@ -14,6 +14,7 @@ from privlearn import (
     LinearRegression,
     LinearSVC,
     LogisticRegression,
+    PoissonRegressor,
     Ridge,
 )
 from privlearn.feature_selection import KendallSelector, SubLassoSelector
@@ -31,6 +32,7 @@ from privlearn.solvers import (
 REGRESSORS = (LinearRegression, Ridge, Lasso, ElasticNet, HuberRegressor, KernelRegressor)
 CLASSIFIERS = (LogisticRegression, LinearSVC, KernelClassifier)
 SELECTORS = (KendallSelector, SubLassoSelector)
+COUNTS = (PoissonRegressor,)
 SOLVERS = (
     "auto",
     "moments",
@@ -110,7 +112,7 @@ def combination(k):
     def one(values):
         return values[int(rng.integers(len(values)))]
 
-    kinds = REGRESSORS + CLASSIFIERS + SELECTORS
+    kinds = REGRESSORS + CLASSIFIERS + SELECTORS + COUNTS
     cls = kinds[k % len(kinds)]
     known = cls().get_params()
     given = {
@@ -133,6 +135,10 @@ def combination(k):
     y = rng.uniform(-3, 6, n)
     if cls in CLASSIFIERS:
         y = np.arange(n) % len(given["classes"])
+    if cls in COUNTS:
+        y = np.abs(y)
+        if "bounds_y" in given:
+            given["bounds_y"] = tuple(max(end, 0) for end in given["bounds_y"])
     if given["on_invalid"] == "drop":
         X[0, 0] = np.nan
     sparse = rng.random() < 0.3

@@ -22,6 +22,7 @@ from privlearn import (
     LinearRegression,
     LinearSVC,
     LogisticRegression,
+    PoissonRegressor,
     Ridge,
     audit,
     solvers,
@@ -63,7 +64,7 @@ def test_the_sweep_fits_and_refuses():
     """It would find nothing if everything were refused, or nothing could be."""
     kinds = [type(combination(k)[0]) for k in FAST]
     fitted = [hasattr(self_fitted(k), "privacy_") for k in range(12)]
-    assert len(set(kinds)) == 11
+    assert len(set(kinds)) == 12
     assert any(fitted)
     assert not all(fitted)
 
@@ -335,6 +336,7 @@ def test_numbers_of_solvers_become_plain_ones():
         (ElasticNet, "l1_ratio"),
         (HuberRegressor, "alpha"),
         (HuberRegressor, "epsilon_huber"),
+        (PoissonRegressor, "alpha"),
         (KernelRegressor, "alpha"),
         (LogisticRegression, "C"),
         (LogisticRegression, "l1_ratio"),

@@ -41,6 +41,7 @@ MODELS = {
         "ElasticNet", "a number, between ridge and lasso", options=("alpha", "l1_ratio")
     ),
     "huber": Kind("HuberRegressor", "a number, when some rows are far off", options=("alpha",)),
+    "poisson": Kind("PoissonRegressor", "a count, such as visits per year", options=("alpha",)),
     "logistic": Kind(
         "LogisticRegression",
         "a class, such as yes or no, with probabilities",

@@ -132,7 +132,7 @@ def add_model(parser: argparse.ArgumentParser) -> None:
         "--alpha",
         type=number,
         metavar="A",
-        help="ridge, lasso, elastic-net, huber: weight of the penalty",
+        help="ridge, lasso, elastic-net, huber, poisson: weight of the penalty",
     )
     add(
         "--l1-ratio",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from privlearn.linear_model.linear_regression import LinearRegression
     from privlearn.linear_model.linear_svc import LinearSVC
     from privlearn.linear_model.logistic_regression import LogisticRegression
+    from privlearn.linear_model.poisson import PoissonRegressor
     from privlearn.linear_model.ridge import Ridge
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "LinearRegression",
     "LinearSVC",
     "LogisticRegression",
+    "PoissonRegressor",
     "Ridge",
 ]
 
@@ -32,6 +34,7 @@ _HOMES = {
     "LinearRegression": "privlearn.linear_model.linear_regression",
     "LinearSVC": "privlearn.linear_model.linear_svc",
     "LogisticRegression": "privlearn.linear_model.logistic_regression",
+    "PoissonRegressor": "privlearn.linear_model.poisson",
     "Ridge": "privlearn.linear_model.ridge",
 }
 

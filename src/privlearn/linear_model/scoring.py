@@ -11,7 +11,7 @@ from privlearn._data.bounded import refuse_not_finite
 from privlearn._data.labels import codes_to_score
 from privlearn._data.targets import target_numbers
 
-__all__ = ["accuracy", "r_squared"]
+__all__ = ["accuracy", "d_squared", "r_squared"]
 
 Array = NDArray[np.float64]
 
@@ -24,6 +24,22 @@ def r_squared(predicted: Array, y: object, sample_weight: object) -> float:
     refuse_not_finite("y", target, "for a score needs every target")
     weight = _as_long(predicted, target, sample_weight)
     return float(r2_score(target, predicted, sample_weight=weight))
+
+
+def d_squared(predicted: Array, y: object, sample_weight: object) -> float:
+    """Share of the Poisson deviance that is explained, as scikit-learn defines it."""
+    from scipy.special import xlogy
+
+    target = target_numbers(y)
+    refuse_not_finite("y", target, "for a score needs every target")
+    weight = _as_long(predicted, target, sample_weight)
+
+    def deviance(mean: Array | float) -> float:
+        safe = np.where(target > 0.0, mean, 1.0)
+        return float(np.average(xlogy(target, target / safe) - target + mean, weights=weight))
+
+    left, whole = deviance(predicted), deviance(np.average(target, weights=weight))
+    return 1.0 - left / whole if whole > 0.0 else float(left == 0.0)
 
 
 def accuracy(

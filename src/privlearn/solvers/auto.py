@@ -5,9 +5,10 @@ docs/how-to-choose.md has the rule as a table, which a test compares with this f
 coordinate descent estimates scales, curvature and clip, and wins where features differ in scale.
 Where the budget is too small for that, where declared facts already say as much, and for hinges,
 which it does not know, its dual is better, which estimates lengths alone. SGD is left with several
-classes. Moments, boosted moments, deep models and noise on the output are for those who ask for
-them: they are hardly ever the most accurate. Without a delta, or with a level per person, one pass
-over disjoint batches is what there is.
+classes, and with counts where the budget is small, which the dual does not know. Moments, boosted
+moments, deep models and noise on the output are for those who ask for them: they are hardly ever
+the most accurate. Without a delta, or with a level per person, one pass over disjoint batches is
+what there is.
 """
 
 from __future__ import annotations
@@ -50,16 +51,18 @@ def choose(solvers: Mapping[str, type[Solver]], problem: Problem, budget: Budget
         return next(iter(solvers.values()))()  # its refusal says what is missing
     if budget.delta == 0 and "one-pass" in able:
         return solvers["one-pass"]()
-    preferred = "scd" if _little_to_buy(problem, budget) else "cd"
-    return solvers[preferred if preferred in able else able[0]]()
+    preferred = _preferred(problem, gdp_mu(problem, budget) * public_n_or_default(problem))
+    return solvers[next(name for name in (*preferred, *able) if name in able)]()
 
 
-def _little_to_buy(problem: Problem, budget: Budget) -> bool:
-    """Whether estimated facts would cost more than they bring."""
-    seen = gdp_mu(problem, budget) * public_n_or_default(problem)
-    if seen < ENOUGH or (_only_a_norm(problem.bounds) and _dual_suits_a_ball(problem, seen)):
-        return True
-    return math.isfinite(problem.loss.lipschitz) and _rows_are_short(problem.bounds)
+def _preferred(problem: Problem, seen: float) -> tuple[str, ...]:
+    """The dual, where estimated facts would cost more than they bring; what is next for counts."""
+    if seen < ENOUGH:
+        return "scd", "sgd"
+    if _only_a_norm(problem.bounds) and _dual_suits_a_ball(problem, seen):
+        return "scd", "cd"
+    short = math.isfinite(problem.loss.lipschitz) and _rows_are_short(problem.bounds)
+    return ("scd", "cd") if short else ("cd",)
 
 
 def _only_a_norm(bounds: Bounds) -> bool:

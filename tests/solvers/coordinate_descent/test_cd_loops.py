@@ -14,7 +14,7 @@ from privlearn._core.numerics import summation_error
 from privlearn._core.problem import Budget
 from privlearn._core.releaser import ReleaseBatch, Releaser
 from privlearn._core.sampling import Batches
-from privlearn._objective.losses import Huber, Logistic, Squared
+from privlearn._objective.losses import Huber, Logistic, Poisson, Squared
 from privlearn._objective.losses.base import between
 from privlearn._objective.losses.logistic import fade
 from privlearn._objective.prox import WeightPenalty
@@ -29,7 +29,12 @@ from privlearn.solvers.coordinate_descent.loops import (
     sweep,
 )
 
-LOSSES = {"squared": Squared(), "logistic": Logistic(), "huber": Huber(1.35)}
+LOSSES = {
+    "squared": Squared(),
+    "logistic": Logistic(),
+    "huber": Huber(1.35),
+    "poisson": Poisson(0.5),
+}
 NONE = np.empty(0, np.int64)
 KINDS = [(loss, sparse) for loss in LOSSES for sparse in (False, True)]
 

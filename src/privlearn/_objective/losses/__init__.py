@@ -5,10 +5,11 @@ classes where several outputs are possible; the conformance tests check whatever
 line in each table of compiled.py that it has a form for.
 """
 
-from privlearn._objective.losses.base import Auxiliary, Loss, Target
+from privlearn._objective.losses.base import Auxiliary, Loss, Target, Units
 from privlearn._objective.losses.hinge import Hinge
 from privlearn._objective.losses.huber import Huber
 from privlearn._objective.losses.logistic import Logistic
+from privlearn._objective.losses.poisson import Poisson
 from privlearn._objective.losses.softmax import Softmax
 from privlearn._objective.losses.squared import Squared
 from privlearn._objective.losses.squared_hinge import SquaredHinge
@@ -20,10 +21,12 @@ __all__ = [
     "Huber",
     "Logistic",
     "Loss",
+    "Poisson",
     "Softmax",
     "Squared",
     "SquaredHinge",
     "Target",
+    "Units",
 ]
 
 LOSSES: tuple[Loss, ...] = (
@@ -35,4 +38,5 @@ LOSSES: tuple[Loss, ...] = (
     Softmax(),
     SquaredHinge(),
     SquaredHinge(3),
+    Poisson(),
 )

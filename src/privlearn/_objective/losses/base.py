@@ -5,13 +5,24 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.jit import ANY_ORDER, jit
 
-__all__ = ["Array", "Auxiliary", "Loss", "Target", "between", "signs", "sum_over_classes"]
+__all__ = [
+    "Array",
+    "Auxiliary",
+    "Loss",
+    "Target",
+    "Units",
+    "between",
+    "exponential",
+    "signs",
+    "sum_over_classes",
+]
 
 Array = NDArray[np.float64]
 
@@ -61,6 +72,15 @@ class Auxiliary:
 NO_AUXILIARY = Auxiliary()
 
 
+class Units(NamedTuple):
+    """What is subtracted from targets and from scores in a solver, and what divides them then."""
+
+    target_center: float = 0.0
+    target_scale: float = 1.0
+    score_center: float = 0.0
+    score_scale: float = 1.0
+
+
 class Loss:
     """A convex loss of one prediction, or of one score per class.
 
@@ -79,7 +99,9 @@ class Loss:
     longest_step: float = 2.0  # of descent with momentum, per inverse of the smoothness
     auxiliary: Auxiliary = NO_AUXILIARY  # what is learned beside the coefficients
     of_residual: bool = False  # whether it depends on z - y alone
-    log_odds: bool = False  # whether scores are logarithms of odds
+    scores: str = ""  # what they are called, where they are no predictions of y
+    wants_moments: bool = False  # whether `with_moments` makes a difference
+    least_slope: float = 0.0  # of slopes that clipping should leave alone
     coupled: bool = False  # whether the derivative in one score depends on the others
 
     @property
@@ -100,6 +122,27 @@ class Loss:
     def largest_step(self) -> float:
         """For rows no longer than 1, whose mean loss is at most as curved as the loss itself."""
         return self.longest_step / self.largest_curvature
+
+    def units(self, low: float, high: float, intercept: bool) -> Units:
+        """A solver's units, for targets between these ends; scores are in those of the target."""
+        if not self.has_unit:
+            return Units()
+        center = low / 2 + high / 2 if intercept else 0.0
+        scale = max(high - center, center - low)
+        return Units(center, scale, center, scale)
+
+    @property
+    def curvature(self) -> float:
+        """What a quadratic model takes for the second derivative in z: mostly the largest one."""
+        return self.smoothness
+
+    def with_moments(self, mean: float, mean_square: float) -> Loss:
+        """The same loss, where targets in a solver's units are known to have about these."""
+        return self
+
+    def in_units(self, units: Units) -> Loss:
+        """The same loss of targets and scores in these units, over `target_scale**degree`."""
+        return self
 
     def value(self, y: Array, z: Array) -> Array:
         """Loss of predicting z where the truth is y."""
@@ -129,6 +172,26 @@ def between(value, limit):
     """`value` within [-limit, limit]; what is not a number counts as the limit."""
     value = value if value < limit else limit
     return value if value > -limit else -limit
+
+
+@jit(fastmath=ANY_ORDER, error_model="numpy")
+def exponential(x):
+    """exp(x) for |x| up to 40, in additions and products alone, which vectorise.
+
+    exp(x) = exp(x / 256)^256, with Taylor's polynomial of degree 7 for the inner one: it is off by
+    256 (x / 256)^8 / 8! at most, relatively, and rounding adds about 256 units of the last place.
+    """
+    x = x * 0.00390625
+    e = 1.0 / 24.0 + x * (1.0 / 120.0 + x * (1.0 / 720.0 + x * (1.0 / 5040.0)))
+    e = 1.0 + x * (1.0 + x * (1.0 / 2.0 + x * (1.0 / 6.0 + x * e)))
+    e *= e  # 2
+    e *= e  # 4
+    e *= e  # 8
+    e *= e  # 16
+    e *= e  # 32
+    e *= e  # 64
+    e *= e  # 128
+    return e * e
 
 
 @jit(error_model="numpy")

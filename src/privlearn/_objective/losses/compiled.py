@@ -5,13 +5,22 @@ The choice is made outside of the loop over rows, so that each loop is short and
 """
 
 from privlearn._core.jit import jit
-from privlearn._objective.losses import hinge, huber, logistic, softmax, squared, squared_hinge
+from privlearn._objective.losses import (
+    hinge,
+    huber,
+    logistic,
+    poisson,
+    softmax,
+    squared,
+    squared_hinge,
+)
 
 __all__ = ["column_sum", "moved_auxiliary", "write_dual_updates", "write_loss_gradients"]
 
 # Names that compiled functions read: they know no attributes of modules' attributes.
 SQUARED, HUBER, LOGISTIC = squared.SQUARED, huber.HUBER, logistic.LOGISTIC
 HINGE, SQUARED_HINGE, SOFTMAX = hinge.HINGE, squared_hinge.SQUARED_HINGE, softmax.SOFTMAX
+POISSON = poisson.POISSON
 
 
 @jit(error_model="numpy")
@@ -35,6 +44,8 @@ def write_loss_gradients(code, threshold, targets, scores, auxiliary, slopes, al
             squared_hinge.write_gradients_by_class(targets, scores, slopes)
     elif code == HUBER:
         huber.write_gradients(threshold, auxiliary, targets, scores, slopes, along_auxiliary)
+    elif code == POISSON:
+        poisson.write_gradients(threshold, targets, scores, slopes)
     elif code == SOFTMAX:
         for b in range(n):
             softmax.write_gradient(targets[b], scores[b], slopes[b])
@@ -72,6 +83,8 @@ def column_sum(code, threshold, auxiliary, own, before, change, limit, targets, 
         return squared.column_sum(own, before, change, limit, scores)
     if code == LOGISTIC:
         return logistic.column_sum(own, before, change, limit, targets, scores)
+    if code == POISSON:
+        return poisson.column_sum(own, before, change, limit, threshold, targets, scores)
     return huber.column_sum(own, before, change, limit, threshold, auxiliary, scores)
 
 

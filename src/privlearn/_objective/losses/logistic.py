@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privlearn._core.jit import ANY_ORDER, jit
-from privlearn._objective.losses.base import Array, Loss, Target, between
+from privlearn._objective.losses.base import Array, Loss, Target, between, exponential
 
 __all__ = ["LOGISTIC", "Logistic", "fade"]
 
@@ -30,7 +30,7 @@ class Logistic(Loss):
     target = Target.SIGN
     smoothness = 0.25
     lipschitz = 1.0
-    log_odds = True
+    scores = "log-odds"
 
     def value(self, y: Array, z: Array) -> Array:
         """Loss of predicting z where the truth is y."""
@@ -43,22 +43,8 @@ class Logistic(Loss):
 
 @jit(fastmath=ANY_ORDER, error_model="numpy")
 def fade(margin):
-    """1 / (1 + exp(margin)), in additions and products alone, which vectorise.
-
-    exp(x) = exp(x / 256)^256, with Taylor's polynomial of degree 7 for the inner one: it is off by
-    256 (x / 256)^8 / 8! at most, relatively, and rounding adds about 256 units of the last place.
-    """
-    x = between(margin, FLAT) * 0.00390625
-    e = 1.0 / 24.0 + x * (1.0 / 120.0 + x * (1.0 / 720.0 + x * (1.0 / 5040.0)))
-    e = 1.0 + x * (1.0 + x * (1.0 / 2.0 + x * (1.0 / 6.0 + x * e)))
-    e *= e  # 2
-    e *= e  # 4
-    e *= e  # 8
-    e *= e  # 16
-    e *= e  # 32
-    e *= e  # 64
-    e *= e  # 128
-    return 1.0 / (1.0 + e * e)
+    """1 / (1 + exp(margin))."""
+    return 1.0 / (1.0 + exponential(between(margin, FLAT)))
 
 
 @jit(fastmath=ANY_ORDER, error_model="numpy")

@@ -35,7 +35,7 @@ class Softmax(Loss):
     target = Target.CLASS
     smoothness = 0.5
     lipschitz = math.sqrt(2.0)
-    log_odds = True
+    scores = "log-odds"
     coupled = True
 
     def value(self, y: Array, z: Array) -> Array:

@@ -49,10 +49,9 @@ def outlook_of_steps(
 ) -> Forecast:
     """Steps along gradients with `noise` on each number of their mean, for independent features."""
     scaling = Scaling.for_gradients(problem)
-    curvature = (
-        scaling.spread * problem.loss.largest_curvature * (1.0 if problem.loss.has_unit else 0.5)
-    )
+    bend = problem.loss.curvature if math.isfinite(problem.loss.curvature) else 1.0
+    curvature = scaling.spread * bend * (1.0 if problem.loss.has_unit else 0.5)
     moved, shrinkage = responses(steps, momentum, averaged, step, curvature)
     deviation = noise * float(np.linalg.norm(moved))
-    more = "; scores are log-odds" if problem.loss.log_odds else ""
+    more = f"; scores are {problem.loss.scores}" if problem.loss.scores else ""
     return scaling.forecast(deviation, scaling.typical_length, shrinkage, n, more)

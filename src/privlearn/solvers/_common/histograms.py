@@ -25,6 +25,7 @@ __all__ = [
     "count_magnitudes",
     "count_within",
     "histogram_release",
+    "moments_from",
     "scales_from",
     "significance",
     "trimmed",
@@ -44,6 +45,7 @@ MIDDLE_OF_HALF = (1.0 - math.sqrt(0.5)) / math.log(math.sqrt(2.0))
 # Part of the clipped lengths that counts as bias: clipped parts of different rows point in
 # different directions. Chosen with benchmarks/derive/cd.py.
 ALIGNED = 0.2
+HIDEABLE = 6.0  # rows of one size that nobody sees, in deviations of the noise on their count
 THINNING = math.sqrt(0.5)  # of hidden rows, per half a power of two: a tail that barely has a mean
 
 
@@ -178,6 +180,22 @@ def scales_from(counts: Array, noise: float, rows: float) -> tuple[Array, Array]
     largest = np.maximum(0.5**first, np.sqrt(mean))
     square = mean ** (1.0 - LARGEST) * largest ** (2.0 * LARGEST)
     return np.sqrt(square), mean / square
+
+
+def moments_from(counts: Array, noise: float, rows: float) -> tuple[float, float] | None:
+    """Mean and mean square of one column, relative to its limit; None where noise hides them.
+
+    Where nothing is seen, as many rows as noise can hide may still be at half of the limit.
+    """
+    if noise > READABLE * rows:
+        return None
+    bins = counts.shape[1]
+    kept, first = trimmed(counts, noise)
+    if first[0] == bins - 1:
+        hidden = HIDEABLE * noise / rows
+        return hidden * 0.5, hidden * 0.25
+    sizes = np.append(0.5 ** np.arange(bins - 1), 0.0)
+    return float(kept[0] @ sizes) * MIDDLE / rows, float(kept[0] @ sizes**2) * MEAN_SQUARE / rows
 
 
 def clip_for(

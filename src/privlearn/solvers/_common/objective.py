@@ -58,7 +58,8 @@ class Objective:
         cls, problem: Problem, scaling: Scaling, rows: float, *, auxiliary_unit: float = 1.0
     ) -> Objective:
         """The problem in a solver's units; means are over `rows`, public or released, rows."""
-        loss, own = problem.loss, problem.loss.auxiliary
+        loss = problem.loss.in_units(scaling.units)
+        own = loss.auxiliary
         features = scaling.penalty(problem.penalty, loss, rows)
         limits = [(own.low / auxiliary_unit, own.high / auxiliary_unit)] * own.count
         penalty = features.laid_out(loss.outputs, scaling.width, *limits)

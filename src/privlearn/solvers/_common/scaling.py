@@ -20,7 +20,7 @@ from privlearn._core.forecast import Forecast
 from privlearn._core.problem import Bounds, Problem
 from privlearn._data.bounded import Rows
 from privlearn._data.sparse import zero_is_allowed
-from privlearn._objective.losses import Loss
+from privlearn._objective.losses import Loss, Squared, Units
 from privlearn._objective.penalties import Penalty
 from privlearn._objective.prox import WeightPenalty
 from privlearn.exceptions import PlanViolationError
@@ -36,7 +36,7 @@ INTERCEPT_SHARE = 0.2
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """x -> (x - center) / scale beside an entry for the intercept, y -> (y - center) / scale.
+    """x -> (x - center) / scale beside an entry for the intercept; y and scores likewise.
 
     A feature that its bounds leave no slack has scale 0 (inverse 0); its image is 0 and so is its
     coefficient.
@@ -59,6 +59,8 @@ class Scaling:
     intercept_value: float
     target_center: float
     target_scale: float
+    score_center: float
+    score_scale: float
     squared_norm: float
     spread: float
     assumes: str = "features are independent and uniform within their bounds"
@@ -91,7 +93,7 @@ class Scaling:
             scale * length,
             np.divide(1.0, scale * length, out=np.zeros_like(scale), where=scale > 0),
             entry / length,
-            *_target(problem.bounds, problem.fit_intercept, problem.loss),
+            *_units(problem.bounds, problem.fit_intercept, problem.loss),
             squared_norm=1.0,
             spread=squares / length**2 / movable / 3.0 or 1.0 / 3.0,
         )
@@ -117,7 +119,7 @@ class Scaling:
             limit,
             np.divide(1.0, limit, out=np.zeros(p), where=limit > 0),
             float(problem.fit_intercept),
-            *_target(bounds, problem.fit_intercept, problem.loss),
+            *_units(bounds, problem.fit_intercept, problem.loss),
             squared_norm=math.inf,
             spread=1.0 / 3.0,
         )
@@ -135,7 +137,7 @@ class Scaling:
             scale,
             np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0),
             float(intercept),
-            *_target(bounds, intercept),
+            *_units(bounds, intercept, Squared()),
             squared_norm=(length + 1.0 + float(intercept)) * (1.0 + 2.0**-40),
             spread=length / movable / 3.0 if movable else 1.0 / 3.0,
             assumes=f"features are independent, {even}",
@@ -158,6 +160,11 @@ class Scaling:
     def divided(self, scales: Array) -> Scaling:
         """The map that divides each feature by its scale, too."""
         return replace(self, scale=self.scale * scales, inverse_scale=self.inverse_scale / scales)
+
+    @property
+    def units(self) -> Units:
+        """Of targets and scores."""
+        return Units(self.target_center, self.target_scale, self.score_center, self.score_scale)
 
     @property
     def width(self) -> int:
@@ -187,7 +194,7 @@ class Scaling:
 
     def penalty(self, penalty: Penalty, loss: Loss, rows: float) -> WeightPenalty:
         """The penalty of the features' weights beside the mean loss of `rows` rows."""
-        unit = self.inverse_scale * self.target_scale  # coefficient per weight
+        unit = self.inverse_scale * self.score_scale  # coefficient per weight
         share = 1.0 / (rows * self.target_scale**loss.degree)  # of one row's loss
         return penalty.total(rows).per_weight(unit, share)
 
@@ -204,10 +211,10 @@ class Scaling:
         coef = weights[:, :p] * self.inverse_scale
         if by_division:
             np.divide(weights[:, :p], self.scale, out=coef, where=self.scale > 0)
-        coef, intercept = coef * self.target_scale, np.zeros(len(weights))
+        coef, intercept = coef * self.score_scale, np.zeros(len(weights))
         if self.intercept_value > 0:
-            moved = weights[:, p] * self.intercept_value * self.target_scale
-            intercept = moved + self.target_center - coef @ self.center
+            moved = weights[:, p] * self.intercept_value * self.score_scale
+            intercept = moved + self.score_center - coef @ self.center
         return Solution(coef, intercept)
 
     @property
@@ -218,8 +225,8 @@ class Scaling:
     def forecast(self, deviation: float, length: float, kept: float, n: int, more: str) -> Forecast:
         """Noise of a standard deviation on each weight, for rows of a typical length."""
         return Forecast(
-            coefficient=deviation * self.inverse_scale * self.target_scale,
-            prediction=deviation * length * self.target_scale,
+            coefficient=deviation * self.inverse_scale * self.score_scale,
+            prediction=deviation * length * self.score_scale,
             kept=min(max(kept, 0.0), 1.0),
             n=n,
             assumes=self.assumes + more,
@@ -271,10 +278,6 @@ def _around_zero(center: Array, scale: Array, squares: float) -> tuple[Array, Ar
     return np.zeros_like(center), np.abs(center) + scale, squares
 
 
-def _target(bounds: Bounds, intercept: bool, loss: Loss | None = None) -> tuple[float, float]:
-    """Centre and half width of y's range, or 0 and 1; without intercept the centre is 0."""
-    if loss is not None and not loss.has_unit:
-        return 0.0, 1.0
-    low, high = bounds.target or (-1.0, 1.0)
-    center = low / 2 + high / 2 if intercept else 0.0
-    return center, max(high - center, center - low)
+def _units(bounds: Bounds, intercept: bool, loss: Loss) -> Units:
+    """Those of the loss for the range of y, or for [-1, 1]."""
+    return loss.units(*(bounds.target or (-1.0, 1.0)), intercept)

@@ -68,15 +68,15 @@ def _move_intercept(
     place, loss = prepared.objective.scaling.width - 1, prepared.objective.loss
     pull = float(gradient[place])
     trusted = max(0.0, 1.0 - noise_std**2 / pull**2) if pull != 0.0 else 0.0
-    moved = weights[place] - trusted * settings.step_size * pull / loss.smoothness
-    largest = 1.0 if loss.has_unit else math.inf  # y lies in [-1, 1]
+    moved = weights[place] - trusted * settings.step_size * pull / loss.curvature
+    largest = 1.0 if loss.has_unit else math.inf  # y lies in [-1, 1]; a mean is known to a factor
     weights[place] = min(max(moved, -largest), largest)
 
 
 def _model(settings: Settings, objective: Objective, curvature: Array) -> QuadraticModel:
     """Curvature of the loss: that of the rows times the loss's own, which bounds it."""
     whole, width = np.zeros((objective.size,) * 2), objective.scaling.width
-    whole[:width, :width] = objective.loss.smoothness / settings.step_size * curvature
+    whole[:width, :width] = objective.loss.curvature / settings.step_size * curvature
     if objective.loss.auxiliary.count:
         whole[-1, -1] = objective.loss.auxiliary.curvature / settings.step_size
     return QuadraticModel(whole, objective.penalty)

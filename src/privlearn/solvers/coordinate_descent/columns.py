@@ -62,7 +62,7 @@ def start_of(settings: Settings, prepared: Prepared) -> Sweep:
     objective = prepared.objective
     weights = objective.start(prepared.target)
     loss = objective.loss
-    step_sizes = np.full(len(weights), settings.step_size / loss.smoothness)
+    step_sizes = np.full(len(weights), settings.step_size / loss.curvature)
     step_sizes[: len(prepared.squares)] /= prepared.squares
     return Sweep(
         weights=weights,

@@ -17,14 +17,15 @@ from privlearn.solvers.coordinate_descent.rules import Settings
 
 __all__ = ["outlook"]
 
+HALF = " and explain half of the target's variance"
 AVERAGING = 4.0 / 3.0  # of the variance, for averages whose weights grow with the step
 
 
 def outlook(problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
     """Noise of an averaged gradient over the curvature, with half of y's variance explained."""
     scaling = Scaling.for_coordinates(problem)
-    number = problem.loss.has_unit
-    slope = math.sqrt(0.5 / 3.0) if number else 0.5
+    number = not problem.loss.scores
+    slope = math.sqrt(0.5 / 3.0 if number else problem.loss.curvature)
     size = n_weights(problem)
     clip = settings.clip or 2.0 * slope * math.sqrt(size)
     gradient = next(r for r in plan.releases if r.name == private_scales.GRADIENT)
@@ -32,16 +33,16 @@ def outlook(problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecas
     noise = plan.noise_scale(gradient) * clip / n / math.sqrt(repeats[settings.mode])
     if settings.mode != "all":
         noise *= rules.COORDINATE_CLIP / math.sqrt(size)
-    bend = problem.loss.smoothness * (1.0 if number else 0.7)
+    bend = problem.loss.curvature * (1.0 if number else 0.7)
     pulled = noise / bend
     shrinkage = 1.0 / (1.0 + pulled**2 * size / (0.5 / 3.0 if number else 1.0))
     deviation = shrinkage * pulled
     prediction = deviation * math.sqrt(size)
     return Forecast(
-        coefficient=deviation * scaling.inverse_scale / EVEN * scaling.target_scale,
-        prediction=prediction * scaling.target_scale,
+        coefficient=deviation * scaling.inverse_scale / EVEN * scaling.score_scale,
+        prediction=prediction * scaling.score_scale,
         kept=float(np.clip(shrinkage, 0.0, 1.0)),
         n=n,
         assumes="features are independent, uniform within their bounds"
-        + (" and explain half of the target's variance" if number else "; scores are log-odds"),
+        + (f"; scores are {problem.loss.scores}" if problem.loss.scores else HALF),
     )

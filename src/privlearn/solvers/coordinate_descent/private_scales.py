@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from privlearn.solvers._common.histograms import (
     LENGTH_BINS,
     MAGNITUDE_BINS,
     clip_for,
+    moments_from,
     scales_from,
 )
 from privlearn.solvers._common.loops import histograms, row_products
@@ -44,6 +45,7 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
+NONE = np.empty(0, np.int64)
 MAGNITUDES = "feature magnitudes"
 CURVATURE = "curvature"
 LENGTHS = "gradient norms"
@@ -70,11 +72,16 @@ def prepare(problem: Problem, settings: Settings, data: BoundedData, release: Re
     """Store the rows, estimate their scales where they are not given, and apply them."""
     present = data.present()
     count = rows_in_all(problem, data, release)
-    given = settings.smoothness is not None  # mean squares about zero, so nothing is centred
-    plain = Scaling.for_coordinates(problem, centred=not given)
+    centred = not settings.scales_given  # those are mean squares about zero
+    plain = Scaling.for_coordinates(problem, centred=centred)
     rows = store_rows(plain, data)
-    scales, squares, target = _scales(problem, settings, plain, rows, present, count, release)
+    scales, squares, target, moments = _scales(
+        problem, settings, plain, rows, present, count, release
+    )
     row_products.rescale_rows(rows, 1.0 / scales, plain.intercept_value)
+    if moments is not None:
+        problem = replace(problem, loss=problem.loss.with_moments(*moments))
+        plain = Scaling.for_coordinates(problem, centred=centred)
     objective = Objective.of(problem, plain.divided(scales), count)
     _add_unseen(problem, count, scales, objective, release.noise_scale(GRADIENT))
     return Prepared(objective, rows, present, count, scales, squares, target)
@@ -106,26 +113,33 @@ def _scales(
     present: NDArray[np.bool_],
     count: float,
     release: Releaser,
-) -> tuple[Array, Array, float]:
-    """Scales relative to the bounds, in (0, 1], mean squares in their units, and the scale of y."""
-    if settings.smoothness is not None:
+) -> tuple[Array, Array, float, tuple[float, float] | None]:
+    """Scales relative to the bounds, in (0, 1], mean squares in their units; y's scale and mean."""
+    if settings.smoothness is None:
+        own, known = len(plain.center), None
+    else:
         given = np.sqrt(np.asarray(settings.smoothness)) * plain.inverse_scale
-        return np.clip(given, 0.5**MAGNITUDE_BINS, 1.0), np.ones(len(given)), EVEN
-    features, none = len(plain.center), np.empty(0, np.int64)
-    counts = np.zeros((magnitudes_of(problem), MAGNITUDE_BINS))
-    histograms.count_magnitudes(rows.values, rows.columns, rows.starts, present, counts[:features])
-    if len(counts) > features:
-        histograms.count_magnitudes(rows.targets[:, None], none, none, present, counts[features:])
+        own, known = 0, (np.clip(given, 0.5**MAGNITUDE_BINS, 1.0), np.ones(len(given)))
+        if not settings.wants_moments:
+            return *known, EVEN, None
+    counts = np.zeros((magnitudes_of(problem, settings), MAGNITUDE_BINS))
+    if known is None:
+        histograms.count_magnitudes(rows.values, rows.columns, rows.starts, present, counts[:own])
+    if len(counts) > own:
+        histograms.count_magnitudes(rows.targets[:, None], NONE, NONE, present, counts[own:])
     noisy = release(MAGNITUDES, counts, clip=math.sqrt(len(counts)))
     noise = release.noise_scale(MAGNITUDES)
-    scales, squares = scales_from(noisy[:features], noise, count)
-    target = scales_from(noisy[features:], noise, count)[0] if len(counts) > features else [EVEN]
-    return scales, squares, float(target[0])
+    scales, squares = known or scales_from(noisy[:own], noise, count)
+    if len(counts) == own:
+        return scales, squares, EVEN, None
+    target = scales_from(noisy[own:], noise, count)[0]
+    return scales, squares, float(target[0]), moments_from(noisy[own:], noise, count)
 
 
-def magnitudes_of(problem: Problem) -> int:
-    """How many histograms of magnitudes there are: every feature's, and that of a y with a unit."""
-    return problem.n_features + int(problem.loss.has_unit)
+def magnitudes_of(problem: Problem, settings: Settings) -> int:
+    """How many histograms of magnitudes there are: of features, and of a y with a unit."""
+    features = 0 if settings.scales_given else problem.n_features
+    return features + int(problem.loss.has_unit)
 
 
 def private_curvature(prepared: Prepared, release: Releaser) -> Array:
@@ -208,15 +222,17 @@ def private_clip(
     slope = 0.5 * steepest if math.isfinite(steepest) else prepared.target  # a typical one
     compiled = prepared.objective.compiled(clip=1.0)
     histograms.count_lengths(prepared.rows, prepared.present, compiled, weights, longest, counts)
-    return clip_for(
+    typical = math.sqrt(prepared.squares.sum() + 1.0)  # length of a row
+    found = clip_for(
         release(LENGTHS, counts, clip=1.0),
         release.noise_scale(LENGTHS),
         longest=longest,
         rows=prepared.count,
         noise_std=noise_std / prepared.count * math.sqrt(len(weights)),
         hidden=rules.HIDDEN if settings.mode == "all" else 0.0,
-        otherwise=2.0 * slope * math.sqrt(prepared.squares.sum() + 1.0),
+        otherwise=2.0 * slope * typical,
     )
+    return max(found, prepared.objective.loss.least_slope * typical)
 
 
 def _longest(problem: Problem, prepared: Prepared) -> float:

@@ -45,12 +45,18 @@ class Settings:
     clip: float | None  # None: estimated privately
     smoothness: tuple[float, ...] | None  # None: estimated privately
     intercept_first: bool = False  # the intercept has the first step for itself
+    wants_moments: bool = False  # the loss wants to know moments of y, even beside given scales
+
+    @property
+    def scales_given(self) -> bool:
+        """Whether features need no histograms."""
+        return self.smoothness is not None
 
     @property
     def private_shares(self) -> dict[str, float]:
         """Shares of the budget for what is estimated privately before and between gradients."""
         shares = {
-            "magnitudes": MAGNITUDES if self.smoothness is None else 0.0,
+            "magnitudes": 0.0 if self.scales_given and not self.wants_moments else MAGNITUDES,
             "curvature": CURVATURE if self.mode == "all" else 0.0,
             "lengths": LENGTHS if self.clip is None else 0.0,
         }

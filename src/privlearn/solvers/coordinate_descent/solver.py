@@ -77,8 +77,8 @@ class CoordinateDescent(SolverDefaults):
     selection: Literal["cyclic", "greedy"] | None = None
 
     name: ClassVar[str] = "cd"
-    support: ClassVar[Support] = Support.of(losses=["squared", "huber", "logistic"])
-    forks: ClassVar[tuple[str, ...]] = ("mode", "intercept_first")
+    support: ClassVar[Support] = Support.of(losses=["squared", "huber", "logistic", "poisson"])
+    forks: ClassVar[tuple[str, ...]] = ("mode", "intercept_first", "scales_given")
 
     def __post_init__(self) -> None:
         check_numbers(self, whole=("passes", "outer"), positive=("step_size", "clip"))
@@ -114,6 +114,7 @@ class CoordinateDescent(SolverDefaults):
             clip=self.clip,
             smoothness=given,
             intercept_first=mode == "all" and problem.fit_intercept and passes > 1,
+            wants_moments=problem.loss.wants_moments,
         )
 
     def _mode(self, problem: Problem, budget: Budget) -> Mode:
@@ -172,7 +173,7 @@ def _mean_squares(given: ArrayLike) -> tuple[float, ...]:
 def _private_releases(problem: Problem, settings: Settings) -> list[tuple[Release, float]]:
     """What is estimated privately before and between the gradients, with shares of the budget."""
     width, loops = problem.n_features + int(problem.fit_intercept), rules.loops(settings)
-    p = private_scales.magnitudes_of(problem)
+    p = max(private_scales.magnitudes_of(problem, settings), 1)  # if there are any
     planned = {
         "magnitudes": histogram_release(private_scales.MAGNITUDES, MAGNITUDE_BINS, p),
         "curvature": Release(

@@ -83,7 +83,7 @@ class SGD(SolverDefaults):
 
     name: ClassVar[str] = "sgd"
     support: ClassVar[Support] = Support.of(
-        losses=["squared", "huber", "logistic", "hinge", "squared hinge", "softmax"]
+        losses=["squared", "huber", "logistic", "hinge", "squared hinge", "softmax", "poisson"]
     )
     short_run: ClassVar[dict[str, int]] = {"steps": 2}
     forks: ClassVar[tuple[str, ...]] = ("stored",)
