@@ -17,7 +17,8 @@ from privlearn.audit.after_charge import observed_fit
 from privlearn.cli import main
 from privlearn.exceptions import UnsupportedCombinationError
 from privlearn.solvers import SGD, CoordinateDescent
-from support import without_noise
+from privlearn.solvers._common.histograms import moments_from
+from support import checks_for, without_noise
 
 SOLVERS = {
     "cd": "cd",
@@ -303,6 +304,30 @@ def test_nothing_compiles_after_the_charge_with_scales_or_without():
     for given in ([0.3, 0.3, 13.0], None):
         model = PoissonRegressor(solver=CoordinateDescent(smoothness=given), **KNOWN)
         assert observed_fit(model, X, y) is None
+
+
+@pytest.mark.parametrize("relation", ["zero_out", "add_remove", "replace_one"])
+def test_audits_with_given_scales(relation):
+    """Then the histogram of y is released alone, which no other loss asks for."""
+    solver = CoordinateDescent(passes=4, smoothness=[0.3, 0.3, 13.0])
+    model = PoissonRegressor(solver=solver, adjacency=relation, **KNOWN)
+    (release,) = [r for r in model.plan(100, n_features=3).releases if "magnitudes" in r.name]
+    assert (release.shape, release.clip) == ((1, 24), 1.0)
+    for check in checks_for(model):
+        check(model, n_features=3)
+
+
+def test_moments_from_a_histogram_of_counts():
+    sizes = np.repeat(0.5 ** np.arange(24), 1000) * 0.75
+    counts = np.full((1, 24), 1000.0)
+    mean, square = moments_from(counts, 0.0, 24_000)
+    assert mean == pytest.approx(sizes.mean(), rel=0.05)
+    assert square == pytest.approx(np.mean(sizes**2), rel=0.05)
+    nothing = np.zeros((1, 24))
+    assert moments_from(nothing, 10.0, 24_000) == pytest.approx((30 / 24_000, 15 / 24_000))
+    assert moments_from(nothing, 10.0, 199) is None  # noise on a count is 5 % of the rows
+    loss = Poisson().with_moments(0.01, 0.005)
+    assert (loss.curvature, loss.least_slope) == pytest.approx((0.01, 0.49))
 
 
 def test_the_forecast_says_what_scores_are():

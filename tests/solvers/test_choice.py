@@ -15,6 +15,7 @@ from privlearn import (
     LinearRegression,
     LinearSVC,
     LogisticRegression,
+    PoissonRegressor,
     Ridge,
 )
 from privlearn._core.problem import Budget, Level
@@ -110,6 +111,13 @@ def test_what_coordinate_descent_cannot_do_goes_elsewhere():
     model = LogisticRegression(bounds_X=(-1, 1), classes=[0, 1, 2])
     assert chosen(model, n_classes=3) == "sgd"
     assert chosen(model, n_classes=2) == "cd"
+
+
+def test_counts_go_to_sgd_where_there_is_little_signal():
+    """The dual does not know them; short rows alone are no reason."""
+    model = PoissonRegressor(bounds_X=(0, 1), bounds_y=(0, 9), data_norm=2.0)
+    assert chosen(model, rows_for(1.05 * choice.ENOUGH), n_features=50) == "cd"
+    assert chosen(model, rows_for(0.95 * choice.ENOUGH), n_features=50) == "sgd"
 
 
 def test_nothing_able_is_refused_in_words():
