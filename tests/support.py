@@ -508,7 +508,7 @@ def with_penalty(estimator_class, penalty, **parameters):
     """An estimator of that class with any penalty."""
 
     class One(estimator_class):
-        def _penalty(self, n_features):
+        def _penalty(self):
             return penalty
 
     return One(**parameters)

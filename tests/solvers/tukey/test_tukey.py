@@ -286,13 +286,13 @@ def test_unsafe_models_pass_as_rarely_as_promised():
         n_features=1,
         bounds=Bounds(None, None, None, None),
         loss=LinearRegression()._loss(0),
-        penalty=LinearRegression()._penalty(1),
+        penalty=LinearRegression()._penalty(),
         adjacency=Adjacency.ADD_REMOVE,
         fit_intercept=False,
     )
     delta = 0.02
     settings = tukey.Settings(models=8, enough=8, delta=delta)
-    plan = Tukey(models=8).plan(problem, settings, 0.2)  # epsilons 2 and 3
+    plan = Tukey(models=8).plan(problem, settings, 1.0 / 3.0)  # epsilons 2 and 3
     ordered = in_order(rng.standard_normal((8, 1)))
     assert Boxes.of(ordered).safe_distance(3.0, delta) == -1
     passed = 0
