@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from planting import Bugs, demand_caught, models_in
+from privlearn import audit
 from privlearn._core.mechanisms import GaussianNoise
 from privlearn._core.mechanisms.tukey_boxes import Boxes
 from privlearn._core.numerics import BlockSum
@@ -39,10 +40,10 @@ from privlearn.solvers.output_perturbation import rules as output_rules
 from privlearn.solvers.sgd import solver as sgd
 from privlearn.solvers.tukey import solver as tukey
 
-bugs = Bugs()
+bugs, bugs_of_reading, bugs_nobody_sees = Bugs(), Bugs(), Bugs()
 
 
-@bugs.shown_in("")
+@bugs.shown_in("ElasticNet-zero_out")
 def curvature_forgets_the_intercept(patch):
     """Rows of cd's curvature are shortened by the length of x: with its 1, (1, x) is longer."""
 
@@ -67,13 +68,13 @@ def curvature_forgets_the_intercept(patch):
     )
 
 
-@bugs.shown_in("")
+@bugs.shown_in("greedy")
 def largest_step_as_if_a_ballot(patch):
     """Greedy cd plans scores as ballots, whose distance is 1: replaced rows move them by 2."""
     patch.setattr("privlearn.solvers.coordinate_descent.solver.LINF", BALLOT)
 
 
-@bugs.shown_in("")
+@bugs.shown_in("one-pass")
 def sparse_norms_without_intercept(patch):
     """Stored sparse rows are as long as x says, without the intercept's entry: gradients exceed."""
     right = row_source._stored_sparse
@@ -89,7 +90,7 @@ def sparse_norms_without_intercept(patch):
     patch.setattr("privlearn.solvers._common.row_source._stored_sparse", stored)
 
 
-@bugs.shown_in("")
+@bugs.shown_in("one-pass")
 def released_count_capped_by_rows(patch):
     """one-pass lowers a noisy count to the rows that are there: half of the time it is exact."""
     right = one_pass._counts
@@ -101,7 +102,7 @@ def released_count_capped_by_rows(patch):
     patch.setattr("privlearn.solvers.one_pass.solver._counts", counts)
 
 
-@bugs.shown_in("")
+@bugs.shown_in("one-pass")
 def levels_rounded_to_nearest(patch):
     """Of many personal epsilons the nearest level is taken: some get less noise than promised."""
 
@@ -113,7 +114,7 @@ def levels_rounded_to_nearest(patch):
     patch.setattr("privlearn.linear_model.base.read_levels", nearest)
 
 
-@bugs.shown_in("")
+@bugs_nobody_sees.shown_in("with replacement")
 def draws_with_replacement_shrink(patch):
     """A row's visits are taken to be an epoch apart, so that a penalty shrinks the early ones;
     with replacement all may come in the last epoch, and move the weights further."""
@@ -129,7 +130,7 @@ def draws_with_replacement_shrink(patch):
     patch.setattr(OutputPerturbation, "_visit", visit)
 
 
-@bugs.shown_in("")
+@bugs.shown_in("far from zero-moments")
 def knapsack_of_whole_features(patch):
     """The longest row within box and norm fills whole features only, and not a part of one."""
 
@@ -140,7 +141,7 @@ def knapsack_of_whole_features(patch):
     patch.setattr("privlearn.solvers._common.scaling._knapsack", knapsack)
 
 
-@bugs.shown_in("")
+@bugs.shown_in("boosted")
 def boosting_stops_when_nothing_is_left(patch):
     """Rounds end once the exact gradient is below its noise: when they end tells about rows."""
 
@@ -166,7 +167,7 @@ def boosting_stops_when_nothing_is_left(patch):
     patch.setattr("privlearn.solvers.boosted.solver._boost", boost)
 
 
-@bugs.shown_in("")
+@bugs_nobody_sees.shown_in("tukey")
 def bar_in_decimal_logarithms(patch):
     """Tukey's test has its bar at log10 instead of log: unsafe draws pass more often than delta."""
 
@@ -184,7 +185,7 @@ def bar_in_decimal_logarithms(patch):
     patch.setattr("privlearn.solvers.tukey.solver._test", test)
 
 
-@bugs.shown_in("")
+@bugs.shown_in("estimated target")
 def estimated_range_of_y_not_enforced(patch):
     """The estimated range of y scales the moments, but y is not clipped to it: it may be larger."""
 
@@ -208,7 +209,7 @@ def estimated_range_of_y_not_enforced(patch):
     patch.setattr(private_bounds.WithPrivateBounds, "solve", solve)
 
 
-@bugs.shown_in("")
+@bugs.shown_in("selected and estimated")
 def correlations_divided_by_present_rows(patch):
     """Kendall's tau is over the rows that are not empty, whose number a row changes: it then moves
     by 3/2 where n is public, too, and 1 is planned there."""
@@ -221,7 +222,7 @@ def correlations_divided_by_present_rows(patch):
     patch.setattr(Correlations, "__init__", init)
 
 
-@bugs.shown_in("")
+@bugs.shown_in("KernelClassifier")
 def kernel_share_taken_for_an_amplitude(patch):
     """Waves beside ranks are scaled by sqrt(1 - s^2), ranks by sqrt(s): rows are longer than 1."""
 
@@ -239,7 +240,7 @@ def kernel_share_taken_for_an_amplitude(patch):
     patch.setattr(FeatureMap, "write", write)
 
 
-@bugs.shown_in("")
+@bugs.shown_in("no 1-moments")
 def norm_before_box(patch):
     """Rows are clipped to the norm first: a box that excludes zero then lengthens them again."""
 
@@ -262,7 +263,7 @@ def norm_before_box(patch):
     patch.setattr(BoundedData, "_bounded", bounded)
 
 
-@bugs.shown_in("")
+@bugs.shown_in("ElasticNet")
 def invalid_rows_are_taken_out(patch):
     """on_invalid="drop" removes rows, as dropna does: the public n is the number of valid ones."""
 
@@ -276,13 +277,15 @@ def invalid_rows_are_taken_out(patch):
         else:
             owner = np.repeat(np.arange(len(valid)), np.diff(table.X.indptr))
             valid[owner[~np.isfinite(table.X.data)]] = False
+        if not valid.any():
+            return table  # there would be none left
         return replace(table, X=table.X[valid], y=table.y[valid])
 
     for module in ("classifier", "regressor"):
         patch.setattr(f"privlearn.linear_model.{module}.read_table", read)
 
 
-@bugs.shown_in("")
+@bugs_of_reading.shown_in("LogisticRegression")
 def labels_in_one_array(patch):
     """A list of labels becomes one numpy array: one label that is text makes text of all others."""
 
@@ -295,7 +298,7 @@ def labels_in_one_array(patch):
     patch.setattr("privlearn._data.labels.one_column", column)
 
 
-@bugs.shown_in("")
+@bugs.shown_in("scd")
 def shuffled_batches_instead_of_poisson(patch):
     """Batches are cut from shuffled epochs, as training loops do, and charged as Poisson ones."""
 
@@ -309,7 +312,7 @@ def shuffled_batches_instead_of_poisson(patch):
     patch.setattr(Poisson, "draw_many", draw_many)
 
 
-@bugs.shown_in("")
+@bugs.shown_in("ElasticNet")
 def antithetic_noise(patch):
     """Every second step of a block has the noise of the step before with the other sign: each has
     its law, but two of them together have none."""
@@ -323,7 +326,7 @@ def antithetic_noise(patch):
     patch.setattr(Releaser, "_draw_noise", draw)
 
 
-@bugs.shown_in("")
+@bugs.shown_in("sgd")
 def replaced_rows_charged_as_removed(patch):
     """Sampled Gaussian noise is charged as if a row were removed, where it is replaced."""
 
@@ -338,7 +341,7 @@ def replaced_rows_charged_as_removed(patch):
     patch.setattr(GaussianNoise, "pair", pair)
 
 
-@bugs.shown_in("")
+@bugs.shown_in("ElasticNet")
 def noise_repeats_after_a_chunk(patch):
     """Words are drawn for the first 16384 numbers and used again for the next ones."""
 
@@ -354,7 +357,7 @@ def noise_repeats_after_a_chunk(patch):
     patch.setattr("privlearn.noise.rounding.rounded_draws", draws)
 
 
-@bugs.shown_in("")
+@bugs.shown_in("sgd")
 def sgd_starts_at_the_mean(patch):
     """SGD's intercept starts at the mean of the targets, which nobody has released."""
     right, start, means = sgd.make_row_source, Objective.state, []
@@ -381,3 +384,8 @@ def sgd_starts_at_the_mean(patch):
 @pytest.mark.filterwarnings("ignore")
 def test_every_bug_is_caught(plant, where, monkeypatch):
     demand_caught(plant, models_in(where), monkeypatch)
+
+
+@bugs_of_reading.parametrize()
+def test_every_bug_of_reading_is_caught(plant, where, monkeypatch):
+    demand_caught(plant, models_in(where), monkeypatch, lambda *_: [audit.check_row_locality])
