@@ -114,7 +114,7 @@ def levels_rounded_to_nearest(patch):
     patch.setattr("privlearn.linear_model.base.read_levels", nearest)
 
 
-@bugs_nobody_sees.shown_in("with replacement")
+@bugs.shown_in("strong penalty")
 def draws_with_replacement_shrink(patch):
     """A row's visits are taken to be an epoch apart, so that a penalty shrinks the early ones;
     with replacement all may come in the last epoch, and move the weights further."""

@@ -286,7 +286,7 @@ def test_unsafe_models_pass_as_rarely_as_promised():
         n_features=1,
         bounds=Bounds(None, None, None, None),
         loss=LinearRegression()._loss(0),
-        penalty=LinearRegression()._penalty(1),
+        penalty=LinearRegression()._penalty(),
         adjacency=Adjacency.ADD_REMOVE,
         fit_intercept=False,
     )
