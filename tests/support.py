@@ -13,7 +13,14 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 import privlearn
-from privlearn import HuberRegressor, KernelRegressor, LinearRegression, LogisticRegression, audit
+from privlearn import (
+    HuberRegressor,
+    KernelRegressor,
+    LinearRegression,
+    LogisticRegression,
+    Ridge,
+    audit,
+)
 from privlearn._core.problem import Adjacency, Budget
 from privlearn._core.releaser import Releaser, round_to_grid, use_releaser
 from privlearn.audit.charge import _watched
@@ -401,9 +408,18 @@ def special_configurations(**parameters):
         for name, solver in SHORT["boosted"].items():
             bare = {"adjacency": relation.value, "solver": solver} | parameters
             yield f"{name}, nothing declared-{relation}", LinearRegression(**bare)
+    yield from _shrinking(**parameters)
     yield from _tukey(**parameters)
     yield from _estimated(**parameters)
     yield from _off_zero(**parameters)
+
+
+def _shrinking(**parameters):
+    """A penalty so strong that it shrinks what rows have done before their epoch is over."""
+    drawn = OutputPerturbation(epochs=4, step_size=0.02, sampling="with_replacement")
+    known = {"bounds_X": ([-1.0] * 3, [1.0] * 3), "bounds_y": (-1.0, 1.0)} | parameters
+    model = Ridge(alpha=200.0, fit_intercept=False, solver=drawn, **known)
+    yield "strong penalty, with replacement-zero_out", model
 
 
 def _off_zero(**parameters):

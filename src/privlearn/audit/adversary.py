@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from privlearn._core.problem import Adjacency, Bounds
+from privlearn._core.problem import Adjacency, Bounds, feature_norm
 from privlearn.audit.protocols import Model
 
 __all__ = ["Data", "audited", "base_data", "box_of", "few_rows", "labelled", "neighbourhoods"]
@@ -138,7 +139,7 @@ def rows(estimator: Model, n_features: int, rng: Generator) -> list[tuple[str, A
         ("far outside", 1e6 * (np.abs(low) + np.abs(high) + 1.0), 1e6 * (abs(y_high) + 1.0)),
         ("tiny", np.full(n_features, 5e-324), 5e-324),
     ]
-    for k in range(8):
+    for k in range(7):
         corner = np.where(rng.random(n_features) < 0.5, low, high)
         found.append((f"mixed corner {k}", corner, (y_low, y_high)[k % 2]))
     direction = rng.standard_normal(n_features)
@@ -147,11 +148,29 @@ def rows(estimator: Model, n_features: int, rng: Generator) -> list[tuple[str, A
     axis = np.zeros(n_features)
     axis[0] = reach
     found.append(("along one axis", axis, y_low))
+    found.append(("filling the norm", _filling(low, high, estimator), y_high))
     targets = labelled(estimator, np.array([y for _, _, y in found], dtype=float), y_low, y_high)
     return [
         (story, np.asarray(x, dtype=np.float64), float(y))
         for (story, x, _), y in zip(found, targets, strict=True)
     ]
+
+
+def _filling(low: Array, high: Array, estimator: Model) -> Array:
+    """The ends of the narrowest features, until the declared norm is used up.
+
+    No row of that norm is longer once features are scaled by their ends, and the box may not have
+    it: what is left for the last feature may be too little for its low end.
+    """
+    ends = np.where(np.abs(low) > np.abs(high), low, high)
+    declared = getattr(estimator, "data_norm", None)
+    if declared is None:
+        return ends
+    left = feature_norm(declared, getattr(estimator, "fit_intercept", True)) ** 2
+    for j in np.argsort(np.abs(ends)):
+        ends[j] = math.copysign(min(abs(ends[j]), math.sqrt(left)), ends[j])
+        left = max(left - ends[j] ** 2, 0.0)
+    return ends
 
 
 def neighbourhoods(

@@ -9,7 +9,9 @@ from numpy.typing import ArrayLike
 from scipy.stats import norm
 
 from privlearn._core.mechanisms import GAUSSIAN, Kind
+from privlearn._core.plan import Plan, Release
 from privlearn._core.sampling import FULL
+from privlearn.accounting import compose
 from privlearn.audit.adversary import audited, base_data, few_rows
 from privlearn.audit.protocols import AuditFailure, Model
 from privlearn.audit.tape import Tape, record
@@ -36,10 +38,17 @@ def check_plan(estimator: Model, *, n_features: int, seed: int = 0) -> None:
 
 
 def check_price(estimator: Model, *, n_features: int, seed: int = 0) -> None:
-    """The plan keeps the promise; Gaussian plans again from scale and movement."""
+    """The plan keeps the promise; Gaussian plans again from scale and movement.
+
+    A release whose rows are drawn by coins is charged for no less than what its two laws, added up
+    point by point, tell apart.
+    """
     plan = _fitted(estimator, n_features, seed).plan
     if plan.delta(estimator.epsilon) > estimator.delta:
         raise AuditFailure("the plan costs more than was promised")
+    for release in plan.releases:
+        if release.mechanism == GAUSSIAN and release.sampling.visits is None:
+            _demand_charged(plan, release)
     if any(r.mechanism != GAUSSIAN or r.sampling != FULL for r in plan.releases):
         return
     mu = math.sqrt(
@@ -50,6 +59,22 @@ def check_price(estimator: Model, *, n_features: int, seed: int = 0) -> None:
     second = math.exp(estimator.epsilon + norm.logcdf(-mu / 2 - estimator.epsilon / mu))
     if first - second > estimator.delta * (1 + 1e-6) + 1e-13:
         raise AuditFailure("noise and sensitivity cost more than was promised")
+
+
+def _demand_charged(plan: Plan, release: Release) -> None:
+    """Along one line: a row's clip beyond what others sum up to, against none, or another's."""
+    moved, rate = release.clip / plan.noise_scale(release), release.sampling.rate
+    back = moved * (1.0 - release.norm.diameter) if plan.adjacency.replaces else 0.0
+    points = np.linspace(back - 10.0, moved + 10.0, 40_001)
+    one, other = (
+        (1.0 - rate) * norm.pdf(points) + rate * norm.pdf(points - there) for there in (moved, back)
+    )
+    charged = compose([(plan.pair(release), 1)])
+    for place in np.searchsorted(points, moved + np.array([0.0, 1.0, 2.0])):
+        epsilon = math.log(one[place] / other[place])
+        told = np.sum(np.maximum(one - math.exp(epsilon) * other, 0.0)) * (points[1] - points[0])
+        if charged.delta(epsilon) < told * (1.0 - 1e-3):
+            raise AuditFailure(f"{release.name!r} is charged for less than its batches tell")
 
 
 def check_empty_rows(estimator: Model, *, n_features: int, seed: int = 0) -> None:

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from privlearn._core.mechanisms import Kind
+from privlearn._core.problem import Budget
+from privlearn._core.releaser import Releaser
 from privlearn.audit.adversary import audited, few_rows
 from privlearn.audit.protocols import AuditFailure, Model
 from privlearn.audit.tape import Tape, record
@@ -19,7 +21,7 @@ __all__ = ["check_noise_law", "noise_agrees", "noise_on", "standard_noise"]
 Array = NDArray[np.float64]
 SIGNIFICANCE = 1e-6  # false alarms of one check
 FITS = 60
-
+BLOCK = 2**15  # numbers that are drawn at once: sources and loops work on fewer
 
 LAWS: dict[str, Callable[[Array], Array]] = {
     "Gaussian": stats.norm.cdf,
@@ -61,13 +63,32 @@ def noise_agrees(noise: Array, mechanism: str) -> bool:
 
 
 def check_noise_law(estimator: Model, *, n_features: int, seed: int = 0) -> None:
-    """Refute the declared law of the noise, or pass."""
+    """Refute the declared law of the noise, in fits and in one long block of it, or pass."""
     data = few_rows(estimator, n_features, seed)
     model = audited(estimator, random_state=seed)
     plan = record(model, data.X, data.y).plan
     mechanisms = {release.name: release.mechanism.name for release in plan.releases}
     for name, noise in standard_noise(model, data.X, data.y, FITS).items():
-        if not noise_agrees(noise, mechanisms[name]):
-            raise AuditFailure(f"the noise on {name!r} is not {mechanisms[name]} at its scale")
-        if len(np.unique(noise)) < 0.99 * noise.size:
-            raise AuditFailure(f"the noise on {name!r} repeats itself")
+        _demand_law(noise, mechanisms[name], 0.0, f"the noise on {name!r}")
+    releaser = Releaser(plan, Budget(model.epsilon, model.delta), seed)
+    for release in plan.releases:
+        if release.mechanism.kind is not Kind.DRAW and release.mechanism.independent:
+            units = releaser._draw_noise(release, -(-BLOCK // release.size))
+            grid = plan.grid(release) / plan.noise_scale(release)
+            what = f"a long block of noise on {release.name!r}"
+            _demand_law(grid * units.reshape(len(units), -1), release.mechanism.name, grid, what)
+
+
+def _demand_law(noise: Array, mechanism: str, grid: float, what: str) -> None:
+    """One row per release, in order: each of its law, and none that tells another.
+
+    On a grid of so many scales, so many numbers are the same by chance that it is allowed for.
+    """
+    if not noise_agrees(noise, mechanism):
+        raise AuditFailure(f"{what} is not {mechanism} at its scale")
+    if len(np.unique(np.abs(noise))) < (0.99 - grid * noise.size) * noise.size:
+        raise AuditFailure(f"{what} repeats itself")
+    above = noise > np.median(noise)
+    alike = above[1:] == above[:-1]
+    if alike.size and stats.binomtest(int(alike.sum()), alike.size).pvalue < SIGNIFICANCE:
+        raise AuditFailure(f"{what} tells the noise of the next release")

@@ -23,6 +23,8 @@ from privlearn.audit.tape import Entry, Tape, record, replay_on
 __all__ = ["check_replay", "moved", "ranks_moved"]
 
 Array = NDArray[np.float64]
+# Where all visits of the row come together, as a share of the draws; None leaves them as drawn.
+VISITS = (None, 0.5, 0.65, 0.8, 0.95)
 
 
 def moved(plan: Plan, first: Entry, second: Entry) -> float:
@@ -63,9 +65,10 @@ def check_replay(estimator: Model, *, n_features: int, seed: int = 0, every: int
     at_end = bool(getattr(estimator, "rows_have_places", False))
     pairs = neighbourhoods(model, n_features, rng, at_end=at_end)
     chosen = islice(pairs, 0, None, every)
-    for container, (data, neighbours) in zip(cycle(CONTAINERS), chosen, strict=False):
+    places = zip(cycle(CONTAINERS), cycle(VISITS), chosen, strict=False)
+    for container, gather, (data, neighbours) in places:
         held = data.held_in(container)
-        tape = record(model, held.X, held.y, place=data.place)
+        tape = record(model, held.X, held.y, place=data.place, gather=gather)
         for other in neighbours:
             again = replay_on(tape, model, other.held_in(container).X, other.y)
             _compare(tape, again, f"{held.story} against {other.story}")

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget
 from privlearn._core.releaser import ReleaseBatch, Releaser, use_releaser
-from privlearn._core.sampling import Batches, Disjoint
+from privlearn._core.sampling import Batches, Disjoint, WithReplacement
 from privlearn.audit.protocols import AuditFailure, Model
 
-__all__ = ["Deal", "Entry", "Tape", "record", "remapped", "replay_on"]
+__all__ = ["Deal", "Entry", "Tape", "gathered", "record", "remapped", "replay_on"]
 
 Array = NDArray[np.float64]
 
@@ -152,6 +152,19 @@ def _taped(
     return Tape(plans[-1], made, _published(estimator))
 
 
+def gathered(batches: Batches, row: int, share: float) -> Batches:
+    """The same draws with all of one row together, after so large a share of the others.
+
+    Examples
+    --------
+    >>> gathered(Batches(np.array([1, 0, 2, 1]), np.array([0, 2, 4])), 1, 0.5).rows
+    array([0, 1, 1, 2])
+    """
+    others = batches.rows[batches.rows != row]
+    visits = np.full(len(batches.rows) - len(others), row, dtype=np.int64)
+    return Batches(np.insert(others, int(share * len(others)), visits), batches.starts)
+
+
 def record(
     estimator: Model,
     X: object,
@@ -159,10 +172,13 @@ def record(
     *,
     sample_epsilon: Array | None = None,
     place: int | None = None,
+    gather: float | None = None,
 ) -> Tape:
     """Fit for real, and keep the statistics without noise beside what was released.
 
-    `place` is the row in which neighbours will differ; None is the last.
+    `place` is the row in which neighbours will differ; None is the last. With `gather` its visits
+    come together, that share of the draws being over, wherever rows are drawn one by one: every
+    order of such draws is as likely, so a statistic must not move too far in any.
     """
     made: Made = []
 
@@ -178,7 +194,11 @@ def record(
             return released
 
         def _hand_out(self, release: Release, n: int, count: int) -> ReleaseBatch:
-            series = Series(release, _recording(super()._hand_out(release, n, count)), place)
+            steps = super()._hand_out(release, n, count)
+            if gather is not None and isinstance(release.sampling, WithReplacement):
+                batches = gathered(steps.batches, n - 1 if place is None else place, gather)
+                steps = steps._replace(batches=batches)
+            series = Series(release, _recording(steps), place)
             made.append(series)
             return series.steps
 
