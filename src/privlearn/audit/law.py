@@ -76,7 +76,8 @@ def check_noise_law(estimator: Model, *, n_features: int, seed: int = 0) -> None
             units = releaser._draw_noise(release, -(-BLOCK // release.size))
             grid = plan.grid(release) / plan.noise_scale(release)
             what = f"a long block of noise on {release.name!r}"
-            _demand_law(grid * units.reshape(len(units), -1), release.mechanism.name, grid, what)
+            noise = np.asarray(grid * units.reshape(len(units), -1), dtype=np.float64)
+            _demand_law(noise, release.mechanism.name, grid, what)
 
 
 def _demand_law(noise: Array, mechanism: str, grid: float, what: str) -> None:
