@@ -7,6 +7,8 @@ size, cell by cell of equal depths, and the density is the exponential of depth.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
 
@@ -17,6 +19,10 @@ from scipy import stats
 
 from privlearn._core.mechanisms import Kind
 from privlearn._core.mechanisms.tukey_boxes import STEP
+from privlearn._core.plan import Plan, Release
+from privlearn._core.problem import Budget
+from privlearn._core.releaser import Releaser, use_releaser
+from privlearn._core.sampling import Batches, Disjoint
 from privlearn.accounting import ApproximateLoss
 from privlearn.audit.adversary import audited, base_data, neighbourhoods
 from privlearn.audit.protocols import AuditFailure, Model
@@ -28,6 +34,7 @@ __all__ = ["check_draws", "depth_of", "divergences", "draws_by_depth", "places"]
 Array = NDArray[np.float64]
 SIGNIFICANCE = 1e-6  # false alarms of one check
 FITS = 60
+FAR = 1e17  # of targets, where others are 0: wide boxes outweigh deep ones
 EVERY = 12  # of the adversary's neighbourhoods, in which divergences are computed
 
 
@@ -145,6 +152,7 @@ def check_draws(estimator: Model, *, n_features: int, seed: int = 0) -> None:
         if not stats.kstest(column, "uniform").pvalue > SIGNIFICANCE:
             raise AuditFailure("points are not drawn by their depth as it is declared")
     _check_divergences(model.set_params(random_state=seed), n_features, rng)
+    _check_gate(model, n_features, rng)
 
 
 def _draws(tape: Tape) -> list[Entry]:
@@ -174,3 +182,79 @@ def _check_divergences(model: Model, n_features: int, rng: Generator) -> None:
                     f"draws are told apart with probability {told:.3g}, declared is "
                     f"{pair.delta:.3g}: {data.story} against {neighbours[0].story}"
                 )
+
+
+class _Reached(Exception):
+    """A draw is about to be made."""
+
+
+@dataclass(eq=False)
+class _Gate:
+    """What a fit made up to its draw, or up to a test that it failed."""
+
+    told: float  # what the test is told instead of its noisy statistic
+    statistic: float = math.nan
+    ordered: Array | None = None  # the models to draw among; None where the test failed
+    groups: list[NDArray[np.int64]] = field(default_factory=list)
+
+    def opener(self, plan: Plan, budget: Budget, seed: int | None = None) -> Releaser:
+        """A Releaser that reports here."""
+        gate = self
+
+        class Told(Releaser):
+            def _emit(self, release: Release, statistic: Array) -> Array:
+                if release != plan.releases[-2]:  # the test comes right before the draw
+                    return super()._emit(release, statistic)
+                gate.statistic = float(statistic[0])
+                return np.full(release.shape, gate.told)
+
+            def _draw(self, release: Release, ordered: Array) -> Array:
+                gate.ordered = ordered.copy()
+                raise _Reached
+
+            def _deal(self, sampling: Disjoint, n: int) -> Batches:
+                batches = super()._deal(sampling, n)
+                gate.groups = np.split(batches.rows, batches.starts[1:-1])
+                return batches
+
+        return Told(plan, budget, seed)
+
+
+def _gate(model: Model, X: Array, y: Array, told: float = math.inf) -> _Gate:
+    found = _Gate(told)
+    with suppress(_Reached, PrivacyTestFailedError), use_releaser(found.opener):
+        model.fit(X, y)
+    return found
+
+
+def _check_gate(model: Model, n_features: int, rng: Generator) -> None:
+    """Where one row brings models from a wide box to a point, a test must stop nearly every draw.
+
+    As many models lie far out as the shallowest box leaves out on a side, the last of them by one
+    row; without it that box is a point. What the test needs to be told is found by bisection.
+    """
+    X, y = rng.uniform(-1.0, 1.0, (1_500, n_features)), np.zeros(1_500)
+    same = _gate(model, X, y)
+    assert same.ordered is not None
+    far = _shallowest(same.ordered)
+    y[np.concatenate(same.groups[1:far])] = FAR
+    other = _gate(model, X, y)
+    y[same.groups[0][0]] = FAR
+    unsafe = _gate(model, X, y)
+    assert other.ordered is not None
+    assert unsafe.ordered is not None
+    *_, test, draw = (plan := model.plan(n=len(y), n_features=n_features)).releases
+    pair, slope = plan.pair(draw), 0.5 / plan.noise_scale(draw)
+    assert isinstance(pair, ApproximateLoss)
+    apart = max(divergences(unsafe.ordered, other.ordered, slope, pair.epsilon))
+    low, high = unsafe.statistic, unsafe.statistic + 100.0 * plan.noise_scale(test)
+    for _ in range(30):
+        middle = (low + high) / 2
+        passed = _gate(model, X, y, middle).ordered is not None
+        low, high = (low, middle) if passed else (middle, high)
+    chance = float(stats.laplace.sf((high - unsafe.statistic) / plan.noise_scale(test)))
+    if chance * apart > pair.delta:
+        raise AuditFailure(
+            f"models whose draws are told apart with probability {apart:.3g} pass their test with "
+            f"probability {chance:.3g}, more than delta = {pair.delta:.3g} together"
+        )
