@@ -87,6 +87,7 @@ print(compiled, loaded)
 """
 
 
+@pytest.mark.slow
 def test_a_second_process_compiles_nothing_and_fits_at_once():
     """Whatever is compiled is kept for the next process; "moments" does not even load numba."""
     fresh_python(FIRST_FITS)

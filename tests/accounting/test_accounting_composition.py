@@ -107,7 +107,11 @@ MIXED = [
 ]
 
 
-@pytest.mark.parametrize("terms", MIXED, ids=range(len(MIXED)))
+@pytest.mark.parametrize(
+    "terms",
+    [*MIXED[:3], *(pytest.param(terms, marks=pytest.mark.slow) for terms in MIXED[3:])],
+    ids=range(len(MIXED)),
+)
 def test_mixed_plans(terms):
     composition = compose(terms)
     for delta in (1e-10, 1e-6, 1e-3):

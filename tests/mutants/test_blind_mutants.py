@@ -368,6 +368,7 @@ def sgd_starts_at_the_mean(patch):
     patch.setattr(Objective, "state", state)
 
 
+@pytest.mark.slow
 @bugs.parametrize()
 @pytest.mark.filterwarnings("ignore")
 def test_every_bug_is_caught(plant, where, monkeypatch):
