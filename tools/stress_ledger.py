@@ -203,15 +203,20 @@ def share_by_history(ledger: Ledger, name: str) -> float:
     """delta of the history over the budget's, composed; an upper bound.
 
     Pairs that hardly matter are replaced by Gaussians first: one grid cannot hold wide and narrow.
+    Where it still cannot, it says 1, and all of them are replaced.
     """
     whole = compose(tuple(term for charge in ledger.history(name) for term in charge.pairs)).terms
-    total = size(whole)
     slack = 1e-4 * ledger.delta / len(whole)
-    terms = [
-        (Gaussian(dominating_mu((term,), slack)), 1) if size((term,)) < 0.1 * total else term
-        for term in whole
+    gaussian = [(Gaussian(dominating_mu((term,), slack)), 1) for term in whole]
+    total = size(whole)
+    mixed = [
+        replaced if size((term,)) < 0.1 * total else term
+        for term, replaced in zip(whole, gaussian, strict=True)
     ]
-    found = evaluate(balanced(compose(terms).terms), ledger.epsilon).delta
+    found = min(
+        evaluate(balanced(compose(terms).terms), ledger.epsilon).delta
+        for terms in (mixed, gaussian)
+    )
     return (found + slack * len(whole)) / ledger.delta
 
 

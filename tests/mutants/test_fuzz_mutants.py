@@ -12,7 +12,7 @@ from privlearn._data import bounded as data
 from privlearn._data.bounded import BoundedData, Rows
 from privlearn.linear_model.base import PrivateEstimator
 
-CONFIGURATIONS = 400  # drawn; those of one solver are tried
+CONFIGURATIONS = 1_000  # of all solvers; those that were not asked for cost nothing
 
 
 def quoting_message(patch):
