@@ -33,17 +33,17 @@ def noise_of_the_test_with_scale_epsilon(patch):
 def blocks_of_as_many_rows_as_n_allows(patch):
     """As in the published code: int(n / m) rows each, so that one row more changes every model."""
 
-    def blocks(n, groups, release):
+    def blocks(self, n, groups):
         size = n // groups
         return Batches(np.arange(size * groups), size * np.arange(groups + 1))
 
-    patch.setattr(tukey, "partition", blocks)
+    patch.setattr(Releaser, "partition", blocks)
 
 
 @BUGS.shown_in("add_remove")
 def equal_groups_where_n_is_private(patch):
     patch.setattr(
-        Releaser, "deal", lambda self, n, groups: self._deal(Disjoint(groups, dealt=False), n)
+        Releaser, "partition", lambda self, n, groups: self._deal(Disjoint(groups, dealt=False), n)
     )
 
 
@@ -68,15 +68,15 @@ def deepest_box_for_certain(patch):
 
 @BUGS.shown_in("zero_out")
 def rows_in_two_groups(patch):
-    deal = tukey.partition
+    partition = Releaser.partition
 
-    def twice(n, groups, release):
-        rows, starts = deal(n, groups, release)
+    def twice(self, n, groups):
+        rows, starts = partition(self, n, groups)
         parts = np.split(rows, starts[1:-1])
         parts = [np.append(part, before) for part, before in zip(parts, parts[-1:] + parts[:-1])]  # noqa: B905
         return Batches(np.concatenate(parts), np.cumsum([0, *map(len, parts)]))
 
-    patch.setattr(tukey, "partition", twice)
+    patch.setattr(Releaser, "partition", twice)
 
 
 @BUGS.shown_in("zero_out")
@@ -108,14 +108,14 @@ def models_scaled_by_the_spread_of_all(patch):
 
 @BUGS.shown_in("zero_out")
 def number_of_models_follows_the_rows_present(patch):
-    deal = tukey.partition
-    solve = tukey.Tukey.solve
+    partition, solve = Releaser.partition, tukey.Tukey.solve
 
     def peeking(self, problem, settings, data, release):
+        all_there = int(data.present().all())
         patch.setattr(
-            tukey,
+            Releaser,
             "partition",
-            lambda n, groups, release: deal(n, groups - 1 + int(data.present().all()), release),
+            lambda self, n, groups: partition(self, n, groups - 1 + all_there),
         )
         return solve(self, problem, settings, data, release)
 

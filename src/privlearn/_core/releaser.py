@@ -151,8 +151,8 @@ class Releaser:
         self._take(name, release.shape, clip, count)
         return self._hand_out(release, n, count)
 
-    def deal(self, n: int, groups: int) -> Batches:
-        """Deal `n` rows to groups, each row to one of them; this tells nothing and costs nothing.
+    def partition(self, n: int, groups: int) -> Batches:
+        """Part `n` rows into groups, each row in one of them; this tells nothing and costs nothing.
 
         Groups are equal where the number of rows is public; otherwise each row draws its own, so
         that one row more or less leaves the others where they are.

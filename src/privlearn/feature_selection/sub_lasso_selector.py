@@ -20,7 +20,7 @@ from privlearn._data.bounded import BoundedData
 from privlearn.feature_selection import lasso_votes
 from privlearn.feature_selection.base import PrivateSelector
 from privlearn.solvers._common.noisy_top_k import select_by_votes, votes_release
-from privlearn.solvers._common.partition import fewest_rows, fewest_rows_release, partition
+from privlearn.solvers._common.row_count import fewest_rows, fewest_rows_release
 
 __all__ = ["SubLassoSelector"]
 
@@ -84,7 +84,7 @@ class SubLassoSelector(PrivateSelector):
 
     def _select(self, data: BoundedData, release: Releaser) -> list[int]:
         present = data.present()
-        groups = partition(data.n, self._groups(data, present, release), release)
+        groups = release.partition(data.n, self._groups(data, present, release))
         votes = np.zeros(data.n_features)
         for rows, starts in _portions(_among_present(groups, present), votes.size):
             X, y = (given[rows] for given in data.as_given())

@@ -8,8 +8,8 @@ from privlearn._core.docstrings import documented
 from privlearn._objective.losses import Logistic, Loss, Softmax
 from privlearn.kernel_model.base import KernelMixin
 from privlearn.linear_model.classifier import PrivateLinearClassifier
+from privlearn.linear_model.penalty_parameters import inverse_weight
 from privlearn.linear_model.probabilities import ProbabilityMixin
-from privlearn.linear_model.weights import inverse_weight
 
 __all__ = ["KernelClassifier"]
 

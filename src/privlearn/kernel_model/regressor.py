@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from privlearn._core.docstrings import documented
 from privlearn.kernel_model.base import KernelMixin
+from privlearn.linear_model.penalty_parameters import weight
 from privlearn.linear_model.regressor import PrivateLinearRegressor
-from privlearn.linear_model.weights import weight
 
 __all__ = ["KernelRegressor"]
 

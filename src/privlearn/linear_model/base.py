@@ -31,7 +31,7 @@ from privlearn._objective.losses import Loss
 from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import DeltaWarning, UnsupportedCombinationError
 from privlearn.linear_model.atomic import blank, demand_finite
-from privlearn.linear_model.boxes import in_a_box
+from privlearn.linear_model.penalty_parameters import in_a_box
 from privlearn.linear_model.saved import fill, plain_values
 from privlearn.private_bounds import with_private_bounds
 from privlearn.solvers import Solution, Solver, resolve

@@ -7,8 +7,8 @@ from typing import Any
 
 from privlearn._core.docstrings import documented
 from privlearn._objective.penalties import Penalty
+from privlearn.linear_model.penalty_parameters import weight
 from privlearn.linear_model.regressor import PrivateLinearRegressor
-from privlearn.linear_model.weights import weight
 
 __all__ = ["ElasticNet"]
 

@@ -11,9 +11,9 @@ from sklearn.utils._param_validation import Interval
 from privlearn._core.docstrings import documented
 from privlearn._objective.losses import Huber, Loss
 from privlearn._objective.penalties import Penalty
+from privlearn.linear_model.penalty_parameters import weight
 from privlearn.linear_model.regressor import PrivateLinearRegressor
 from privlearn.linear_model.streaming import StreamingMixin
-from privlearn.linear_model.weights import weight
 
 __all__ = ["HuberRegressor"]
 

@@ -11,8 +11,8 @@ from privlearn._core.docstrings import documented
 from privlearn._objective.losses import Hinge, Loss, SquaredHinge
 from privlearn._objective.penalties import Penalty
 from privlearn.linear_model.classifier import PrivateLinearClassifier
+from privlearn.linear_model.penalty_parameters import inverse_weight
 from privlearn.linear_model.streaming import StreamingMixin
-from privlearn.linear_model.weights import inverse_weight
 
 __all__ = ["LinearSVC"]
 

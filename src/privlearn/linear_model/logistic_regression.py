@@ -9,9 +9,9 @@ from privlearn._core.docstrings import documented
 from privlearn._objective.losses import Logistic, Loss, Softmax
 from privlearn._objective.penalties import Penalty
 from privlearn.linear_model.classifier import PrivateLinearClassifier
+from privlearn.linear_model.penalty_parameters import inverse_weight, weight
 from privlearn.linear_model.probabilities import ProbabilityMixin
 from privlearn.linear_model.streaming import StreamingMixin
-from privlearn.linear_model.weights import inverse_weight, weight
 
 __all__ = ["LogisticRegression"]
 

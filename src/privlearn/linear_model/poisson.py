@@ -17,9 +17,9 @@ from privlearn._data.targets import target_numbers
 from privlearn._objective.losses import Loss, Poisson
 from privlearn._objective.losses.poisson import SPAN
 from privlearn._objective.penalties import Penalty
+from privlearn.linear_model.penalty_parameters import weight
 from privlearn.linear_model.regressor import PrivateLinearRegressor
 from privlearn.linear_model.scoring import d_squared
-from privlearn.linear_model.weights import weight
 from privlearn.solvers import Solution
 
 __all__ = ["PoissonRegressor"]

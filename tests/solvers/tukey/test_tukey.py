@@ -25,7 +25,7 @@ from privlearn.exceptions import (
 )
 from privlearn.noise import NoiseSource
 from privlearn.solvers import Tukey
-from privlearn.solvers._common.partition import fewest_rows, fewest_rows_release, partition
+from privlearn.solvers._common.row_count import fewest_rows, fewest_rows_release
 from privlearn.solvers.tukey import rules as tukey_rule
 from privlearn.solvers.tukey import solver as tukey
 from privlearn.solvers.tukey.group_models import group_models
@@ -313,7 +313,7 @@ def releaser(relation, seed=0):
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_rows_are_dealt_to_one_group_each(relation):
     n, groups = 1_003, 40
-    rows, starts = partition(n, groups, releaser(relation))
+    rows, starts = releaser(relation).partition(n, groups)
     assert sorted(rows) == list(range(n))
     assert not np.array_equal(rows, np.arange(n))
     sizes = np.diff(starts)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from privlearn._core.mechanisms import GAUSSIAN, Mechanism
+from privlearn._core.mechanisms import GAUSSIAN, LAPLACE, Mechanism
 from privlearn._core.plan import FACTS, Release
 from privlearn._core.problem import Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
 
-__all__ = ["COUNT", "count_release", "rows_in_all"]
+__all__ = ["COUNT", "FEWER", "count_release", "fewest_rows", "fewest_rows_release", "rows_in_all"]
 
 COUNT = "number of rows"
+FEWER = 1e-4  # probability that fewer rows are there than `fewest_rows` says
 
 
 def count_release(mechanism: Mechanism = GAUSSIAN) -> Release:
@@ -26,3 +29,28 @@ def rows_in_all(problem: Problem, data: BoundedData, release: Releaser) -> float
         return float(problem.n)
     present = np.full(1, float(data.present().sum()))
     return max(1.0, float(release(COUNT, present, clip=1.0)[0]))
+
+
+def fewest_rows_release() -> Release:
+    """The planned release of `fewest_rows`: needed where n is private, and only there."""
+    return count_release(LAPLACE)
+
+
+def fewest_rows(n: int | None, present: int, release: Releaser) -> int:
+    """The public number of rows, or one that exceeds the private number rarely; at least 0.
+
+    Dick, Gillenwater and Joseph 2023, section 4.2: n + Lap(1/e) - log(1/(2 eta))/e.
+
+    Parameters
+    ----------
+    n : int or None
+        The public number of rows, None where it is private.
+    present : int
+        How many rows are not empty; looked at only where n is private.
+    release : Releaser
+        With `fewest_rows_release` in its plan where n is private.
+    """
+    if n is not None:
+        return n
+    noisy = float(release(COUNT, np.full(1, float(present)), clip=1.0)[0])
+    return max(0, math.floor(noisy - release.noise_scale(COUNT) * math.log(0.5 / FEWER)))

@@ -25,7 +25,7 @@ from privlearn.exceptions import (
     PrivacyTestFailedError,
     UnsupportedCombinationError,
 )
-from privlearn.solvers._common.partition import fewest_rows, fewest_rows_release, partition
+from privlearn.solvers._common.row_count import fewest_rows, fewest_rows_release
 from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers
 from privlearn.solvers.tukey.group_models import group_models
 from privlearn.solvers.tukey.rules import (
@@ -147,7 +147,7 @@ class Tukey(SolverDefaults):
         if models is None:
             rows = fewest_rows(problem.n, int(data.present().sum()), release)
             models = models_for(rows, _width(problem), settings.enough, private=True)
-        groups = partition(data.n, models, release)
+        groups = release.partition(data.n, models)
         ordered = in_order(group_models(data, groups, problem.fit_intercept))
         _test(ordered, release)
         point = release.draw(DRAW, ordered, clip=1.0)
