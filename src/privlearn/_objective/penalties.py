@@ -76,6 +76,11 @@ class Penalty:
         """Whether it makes coefficients exactly 0."""
         return self.l1 > 0
 
+    @property
+    def smooth(self) -> bool:
+        """Whether there are neither absolute values nor limits."""
+        return self.name in ("none", "l2")
+
     def total(self, rows: float) -> Penalty:
         """The penalty beside a sum of losses over `rows` rows.
 
@@ -130,8 +135,7 @@ class Penalty:
             l1, l2 = self.l1 / (some * target_scale), self.l2 / some**2
             low = np.asarray(self.low) * some / target_scale
             high = np.asarray(self.high) * some / target_scale
-        free = self.name in ("none", "l2")  # neither absolute values nor a box
-        limit = np.inf if free else 0.0
+        limit = np.inf if self.smooth else 0.0
         low, high = np.where(nonconstant, low, -limit), np.where(nonconstant, high, limit)
         l1, l2 = np.where(nonconstant, l1, 0.0), np.where(nonconstant, l2, 0.0)
         return WeightPenalty(_limited(l1), _limited(l2), low, high)
