@@ -19,8 +19,10 @@ __all__ = ["Mode", "Settings", "loops", "mode_for"]
 Mode = Literal["all", "cyclic", "greedy"]
 
 MAGNITUDES, CURVATURE, LENGTHS, COUNT = 0.06, 0.10, 0.03, 0.01  # shares of mu^2
-ALL_STEPS, MOST_SWEEPS, GREEDY_LEAST, GREEDY_MOST = 30, 30, 8, 60
+ALL_STEPS, GREEDY_LEAST, GREEDY_MOST = 30, 8, 60
+SWEEPS, LEAST_SWEEPS, MOST_SWEEPS = 0.25, 3, 100  # the first per effective row of a coordinate
 OUTER = 2
+ONE_LOOP = 20  # sweeps below which the clip is chosen once
 WARM_UP = 0.1  # of all steps, before the clip is chosen a second time
 AHEAD = 4.0  # the first step's weight in its loop's average; each later one weighs 1 more
 LONGEST_ROW = 1.3  # squared length in the curvature, relative to the mean square of a row
@@ -30,8 +32,8 @@ HIDDEN = 1.0  # rows with longer gradients than are seen, in deviations of the c
 UNSEEN = 0.5  # of its bound: where one row that no release shows may have a feature
 WIDEST = 1000  # coordinates whose curvature is a matrix of bearable size
 COORDINATE_CLIP = 2.0  # of one coordinate, relative to its share of a whole gradient's clip
+NARROWEST, NARROWING = 0.8, (0.35, 0.4)  # of it: least, and factor and power of effective rows
 GREEDY_ERROR = 0.02  # noise on a coordinate, relative to the errors' size, that is acceptable
-SWEEP_ERROR = 0.12  # the same where every coordinate gets it
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class Settings:
     smoothness: tuple[float, ...] | None  # None: estimated privately
     intercept_first: bool = False  # the intercept has the first step for itself
     wants_moments: bool = False  # the loss wants to know moments of y, even beside given scales
+    coordinate_clip: float = COORDINATE_CLIP  # in place of the constant
+    shortened: bool = False  # steps are shorter than 1 because of noise
 
     @property
     def scales_given(self) -> bool:
@@ -69,7 +73,7 @@ def loops(settings: Settings) -> list[int]:
     passes, outer = settings.passes - len(own), min(settings.outer, settings.passes - len(own))
     if outer == 1:
         return [*own, passes]
-    first = max(1, round(WARM_UP * passes))
+    first = min(max(1, round(WARM_UP * passes)), passes - outer + 1)  # no loop is empty
     rest, loops_left = passes - first, outer - 1
     return [*own, first, *(rest // loops_left + (k < rest % loops_left) for k in range(loops_left))]
 
@@ -99,8 +103,45 @@ def passes_for(mode: Mode, problem: Problem, budget: Budget) -> int:
     """Steps (all coordinates at once, or the largest one each) or sweeps over all coordinates."""
     if mode == "all":
         return ALL_STEPS
-    signal = gdp_mu(problem, budget) * public_n_or_default(problem) / COORDINATE_CLIP
     if mode == "cyclic":
-        return int(min(max((SWEEP_ERROR * signal) ** 2 / n_weights(problem), 1), MOST_SWEEPS))
+        sweeps = SWEEPS * effective_rows(problem, budget)
+        return int(min(max(sweeps, LEAST_SWEEPS), MOST_SWEEPS))
+    signal = gdp_mu(problem, budget) * public_n_or_default(problem) / COORDINATE_CLIP
     steps = 0.5 * (GREEDY_ERROR * signal) ** 2
     return int(min(max(steps, GREEDY_LEAST), GREEDY_MOST, 2 * n_weights(problem)))
+
+
+def effective_rows(problem: Problem, budget: Budget) -> float:
+    """Effective sample size per coordinate: one over the noise that a descent leaves on each.
+
+    It holds for an averaged weight, relative to a typical gradient, whatever the number of sweeps.
+    """
+    return gdp_mu(problem, budget) * public_n_or_default(problem) / n_weights(problem)
+
+
+def outer_for(mode: Mode, passes: int) -> int:
+    """Outer loops: few sweeps share one choice of the clip, which each loop would pay for."""
+    return 1 if mode == "cyclic" and passes < ONE_LOOP else OUTER
+
+
+def step_for(mode: Mode, problem: Problem, budget: Budget) -> float:
+    """Whole steps; shorter ones where noise allows fewer sweeps than the least.
+
+    The sum of the steps is what counts: a direction of curvature c has converged once it is 1 / c,
+    and then has noise 1 / c times that of others. To stop before is to leave such directions out.
+    """
+    if mode != "cyclic":
+        return 1.0
+    return min(1.0, SWEEPS * effective_rows(problem, budget) / LEAST_SWEEPS)
+
+
+def coordinate_clip_for(mode: Mode, problem: Problem, budget: Budget) -> float:
+    """Limit of one coordinate, relative to its share: less where noise is more than clips cut.
+
+    Clipping symmetric derivatives shortens their mean, which costs little; noise falls with it.
+    """
+    if mode != "cyclic":
+        return COORDINATE_CLIP
+    factor, power = NARROWING
+    wanted = factor * effective_rows(problem, budget) ** power
+    return min(max(wanted, NARROWEST), COORDINATE_CLIP)
