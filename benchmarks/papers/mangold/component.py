@@ -71,7 +71,7 @@ def measure(options):
 
 def study(name, seeds, options):
     """Everything about one problem."""
-    from benchmarks.papers.mangold import fits
+    from benchmarks.papers.mangold import fits, tuned
     from benchmarks.papers.mangold.problems import PASSES, load
 
     problem = load(name, quick=options.quick)
@@ -89,7 +89,9 @@ def study(name, seeds, options):
         "zero": problem.objective.of_zero(optimum),
         "standardised": problem.standardised,
         "paper_cd": problem.paper_cd,
+        "spread_cd": problem.spread_cd,
         "paper_sgd": problem.paper_sgd,
+        "tuned": tuned.study(name, problem, seeds, quick=options.quick),
         "far": problem.far,
         "rows": [
             *(
