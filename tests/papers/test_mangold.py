@@ -416,9 +416,35 @@ def test_the_check_of_relations_can_fail():
         assert_the_relations_hold(results)
 
 
+def assert_algorithm_1_is_table_2(results):
+    """Tuned and then run anew, with one of the targets; and the rule loses at most 3 times that."""
+    for name, problem in results["problems"].items():
+        place = int(np.argmin(problem["paper_cd"]))
+        least = problem["paper_cd"][place]
+        beyond, over = [], []
+        for found in problem["tuned"]:
+            fresh, spread = np.mean(found["fresh"]), np.std(found["fresh"])
+            beyond.append((fresh - least) / (spread + problem["spread_cd"][place]))
+            over.append(np.mean(found["rule"]) / fresh)
+        assert min(beyond) <= 1.0, (name, beyond)
+        assert min(over) <= 3.0, (name, over)
+
+
+def test_the_check_of_algorithm_1_can_fail():
+    for key, factor in (("fresh", 3.0), ("rule", 1.3)):
+        results = made_up()
+        assert_algorithm_1_is_table_2(results)
+        (found,) = results["problems"]["Sparse LASSO"]["tuned"]
+        found[key] = [factor * error for error in found[key]]
+        with pytest.raises(AssertionError, match="Sparse LASSO"):
+            assert_algorithm_1_is_table_2(results)
+
+
 @pytest.mark.skipif(not KEPT.exists(), reason="no results of papers/mangold are kept yet")
 def test_the_kept_results_hold_the_relations():
-    assert_the_relations_hold(json.loads(KEPT.read_text())["results"])
+    results = json.loads(KEPT.read_text())["results"]
+    assert_the_relations_hold(results)
+    assert_algorithm_1_is_table_2(results)
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,9 @@
 reports, for each problem, the best error of a grid search over 10 step sizes, 100 clipping
 thresholds and 5 numbers of passes, made on the private data and not paid for: the mean of 5 runs.
 privlearn gets the same promise (`replace_one`, epsilon = 1 and 10 for the last, delta = 1/n^2) and
-chooses everything by rule; its own Algorithm 1, tuned in the same way, has a section below. The relative error is (F(w) - F*) / F*, with F on the data as they are, unclipped, and F*
-the optimum without privacy.
+chooses everything by rule; its own Algorithm 1, tuned in the same way, has a section below. The
+relative error is (F(w) - F*) / F*, with F on the data as they are, unclipped, and F* the optimum
+without privacy.
 
 - No intercept anywhere, as in the paper. Logistic loss with lambda / 2 |w|^2, lambda = 1/n; for
   LASSO (x'w - y)^2, without a half, plus lambda |w|_1.
