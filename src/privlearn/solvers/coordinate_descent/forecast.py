@@ -12,7 +12,7 @@ from privlearn._core.problem import Problem
 from privlearn.solvers._common.histograms import EVEN
 from privlearn.solvers._common.objective import n_weights
 from privlearn.solvers._common.scaling import Scaling
-from privlearn.solvers.coordinate_descent import private_scales, rules
+from privlearn.solvers.coordinate_descent import private_scales
 from privlearn.solvers.coordinate_descent.rules import Settings
 
 __all__ = ["outlook"]
@@ -29,10 +29,10 @@ def outlook(problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecas
     size = n_weights(problem)
     clip = settings.clip or 2.0 * slope * math.sqrt(size)
     gradient = next(r for r in plan.releases if r.name == private_scales.GRADIENT)
-    repeats = {"all": settings.passes / AVERAGING, "cyclic": settings.passes, "greedy": 1.0}
-    noise = plan.noise_scale(gradient) * clip / n / math.sqrt(repeats[settings.mode])
+    repeats = 1.0 if settings.mode == "greedy" else settings.passes / AVERAGING
+    noise = plan.noise_scale(gradient) * clip / n / math.sqrt(repeats)
     if settings.mode != "all":
-        noise *= rules.COORDINATE_CLIP / math.sqrt(size)
+        noise *= settings.coordinate_clip / math.sqrt(size)
     bend = problem.loss.curvature * (1.0 if number else 0.7)
     pulled = noise / bend
     shrinkage = 1.0 / (1.0 + pulled**2 * size / (0.5 / 3.0 if number else 1.0))
