@@ -13,7 +13,16 @@ from numpy.typing import NDArray
 from privlearn.cli.schema import Range
 from privlearn.cli.tables import Table
 
-__all__ = ["Categories", "Column", "Numbers", "encode", "in_own_units", "invalid_columns", "parts"]
+__all__ = [
+    "Categories",
+    "Column",
+    "Numbers",
+    "encode",
+    "ends_in_own_units",
+    "in_own_units",
+    "invalid_columns",
+    "parts",
+]
 
 Array = NDArray[np.float64]
 
@@ -98,6 +107,19 @@ def in_own_units(columns: Sequence[Column], coef: Array) -> tuple[Array, Array]:
     low, high = np.array(ranges).T
     slopes = coef / (high - low)
     return slopes, -np.asarray(slopes @ low)
+
+
+def ends_in_own_units(columns: Sequence[Column], ends: Array) -> Array:
+    """Lowest and highest values of scaled features, as rows, in the columns' own units.
+
+    Examples
+    --------
+    >>> ends_in_own_units([Numbers("age", (20.0, 70.0))], np.array([[0.1], [1.0]])).tolist()
+    [[25.0], [70.0]]
+    """
+    ranges = [column.bounds or (0.0, 1.0) for column in columns for _ in column.features]
+    low, high = np.array(ranges).T
+    return np.asarray(low + ends * (high - low))
 
 
 def parts(columns: Sequence[Column]) -> Iterator[tuple[Column, slice]]:

@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 
 from privlearn._core.version import __version__
 from privlearn.cli.design import Design
-from privlearn.cli.encoding import Categories, Column, Numbers, in_own_units, parts
+from privlearn.cli.encoding import (
+    Categories,
+    Column,
+    Numbers,
+    ends_in_own_units,
+    in_own_units,
+    parts,
+)
 from privlearn.cli.errors import CommandError
 from privlearn.cli.models import MODELS
 from privlearn.cli.outputs import Output
@@ -51,8 +58,8 @@ class SavedModel:
     certificate : dict
         The privacy guarantee.
     clip_X : array of shape (2, n_features) or None
-        Lowest and highest value of each feature, infinite where nothing is clipped. Columns with
-        declared bounds are never clipped, so they are in the file's units.
+        Lowest and highest value of each feature in the file's units, infinite where nothing is
+        clipped.
     clip_y : list of two numbers or None
         Lowest and highest prediction.
     """
@@ -72,6 +79,7 @@ class SavedModel:
         """A fitted estimator, brought back to the units of the file."""
         values = estimator.to_dict()
         coef, shift = in_own_units(design.columns, np.array(values["coef"]))
+        ends = values["clip_X"]
         return cls(
             kind=kind,
             target=design.target,
@@ -80,7 +88,7 @@ class SavedModel:
             intercept=np.array(values["intercept"]) + shift,
             classes=None if values["classes"] is None else [*map(str, values["classes"])],
             certificate=values["certificate"],
-            clip_X=None if values["clip_X"] is None else np.array(values["clip_X"]),
+            clip_X=None if ends is None else ends_in_own_units(design.columns, np.array(ends)),
             clip_y=values["clip_y"],
         )
 

@@ -134,7 +134,7 @@ def _explain(args: argparse.Namespace, chosen: Design, plan: Plan) -> None:
     estimated = what_is_estimated(plan)
     if estimated is not None:
         print(f"\n{estimated}")
-        print("To keep that for the model, declare what is public: --bounds, --bounds-y, --schema.")
+        print("Declared ranges are limits: what is estimated lies inside, and so do new values.")
     if args.rows is None:
         print("\nAdd --rows N to see how large the noise would be.")
     elif estimated is not None and plan.outlook is not None:

@@ -1,4 +1,4 @@
-"""Saying what is estimated because nobody declared it, and for which share of the budget."""
+"""Saying which ranges are estimated, and for which share of the budget."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ RANGES = {"the ranges of the columns": "features", "the range of the target": "t
 
 
 def what_is_estimated(plan: Plan) -> str | None:
-    """One sentence about what a plan estimates privately; None where everything was declared.
+    """One sentence about what a plan estimates privately; None where nothing is.
 
     Examples
     --------
     >>> from privlearn import LinearRegression
-    >>> what_is_estimated(LinearRegression(bounds_y=(0, 1)).plan(n=10_000, n_features=3))
-    'Not declared, so estimated privately: the ranges of the columns for 15% of the budget.'
+    >>> model = LinearRegression(solver="cd", bounds_y=(0, 1))
+    >>> what_is_estimated(model.plan(n=10_000, n_features=3))
+    'Estimated privately: the ranges of the columns for 15% of the budget.'
     """
     from privlearn.private_bounds.solver import range_releases
 
@@ -37,4 +38,4 @@ def what_is_estimated(plan: Plan) -> str | None:
         return None
     *others, last = parts + ranges
     all_of_it = f"{', '.join(others)} and {last}" if others else last
-    return f"Not declared, so estimated privately: {all_of_it} of the budget."
+    return f"Estimated privately: {all_of_it} of the budget."

@@ -28,10 +28,12 @@ ENOUGH = 20.0  # rows times mu from which on more is seen than declared
 def looks_closer(problem: Problem, budget: Budget) -> bool:
     """Whether ranges are estimated inside declared ones: where a budget shows where rows lie.
 
-    Scales that are declared leave nothing to look for.
+    Scales that are declared leave nothing to look for. Nor does a norm without a box: its features
+    are likely to be of one scale, and the norm tells it.
     """
-    seen = gdp_mu(problem, budget) * public_n_or_default(problem)
-    return seen >= ENOUGH and problem.bounds.scale is None
+    bounds = problem.bounds
+    known = bounds.scale is not None or (bounds.low is None and bounds.row_norm is not None)
+    return not known and gdp_mu(problem, budget) * public_n_or_default(problem) >= ENOUGH
 
 
 def undeclared(problem: Problem) -> Problem:
