@@ -41,17 +41,17 @@ POWERS = 128  # to either side of zero: magnitudes from 2^-64 to 2^64
 SIGNED_BINS = 2 * POWERS + 1
 ZOOMS = 2
 FEWEST_BINS, MOST_BINS, BINS_IN_ALL = 32, 2**16, 2**18
-READABLE = 12.0  # deviations of noise above which a window of even bins is surely filled, or so
+READABLE = 8.0  # deviations of noise above which a window of even bins is surely filled, or so
 # False alarms of a release: one far power of two ruins a fit, an even bin only widens a range.
 SIGNED_ALARMS, EVEN_ALARMS = 1e-5, 1e-4
-NEXT_TO_SURE = 4.0  # deviations by which bins next to a significant one must stand out
-SIGNED_NEAR, EVEN_NEAR = 2, 4  # how many bins are next to it
+# Deviations by which bins next to a significant one must stand out, and how many are next to it.
+SIGNED_NEXT, SIGNED_NEAR = 3.5, 2
+EVEN_NEXT, EVEN_NEAR = 4.0, 4
 COVERED = 0.6  # of the rows: with fewer between the ends, the rest is missing
 INSIDE = 0.95  # of the rows between two ends that even bins between them must hold
 GENEROUS = 1.0  # widths of what many bins show, by which a range is widened before the last zoom
-WIDER = 0.25  # of its width, by which a range is widened on either side
 UNKNOWN = 1.0  # half the range of a column of which nothing but zeros is seen
-FEW = 2.0  # thresholds below which rows beside many zeros may be noise
+FEW = 1.25  # thresholds below which rows beside many zeros may be noise
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,10 +97,7 @@ def zoom_bins(rows_per_noise: float, columns: int) -> tuple[int, int]:
     """
     visible = min((rows_per_noise / READABLE) ** 2, float(MOST_BINS))
     most = max(min(MOST_BINS, BINS_IN_ALL // columns), FEWEST_BINS)
-    first, second = (
-        2 ** int(math.log2(min(max(wanted, FEWEST_BINS), most)))
-        for wanted in (visible**2, visible)
-    )
+    first, second = (min(max(int(wanted), FEWEST_BINS), most) for wanted in (visible**2, visible))
     return first, second
 
 
@@ -185,7 +182,7 @@ class _Powers:
 
 def _powers(counts: Array, sure: float, noise: float) -> _Powers:
     """What one side holds, the smallest power first."""
-    near = NEXT_TO_SURE * noise
+    near = SIGNED_NEXT * noise
     first, last, seen = _significant_bins(counts, sure, near, (1, 2), SIGNED_NEAR)
     first, last = np.minimum(first, last), np.maximum(first, last)
     start, end = (2.0 ** (place - POWERS // 2) for place in (first, last))
@@ -252,7 +249,7 @@ def _filled(
     bins = counts.shape[1]
     windows = tuple(2**k for k in range(bins.bit_length()))
     sure = _significance(columns * bins * len(windows), EVEN_ALARMS) * noise
-    near = NEXT_TO_SURE * noise
+    near = EVEN_NEXT * noise
     first, last, seen = _significant_bins(counts, sure, near, windows, EVEN_NEAR)
     latest_low, earliest_high = np.where(seen, first + 1, bins), np.where(seen, last, 0)
     inner = np.minimum(first, last), np.maximum(first, last)  # of one window they are crossed
@@ -268,9 +265,17 @@ def _filled(
     return start, end + 1, latest_low, earliest_high
 
 
-def widened(found: Range) -> Range:
-    """The range with room for tails that noise hides, but not across zero."""
-    more = WIDER * (found.high - found.low)
+def widened(found: Range, by: float) -> Range:
+    """The range with room for tails that noise hides, but not across zero.
+
+    Parameters
+    ----------
+    found : Range
+        Ends of what was seen.
+    by : float
+        Part of its width, on either side.
+    """
+    more = by * (found.high - found.low)
     return Range(
         np.where(found.low >= 0.0, np.maximum(found.low - more, 0.0), found.low - more),
         np.where(found.high <= 0.0, np.minimum(found.high + more, 0.0), found.high + more),

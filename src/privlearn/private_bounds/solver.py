@@ -43,6 +43,8 @@ __all__ = ["WithPrivateBounds", "range_releases", "with_private_bounds"]
 Array = NDArray[np.float64]
 # Shares of the budget (in mu^2), in equal parts for the histograms (derive/private_bounds.py).
 FEATURES = 0.15
+# Part of its width by which a range is widened on either side, for tails that noise hides.
+WIDER = {"features": 0.25, "target": 0.125}
 TARGET, TARGET_AT_MOST, TARGET_SIGNAL = 0.10, 0.30, 45.0  # more where n mu is small
 
 
@@ -260,7 +262,7 @@ def _ranges(
         counts = release(even, even_counts(data, columns, found, used, bins[0]), clip=clip)
         noise = release.noise_scale(even)
         found = refined_range(counts, noise, found, used, final=zoom == len(bins))
-    return widened(found)
+    return widened(found, WIDER[what])
 
 
 def _features(rows: Rows) -> Array:
