@@ -41,13 +41,14 @@ POWERS = 128  # to either side of zero: magnitudes from 2^-64 to 2^64
 SIGNED_BINS = 2 * POWERS + 1
 ZOOMS = 2
 FEWEST_BINS, MOST_BINS, BINS_IN_ALL = 32, 2**16, 2**18
-READABLE = 8.0  # deviations of noise above which a window of even bins is surely filled, or so
+READABLE = 10.0  # deviations of noise above which a window of even bins is surely filled, or so
 # False alarms of a release: one far power of two ruins a fit, an even bin only widens a range.
 SIGNED_ALARMS, EVEN_ALARMS = 1e-5, 1e-4
 # Deviations by which bins next to a significant one must stand out, and how many are next to it.
 SIGNED_NEXT, SIGNED_NEAR = 3.5, 2
 EVEN_NEXT, EVEN_NEAR = 4.0, 4
 COVERED = 0.6  # of the rows: with fewer between the ends, the rest is missing
+SLACK = 1.5  # deviations of the noise on a sum of counts
 INSIDE = 0.95  # of the rows between two ends that even bins between them must hold
 GENEROUS = 1.0  # widths of what many bins show, by which a range is widened before the last zoom
 UNKNOWN = 1.0  # half the range of a column of which nothing but zeros is seen
@@ -224,9 +225,7 @@ def refined_range(
     ends = np.empty((4, len(counts)))
     for bins in np.unique(used):
         own = used == bins
-        ends[:, own] = _filled(
-            counts[own, :bins], noise, outer.rows[own], len(counts), final
-        )
+        ends[:, own] = _filled(counts[own, :bins], noise, outer.rows[own], len(counts), final)
     low, high, latest_low, earliest_high = outer.low + ends * width
     return CoarseRange(
         np.minimum(low, outer.latest_low),
@@ -255,7 +254,7 @@ def _filled(
     inner = np.minimum(first, last), np.maximum(first, last)  # of one window they are crossed
     start, end = np.where(seen, inner[0], 0), np.where(seen, inner[1], bins - 1)
     more = 1
-    while more <= bins and (missing := _sums(counts, start, end) < INSIDE * rows).any():
+    while more <= bins and (missing := _rows_missing(counts, noise, rows, start, end)).any():
         start = np.where(missing, np.maximum(inner[0] - more, 0), start)
         end = np.where(missing, np.minimum(inner[1] + more, bins - 1), end)
         more *= 2
@@ -263,6 +262,16 @@ def _filled(
         beyond = (GENEROUS * (end - start)).astype(np.int64)
         start, end = np.maximum(start - beyond, 0), np.minimum(end + beyond, bins - 1)
     return start, end + 1, latest_low, earliest_high
+
+
+def _rows_missing(
+    counts: Array, noise: float, rows: Array, first: Places, last: Places
+) -> NDArray[np.bool_]:
+    """Whether less than most of the rows seem to be between two bins: both numbers are noisy."""
+    slack: Array | float = 0.0
+    if counts.shape[1] > FEWEST_BINS:  # with many bins, noise would move the ends far out
+        slack = SLACK * noise * np.sqrt(last - first + 3.0)
+    return np.asarray(_sums(counts, first, last) < INSIDE * rows - slack)
 
 
 def widened(found: Range, by: float) -> Range:
