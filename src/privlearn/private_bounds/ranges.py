@@ -308,9 +308,10 @@ def _significant_bins(
 ) -> tuple[Places, Places, NDArray[np.bool_]]:
     """First and last bin of each row of counts that hold rows, and whether any seem to.
 
-    There are rows in the first or before, and in the last or after; where a window of several bins
-    is all that is seen, the first is its end and the last its start. A bin, or a window of several, that stands out among all is significant; at most `near` bins
-    further out a window needs less, for values rarely leave gaps, and so on from there.
+    A bin, or a window of several, that stands out among all is significant; at most `near` bins
+    further out a window needs less, for values rarely leave gaps, and so on from there. There are
+    rows in the first or before, and in the last or after; where one window of several bins is all
+    that is seen, the first is its end and the last its start.
     """
     short = tuple(window for window in windows if window <= near)
     first, seen = _outermost(counts, sure, likely, windows, short)
