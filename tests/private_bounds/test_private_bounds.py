@@ -19,11 +19,15 @@ from privlearn import (
 from privlearn._core.problem import Budget
 from privlearn.private_bounds import ranges, with_private_bounds
 from privlearn.private_bounds.ranges import (
-    EVEN_BINS,
+    FEWEST_BINS,
     POWERS,
     SIGNED_BINS,
+    CoarseRange,
+    bins_in_use,
     coarse_range,
     refined_range,
+    widened,
+    zoom_bins,
 )
 from privlearn.private_bounds.selection import KEPT, TOO_MANY, number_to_keep
 from privlearn.solvers import SOLVERS
@@ -45,6 +49,11 @@ def powers(**filled):
         exponent = int(name[1:]) + POWERS // 2
         counts[0, ZERO + (exponent if name[0] == "p" else -exponent)] = rows
     return counts
+
+
+def refine(even, noise, coarse, *, final=True):
+    """What all the even bins of one column tell."""
+    return refined_range(even, noise, coarse, np.array([even.shape[1]]), final=final)
 
 
 def test_octaves_tell_the_ends():
@@ -74,43 +83,123 @@ def test_a_column_of_which_only_zeros_are_seen_keeps_room_for_an_indicator():
     counts = np.zeros((1, SIGNED_BINS))
     counts[0, ZERO] = 1_000.0
     coarse = coarse_range(counts, noise=10.0)
-    even = np.zeros((1, EVEN_BINS))
-    even[0, EVEN_BINS // 2] = 1_000.0
-    coarse = refined_range(even, 10.0, coarse)
+    even = np.zeros((1, FEWEST_BINS))
+    even[0, FEWEST_BINS // 2] = 1_000.0
+    coarse = refine(even, 10.0, coarse)
     assert (coarse.low[0], coarse.high[0]) == (-1.0, 1.0)
 
 
 def test_zooming_moves_the_ends_within_the_outermost_octaves_only():
     coarse = coarse_range(powers(p11=1_000.0), noise=10.0)  # years: [1024, 2048)
-    even = np.zeros((1, EVEN_BINS))
+    even = np.zeros((1, FEWEST_BINS))
     even[0, 29:31] = 500.0
-    found = refined_range(even, 10.0, coarse)
+    found = refine(even, 10.0, coarse)
     assert (found.low[0], found.high[0]) == (1024.0 + 29 * 32.0, 1024.0 + 31 * 32.0)
     coarse = coarse_range(powers(n2=500.0, p2=500.0), noise=10.0)  # believed on both sides
-    even = np.zeros((1, EVEN_BINS))
+    even = np.zeros((1, FEWEST_BINS))
     even[0, 16] = 1_000.0
-    found = refined_range(even, 10.0, coarse)
+    found = refine(even, 10.0, coarse)
     assert (found.low[0], found.high[0]) == (-2.0, 2.0)
 
 
 @pytest.mark.parametrize("near", [1.0, 50.0])
 def test_no_range_is_inside_out_whatever_the_levels(near, monkeypatch):
     """Without a lower level beside believed bins, inner ends of one thin window cross."""
-    monkeypatch.setattr(ranges, "NEXT_TO_SURE", near)
-    even = np.zeros((1, EVEN_BINS))
+    monkeypatch.setattr(ranges, "EVEN_NEXT", near)
+    even = np.zeros((1, FEWEST_BINS))
     even[0, 12:20] = 18.5  # stands out as a window of eight, and only as a whole
-    found = refined_range(even, 10.0, coarse_range(powers(p11=1_000.0), noise=10.0))
+    found = refine(even, 10.0, coarse_range(powers(p11=1_000.0), noise=10.0))
     assert found.low[0] < found.high[0]
 
 
 def test_rows_spread_thinly_are_within_the_range():
     coarse = coarse_range(powers(p11=1_000.0), noise=10.0)
-    even = np.zeros((1, EVEN_BINS))
+    even = np.zeros((1, FEWEST_BINS))
     even[0, 8:24] = 25.0  # no bin stands out, only all of them together do
-    found = refined_range(even, 10.0, coarse)
+    found = refine(even, 10.0, coarse)
     assert found.low[0] < found.high[0]
     assert found.low[0] <= 1024.0 + 10 * 32.0
     assert found.high[0] >= 1024.0 + 22 * 32.0
+
+
+def zeros_and(**filled):
+    """Counts of a column that is mostly zeros."""
+    counts = powers(**filled)
+    counts[0, ZERO] = 30_000.0
+    return counts
+
+
+def test_the_bin_of_zero_is_next_to_nothing():
+    """Its neighbours are 2^-64: believing one there made a rare flag's range [0, 5e-20]."""
+    for filled in ({"p-63": 45.0}, {"n-63": 45.0}, {"p-63": 45.0, "n-63": 45.0}):
+        coarse = coarse_range(zeros_and(**filled), noise=10.0, rows=30_100)
+        assert (coarse.low[0], coarse.high[0]) == (-1.0, 1.0)
+    coarse = coarse_range(powers(p3=500.0, p2=45.0) + zeros_and(p1=0.0), noise=10.0)
+    assert (coarse.low[0], coarse.high[0]) == (0.0, 8.0)
+
+
+def test_what_may_be_noise_beside_zeros_leaves_room_for_an_indicator():
+    barely = coarse_range(zeros_and(**{"p-40": 68.0}), noise=10.0)
+    assert (barely.low[0], barely.high[0]) == (0.0, 1.0)
+    surely = coarse_range(zeros_and(**{"p-40": 400.0}), noise=10.0)
+    assert (surely.low[0], surely.high[0]) == (0.0, 2.0**-40)
+
+
+def test_a_column_in_one_power_of_two_may_be_narrow_and_gets_many_bins():
+    filled = [{"p30": 1e4}, {"n30": 1e4}, {"p30": 5e3, "p31": 5e3}]
+    wide = [{"p30": 5e3, "p32": 5e3}, {"p1": 5e3, "n1": 5e3}, {"p-4": 5e3, "p2": 5e3}]
+    for column, expected in [*((c, 500) for c in filled), *((c, FEWEST_BINS) for c in wide)]:
+        coarse = coarse_range(powers(**column), noise=10.0)
+        assert bins_in_use(coarse, 500) == expected
+    assert bins_in_use(coarse_range(zeros_and(p30=1e4), noise=10.0), 500) == FEWEST_BINS
+
+
+def test_two_zooms_find_a_column_a_million_deviations_from_zero():
+    coarse = coarse_range(powers(p20=1e4), noise=10.0, rows=10_000)
+    at = 1e6  # deviations
+    for bins, final in ((4_096, False), (128, True)):
+        place = int((at - coarse.low[0]) / (coarse.high[0] - coarse.low[0]) * bins)
+        even = 10.0 * np.random.default_rng(0).standard_normal((1, bins))
+        even[0, place] += 1e4
+        coarse = refine(even, 10.0, coarse, final=final)
+        assert coarse.low[0] <= at <= coarse.high[0]
+    assert coarse.high[0] - coarse.low[0] < 10.0
+
+
+def test_rows_piled_up_in_one_bin_do_not_hide_the_others():
+    coarse = coarse_range(powers(p11=10_000.0), noise=10.0)
+    even = np.full((1, 2_048), 4_000.0 / 2_048)
+    even[0, 1_900] = 6_000.0  # all of them stand out here, the others nowhere
+    found = refine(even, 10.0, coarse)
+    assert found.low[0] < 1024.0 + 0.3 * 1024.0
+
+
+def test_what_no_bin_tells_is_not_fixed():
+    """Ends that a zoom could not see may still move in the next."""
+    coarse = coarse_range(powers(p11=10_000.0), noise=10.0)
+    unseen = refine(np.zeros((1, 2_048)), 10.0, coarse, final=False)
+    assert (unseen.low[0], unseen.high[0]) == (1024.0, 2048.0)
+    even = np.zeros((1, FEWEST_BINS))
+    even[0, 8:10] = 5_000.0
+    found = refine(even, 10.0, unseen)
+    assert (found.low[0], found.high[0]) == (1024.0 + 8 * 32.0, 1024.0 + 10 * 32.0)
+
+
+def test_ranges_are_widened_where_noise_hides_tails_but_not_across_zero():
+    low, high = np.array([-2.0, 1.0, 0.0, 8.0, -4.0, -1.0]), np.array([2.0, 9, 4, 12, -3.5, 1])
+    seen = CoarseRange(low, high, low, high, np.full(6, 1_000.0), np.zeros(6, dtype=bool))
+    found = widened(seen, 10.0, 0.25)
+    np.testing.assert_allclose(found.low, [-3.0, 0.0, 0.0, 7.0, -4.125, -1.0], rtol=1e-3)
+    np.testing.assert_allclose(found.high, [3.0, 11.0, 5.0, 13.0, -3.375, 1.0], rtol=1e-3)
+    np.testing.assert_array_equal(widened(seen, 0.0, 0.25).low, low)
+
+
+def test_there_are_as_many_bins_as_rows_are_seen_in_and_columns_allow():
+    assert zoom_bins(5.0, 1) == (FEWEST_BINS, FEWEST_BINS)
+    assert zoom_bins(100.0, 4) == (10_000, 100)
+    assert zoom_bins(1e9, 1) == (2**16, 2**16)
+    first, second = zoom_bins(1e9, 20_000)
+    assert first == second == FEWEST_BINS
 
 
 def test_noise_alone_is_hardly_ever_believed():

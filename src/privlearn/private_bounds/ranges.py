@@ -50,7 +50,9 @@ EVEN_NEXT, EVEN_NEAR = 4.0, 4
 COVERED = 0.6  # of the rows: with fewer between the ends, the rest is missing
 SLACK = 1.5  # deviations of the noise on a sum of counts
 INSIDE = 0.95  # of the rows between two ends that even bins between them must hold
+TELLING = 2  # bins: a column that fills more is no narrower than they are
 GENEROUS = 1.0  # widths of what many bins show, by which a range is widened before the last zoom
+HIDING = 200.0  # rows per deviation of noise up to which tails are hidden
 UNKNOWN = 1.0  # half the range of a column of which nothing but zeros is seen
 FEW = 1.25  # thresholds below which rows beside many zeros may be noise
 
@@ -72,8 +74,8 @@ class CoarseRange(Range):
     rows : array
         How many lie between the ends, after noise.
     may_be_narrow : array of bool
-        Whether all of it is one or two powers of two beside zero, so that nothing tells how narrow
-        the column is.
+        Whether nothing tells how narrow the column is: it lies in one or two powers of two, or in
+        one or two even bins, or in more of them but so thinly that none shows it.
     """
 
     latest_low: Array
@@ -86,8 +88,9 @@ def zoom_bins(rows_per_noise: float, columns: int) -> tuple[int, int]:
     """How many even bins may be used for a column that may be narrow, in the two zooms.
 
     Rows that fill k bins evenly are seen where they exceed `READABLE` sqrt(k) deviations of noise,
-    so k at most is the square of what follows. With so many bins in the second zoom a column of any
-    width is seen there, and with the square of it in the first no narrower one is lost before.
+    so at most k bins are of use. With the square of k in the first zoom, a column that they do not
+    show is so wide that few show it in the second: fewer than k, for tails are thinner than the
+    rest.
 
     Parameters
     ----------
@@ -98,7 +101,8 @@ def zoom_bins(rows_per_noise: float, columns: int) -> tuple[int, int]:
     """
     visible = min((rows_per_noise / READABLE) ** 2, float(MOST_BINS))
     most = max(min(MOST_BINS, BINS_IN_ALL // columns), FEWEST_BINS)
-    first, second = (min(max(int(wanted), FEWEST_BINS), most) for wanted in (visible**2, visible))
+    wanted = visible**2, math.sqrt(FEWEST_BINS * visible)
+    first, second = (min(max(int(bins), FEWEST_BINS), most) for bins in wanted)
     return first, second
 
 
@@ -221,7 +225,7 @@ def refined_range(
     rest is spread too thinly to be seen.
     """
     width = (outer.high - outer.low) / used
-    # Bins: the first and the last with rows, and beyond which there surely are some.
+    # In bins: ends of those with rows, and ends beyond which there surely are some.
     ends = np.empty((4, len(counts)))
     for bins in np.unique(used):
         own = used == bins
@@ -233,7 +237,7 @@ def refined_range(
         np.minimum(latest_low, outer.latest_low),
         np.maximum(earliest_high, outer.earliest_high),
         outer.rows,
-        outer.may_be_narrow,
+        outer.may_be_narrow & ~((ends[1] - ends[0] > TELLING) & (ends[3] > 0.0)),
     )
 
 
@@ -274,17 +278,23 @@ def _rows_missing(
     return np.asarray(_sums(counts, first, last) < INSIDE * rows - slack)
 
 
-def widened(found: Range, by: float) -> Range:
+def widened(found: CoarseRange, noise: float, by: float) -> Range:
     """The range with room for tails that noise hides, but not across zero.
+
+    Where nothing was seen it stays as it is.
 
     Parameters
     ----------
-    found : Range
+    found : CoarseRange
         Ends of what was seen.
+    noise : float
+        Standard deviation of the noise on a count.
     by : float
-        Part of its width, on either side.
+        Part of its width, on either side; less where there is little noise beside the rows.
     """
-    more = by * (found.high - found.low)
+    unknown = (found.low == -UNKNOWN) & (found.high == UNKNOWN)
+    hidden = np.minimum(1.0, HIDING * noise / np.maximum(found.rows, HIDING * noise + 1.0))
+    more = np.where(unknown, 0.0, by * hidden * (found.high - found.low))
     return Range(
         np.where(found.low >= 0.0, np.maximum(found.low - more, 0.0), found.low - more),
         np.where(found.high <= 0.0, np.minimum(found.high + more, 0.0), found.high + more),

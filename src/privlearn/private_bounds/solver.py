@@ -262,7 +262,7 @@ def _ranges(
         counts = release(even, even_counts(data, columns, found, used, bins[0]), clip=clip)
         noise = release.noise_scale(even)
         found = refined_range(counts, noise, found, used, final=zoom == len(bins))
-    return widened(found, WIDER[what])
+    return widened(found, release.noise_scale(even), WIDER[what])
 
 
 def _features(rows: Rows) -> Array:
