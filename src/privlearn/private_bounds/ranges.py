@@ -1,17 +1,18 @@
 """Where the values of columns lie, from noisy histograms of each (private_bounds/proof.md).
 
-Signed powers of two come first: they cover magnitudes from 2^-64 to 2^64 and say where to look.
-Even bins between the ends that they tell come next, twice: thousands where a column lies in one
-power of two and may be as narrow as it likes, 32 elsewhere. All but the counting is
-post-processing.
+Signed powers of two come first: they cover magnitudes from 2^-64 to 2^64 and say where to look. A
+column within one power of two may be as narrow as it likes: many even bins between its ends find
+it, twice. Few even bins, in which tails show best, tell the ends of all columns at last. All but
+the counting is post-processing.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +21,14 @@ from privlearn._data.bounded import BoundedData, Rows
 from privlearn.solvers._common.loops import histograms
 
 __all__ = [
+    "LAST_BINS",
     "SIGNED_BINS",
-    "ZOOMS",
     "CoarseRange",
     "Columns",
     "Range",
-    "bins_in_use",
     "coarse_range",
     "even_counts",
+    "located_range",
     "refined_range",
     "signed_counts",
     "widened",
@@ -39,16 +40,16 @@ Places = NDArray[np.int64]
 Columns = Callable[[Rows], Array]  # which columns of a block are meant
 POWERS = 128  # to either side of zero: magnitudes from 2^-64 to 2^64
 SIGNED_BINS = 2 * POWERS + 1
-ZOOMS = 2
-FEWEST_BINS, MOST_BINS, BINS_IN_ALL = 32, 2**16, 2**18
-READABLE = 10.0  # deviations of noise above which a window of even bins is surely filled, or so
+LAST_BINS = 32
+MOST_BINS, BINS_IN_ALL = 2**16, 2**18  # of a column, and of all of them, in one release
+READABLE = 8.0  # deviations of noise above which a window of even bins is surely filled, or so
 # False alarms of a release: one far power of two ruins a fit, an even bin only widens a range.
 SIGNED_ALARMS, EVEN_ALARMS = 1e-5, 1e-4
 # Deviations by which bins next to a significant one must stand out, and how many are next to it.
 SIGNED_NEXT, SIGNED_NEAR = 3.5, 2
-EVEN_NEXT, EVEN_NEAR = 4.0, 4
+EVEN_NEXT, EVEN_NEAR = 4.0, 8
 COVERED = 0.6  # of the rows: with fewer between the ends, the rest is missing
-SLACK = 1.5  # deviations of the noise on a sum of counts
+SLACK = 1.5  # deviations of the noise on their number, where there are many bins
 INSIDE = 0.95  # of the rows between two ends that even bins between them must hold
 TELLING = 2  # bins: a column that fills more is no narrower than they are
 GENEROUS = 1.0  # widths of what many bins show, by which a range is widened before the last zoom
@@ -85,12 +86,11 @@ class CoarseRange(Range):
 
 
 def zoom_bins(rows_per_noise: float, columns: int) -> tuple[int, int]:
-    """How many even bins may be used for a column that may be narrow, in the two zooms.
+    """How many even bins there are in the two zooms into columns that may be narrow.
 
-    Rows that fill k bins evenly are seen where they exceed `READABLE` sqrt(k) deviations of noise,
-    so at most k bins are of use. With the square of k in the first zoom, a column that they do not
-    show is so wide that few show it in the second: fewer than k, for tails are thinner than the
-    rest.
+    Rows that fill k bins evenly are seen where they exceed `READABLE` sqrt(k) deviations of noise.
+    With the square of that k in the first zoom, a column that it does not show is so wide that k
+    show it in the second.
 
     Parameters
     ----------
@@ -100,15 +100,9 @@ def zoom_bins(rows_per_noise: float, columns: int) -> tuple[int, int]:
         How many there are; they share `BINS_IN_ALL`.
     """
     visible = min((rows_per_noise / READABLE) ** 2, float(MOST_BINS))
-    most = max(min(MOST_BINS, BINS_IN_ALL // columns), FEWEST_BINS)
-    wanted = visible**2, math.sqrt(FEWEST_BINS * visible)
-    first, second = (min(max(int(bins), FEWEST_BINS), most) for bins in wanted)
+    most = max(min(MOST_BINS, BINS_IN_ALL // columns), LAST_BINS)
+    first, second = (min(max(int(bins), LAST_BINS), most) for bins in (visible**2, visible))
     return first, second
-
-
-def bins_in_use(found: CoarseRange, bins: int) -> Places:
-    """How many of the even bins each column has; the others hold noise and nobody looks."""
-    return np.where(found.may_be_narrow, bins, min(bins, FEWEST_BINS))
 
 
 def signed_counts(data: BoundedData, columns: Columns, width: int) -> Array:
@@ -119,14 +113,12 @@ def signed_counts(data: BoundedData, columns: Columns, width: int) -> Array:
     return counts
 
 
-def even_counts(
-    data: BoundedData, columns: Columns, within: Range, used: Places, bins: int
-) -> Array:
-    """Rows in each of the even bins between the ends, `used` of `bins` of them; a secret."""
+def even_counts(data: BoundedData, columns: Columns, within: Range, bins: int) -> Array:
+    """Rows in each of the even bins between the ends; a secret."""
     counts = np.zeros((len(within.low), bins))
-    per_width = used / (within.high - within.low)
+    per_width = bins / (within.high - within.low)
     for rows in data.blocks():
-        histograms.count_evenly(columns(rows), rows.present, within.low, per_width, used, counts)
+        histograms.count_evenly(columns(rows), rows.present, within.low, per_width, counts)
     return counts
 
 
@@ -216,66 +208,83 @@ def _lower_ends(
     )
 
 
-def refined_range(
-    counts: Array, noise: float, outer: CoarseRange, used: Places, *, final: bool
-) -> CoarseRange:
-    """Ends of the even bins that hold more than noise would, as far as `outer` lets them move.
+def located_range(counts: Array, noise: float, outer: CoarseRange) -> CoarseRange:
+    """Columns that may be narrow, between the even bins that show them and as much on either side.
 
-    Between them are most of the rows that `outer` holds: values may pile up in one bin while the
-    rest is spread too thinly to be seen.
+    Tails are left to fewer bins. The other columns stay as they are.
     """
-    width = (outer.high - outer.low) / used
-    # In bins: ends of those with rows, and ends beyond which there surely are some.
-    ends = np.empty((4, len(counts)))
-    for bins in np.unique(used):
-        own = used == bins
-        ends[:, own] = _filled(counts[own, :bins], noise, outer.rows[own], len(counts), final)
-    low, high, latest_low, earliest_high = outer.low + ends * width
+    filled = _filled(counts, noise, outer.rows, SLACK)
+    more = GENEROUS * (filled.last - filled.first)
+    first = np.maximum(filled.first - more, 0.0)
+    last = np.minimum(filled.last + more, counts.shape[1] - 1.0)
+    found = _between(outer, counts.shape[1], filled, first, last)
+    narrow, wide = outer.may_be_narrow, filled.seen & (filled.last - filled.first >= TELLING)
     return CoarseRange(
-        np.minimum(low, outer.latest_low),
-        np.maximum(high, outer.earliest_high),
-        np.minimum(latest_low, outer.latest_low),
-        np.maximum(earliest_high, outer.earliest_high),
+        np.where(narrow, found.low, outer.low),
+        np.where(narrow, found.high, outer.high),
+        np.where(narrow, found.latest_low, outer.latest_low),
+        np.where(narrow, found.earliest_high, outer.earliest_high),
         outer.rows,
-        outer.may_be_narrow & ~((ends[1] - ends[0] > TELLING) & (ends[3] > 0.0)),
+        narrow & ~wide,
     )
 
 
-def _filled(
-    counts: Array, noise: float, rows: Array, columns: int, final: bool
-) -> tuple[Places, Places, Places, Places]:
-    """Ends of the even bins with rows, and ends that rows are surely beyond, in bins.
+def refined_range(counts: Array, noise: float, outer: CoarseRange) -> CoarseRange:
+    """Ends of the even bins that hold more than noise would, as far as `outer` lets them move."""
+    filled = _filled(counts, noise, outer.rows, 0.0)
+    return _between(outer, counts.shape[1], filled, filled.first, filled.last)
 
-    They are moved outwards until most rows are between them; all bins have rows where none has for
-    sure.
+
+class _Filled(NamedTuple):
+    """The first and the last bin with rows, and whether any seem to have them.
+
+    There surely are rows in bin `within` or before, and in bin `beyond` or after.
+    """
+
+    first: Places
+    last: Places
+    within: Places
+    beyond: Places
+    seen: NDArray[np.bool_]
+
+
+def _between(
+    outer: CoarseRange, bins: int, filled: _Filled, first: Array | Places, last: Array | Places
+) -> CoarseRange:
+    """The part of `outer` from one bin to another; surely held ends do not move inwards."""
+    width = (outer.high - outer.low) / bins
+    return replace(
+        outer,
+        low=np.minimum(outer.low + first * width, outer.latest_low),
+        high=np.maximum(outer.low + (last + 1) * width, outer.earliest_high),
+        latest_low=np.minimum(outer.low + (filled.within + 1) * width, outer.latest_low),
+        earliest_high=np.maximum(outer.low + filled.beyond * width, outer.earliest_high),
+    )
+
+
+def _filled(counts: Array, noise: float, rows: Array, slack: float) -> _Filled:
+    """The even bins with rows; all of them where none has for sure.
+
+    Ends are moved outwards until most of the rows that there are lie between them: values may pile
+    up in one bin while the rest is spread too thinly to be seen. With many bins, noise alone would
+    move them far out, so there is some slack.
     """
     bins = counts.shape[1]
     windows = tuple(2**k for k in range(bins.bit_length()))
-    sure = _significance(columns * bins * len(windows), EVEN_ALARMS) * noise
-    near = EVEN_NEXT * noise
-    first, last, seen = _significant_bins(counts, sure, near, windows, EVEN_NEAR)
-    latest_low, earliest_high = np.where(seen, first + 1, bins), np.where(seen, last, 0)
-    inner = np.minimum(first, last), np.maximum(first, last)  # of one window they are crossed
-    start, end = np.where(seen, inner[0], 0), np.where(seen, inner[1], bins - 1)
-    more = 1
-    while more <= bins and (missing := _rows_missing(counts, noise, rows, start, end)).any():
-        start = np.where(missing, np.maximum(inner[0] - more, 0), start)
-        end = np.where(missing, np.minimum(inner[1] + more, bins - 1), end)
+    sure = _significance(counts.size * len(windows), EVEN_ALARMS) * noise
+    within, beyond, seen = _significant_bins(counts, sure, EVEN_NEXT * noise, windows, EVEN_NEAR)
+    within, beyond = np.where(seen, within, bins - 1), np.where(seen, beyond, 0)
+    inner = np.minimum(within, beyond), np.maximum(within, beyond)  # crossed, of one window
+    first, last, more = *inner, 1
+    while more <= bins:
+        allowed = slack * noise * np.sqrt(last - first + 3.0)
+        missing = _sums(counts, first, last) < INSIDE * rows - allowed
+        if not missing.any():
+            break
+        first = np.where(missing, np.maximum(inner[0] - more, 0), first)
+        last = np.where(missing, np.minimum(inner[1] + more, bins - 1), last)
         more *= 2
-    if bins > FEWEST_BINS and not final:  # tails are seen better by fewer bins
-        beyond = (GENEROUS * (end - start)).astype(np.int64)
-        start, end = np.maximum(start - beyond, 0), np.minimum(end + beyond, bins - 1)
-    return start, end + 1, latest_low, earliest_high
-
-
-def _rows_missing(
-    counts: Array, noise: float, rows: Array, first: Places, last: Places
-) -> NDArray[np.bool_]:
-    """Whether less than most of the rows seem to be between two bins: both numbers are noisy."""
-    slack: Array | float = 0.0
-    if counts.shape[1] > FEWEST_BINS:  # with many bins, noise would move the ends far out
-        slack = SLACK * noise * np.sqrt(last - first + 3.0)
-    return np.asarray(_sums(counts, first, last) < INSIDE * rows - slack)
+    return _Filled(first, last, within, beyond, seen)
 
 
 def widened(found: CoarseRange, noise: float, by: float) -> Range:
