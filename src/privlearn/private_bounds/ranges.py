@@ -12,7 +12,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,19 +153,23 @@ def coarse_range(counts: Array, noise: float, rows: int | None = None) -> Coarse
     far = np.where(unseen, UNKNOWN, np.maximum(-low, high))
     inner = np.where(unseen, far, far / 2.0)
     one_side = (above.seen ^ below.seen) & ~zero & ~around
+    narrow = one_side & (above.bins + below.bins <= 2)
     return CoarseRange(
         np.where(around, -far, low),
         np.where(around, far, high),
-        np.where(around, -inner, latest_low),
-        np.where(around, inner, earliest_high),
+        np.where(around, -inner, np.where(narrow, high, latest_low)),
+        np.where(around, inner, np.where(narrow, low, earliest_high)),
         inside,
-        one_side & (above.bins + below.bins <= 2),
+        narrow,
     )
 
 
 @dataclass(frozen=True, eq=False)
 class _Powers:
-    """Significant powers of two on one side of zero: ends of them all, how many, rows in them."""
+    """Significant powers of two on one side of zero: ends of them all, how many, rows in them.
+
+    Those next to a significant one, which need less, do not count.
+    """
 
     seen: NDArray[np.bool_]
     least: Array  # magnitudes: the outer and inner end of the smallest and of the largest power
@@ -180,8 +183,8 @@ class _Powers:
 def _powers(counts: Array, sure: float, noise: float) -> _Powers:
     """What one side holds, the smallest power first."""
     near = SIGNED_NEXT * noise
+    surely_first, surely_last, _ = _significant_bins(counts, sure, math.inf, (1, 2), SIGNED_NEAR)
     first, last, seen = _significant_bins(counts, sure, near, (1, 2), SIGNED_NEAR)
-    first, last = np.minimum(first, last), np.maximum(first, last)
     start, end = (2.0 ** (place - POWERS // 2) for place in (first, last))
     return _Powers(
         seen,
@@ -189,7 +192,7 @@ def _powers(counts: Array, sure: float, noise: float) -> _Powers:
         2.0 * start,
         end,
         2.0 * end,
-        np.where(seen, last - first + 1, 0),
+        np.where(seen, surely_last - surely_first + 1, 0),
         np.where(seen, _sums(counts, first, last), 0.0),
     )
 
@@ -213,57 +216,37 @@ def located_range(counts: Array, noise: float, outer: CoarseRange) -> CoarseRang
 
     Tails are left to fewer bins. The other columns stay as they are.
     """
-    filled = _filled(counts, noise, outer.rows, SLACK)
-    more = GENEROUS * (filled.last - filled.first)
-    first = np.maximum(filled.first - more, 0.0)
-    last = np.minimum(filled.last + more, counts.shape[1] - 1.0)
-    found = _between(outer, counts.shape[1], filled, first, last)
-    narrow, wide = outer.may_be_narrow, filled.seen & (filled.last - filled.first >= TELLING)
+    bins, narrow = counts.shape[1], outer.may_be_narrow
+    width = (outer.high - outer.low) / bins
+    first, last, seen = _filled(counts, noise, outer.rows, SLACK)
+    more = GENEROUS * (last - first)
+    low = np.where(narrow, outer.low + np.maximum(first - more, 0.0) * width, outer.low)
+    high = np.where(narrow, outer.low + np.minimum(last + 1.0 + more, bins) * width, outer.high)
     return CoarseRange(
-        np.where(narrow, found.low, outer.low),
-        np.where(narrow, found.high, outer.high),
-        np.where(narrow, found.latest_low, outer.latest_low),
-        np.where(narrow, found.earliest_high, outer.earliest_high),
+        low,
+        high,
+        np.where(narrow, high, outer.latest_low),
+        np.where(narrow, low, outer.earliest_high),
         outer.rows,
-        narrow & ~wide,
+        narrow & ~(seen & (last - first >= TELLING)),
     )
 
 
 def refined_range(counts: Array, noise: float, outer: CoarseRange) -> CoarseRange:
     """Ends of the even bins that hold more than noise would, as far as `outer` lets them move."""
-    filled = _filled(counts, noise, outer.rows, 0.0)
-    return _between(outer, counts.shape[1], filled, filled.first, filled.last)
-
-
-class _Filled(NamedTuple):
-    """The first and the last bin with rows, and whether any seem to have them.
-
-    There surely are rows in bin `within` or before, and in bin `beyond` or after.
-    """
-
-    first: Places
-    last: Places
-    within: Places
-    beyond: Places
-    seen: NDArray[np.bool_]
-
-
-def _between(
-    outer: CoarseRange, bins: int, filled: _Filled, first: Array | Places, last: Array | Places
-) -> CoarseRange:
-    """The part of `outer` from one bin to another; surely held ends do not move inwards."""
-    width = (outer.high - outer.low) / bins
+    width = (outer.high - outer.low) / counts.shape[1]
+    first, last, _ = _filled(counts, noise, outer.rows, 0.0)
     return replace(
         outer,
         low=np.minimum(outer.low + first * width, outer.latest_low),
         high=np.maximum(outer.low + (last + 1) * width, outer.earliest_high),
-        latest_low=np.minimum(outer.low + (filled.within + 1) * width, outer.latest_low),
-        earliest_high=np.maximum(outer.low + filled.beyond * width, outer.earliest_high),
     )
 
 
-def _filled(counts: Array, noise: float, rows: Array, slack: float) -> _Filled:
-    """The even bins with rows; all of them where none has for sure.
+def _filled(
+    counts: Array, noise: float, rows: Array, slack: float
+) -> tuple[Places, Places, NDArray[np.bool_]]:
+    """The first and the last even bin with rows, all where none stands out, and whether one does.
 
     Ends are moved outwards until most of the rows that there are lie between them: values may pile
     up in one bin while the rest is spread too thinly to be seen. With many bins, noise alone would
@@ -272,10 +255,10 @@ def _filled(counts: Array, noise: float, rows: Array, slack: float) -> _Filled:
     bins = counts.shape[1]
     windows = tuple(2**k for k in range(bins.bit_length()))
     sure = _significance(counts.size * len(windows), EVEN_ALARMS) * noise
-    within, beyond, seen = _significant_bins(counts, sure, EVEN_NEXT * noise, windows, EVEN_NEAR)
-    within, beyond = np.where(seen, within, bins - 1), np.where(seen, beyond, 0)
-    inner = np.minimum(within, beyond), np.maximum(within, beyond)  # crossed, of one window
-    first, last, more = *inner, 1
+    inner = _significant_bins(counts, sure, EVEN_NEXT * noise, windows, EVEN_NEAR)
+    seen = inner[2]
+    first, last = np.where(seen, inner[0], 0), np.where(seen, inner[1], bins - 1)
+    more = 1
     while more <= bins:
         allowed = slack * noise * np.sqrt(last - first + 3.0)
         missing = _sums(counts, first, last) < INSIDE * rows - allowed
@@ -284,7 +267,7 @@ def _filled(counts: Array, noise: float, rows: Array, slack: float) -> _Filled:
         first = np.where(missing, np.maximum(inner[0] - more, 0), first)
         last = np.where(missing, np.minimum(inner[1] + more, bins - 1), last)
         more *= 2
-    return _Filled(first, last, within, beyond, seen)
+    return first, last, seen
 
 
 def widened(found: CoarseRange, noise: float, by: float) -> Range:
@@ -328,14 +311,14 @@ def _significant_bins(
     """First and last bin of each row of counts that hold rows, and whether any seem to.
 
     A bin, or a window of several, that stands out among all is significant; at most `near` bins
-    further out a window needs less, for values rarely leave gaps, and so on from there. There are
-    rows in the first or before, and in the last or after; where one window of several bins is all
-    that is seen, the first is its end and the last its start.
+    further out a window needs less, for values rarely leave gaps, and so on from there.
     """
     short = tuple(window for window in windows if window <= near)
     first, seen = _outermost(counts, sure, likely, windows, short)
     last, _ = _outermost(counts[:, ::-1], sure, likely, windows, short)
-    return first, counts.shape[1] - 1 - last, seen
+    last = counts.shape[1] - 1 - last
+    # Of one window that stands out, with no bin of it, the ends are crossed.
+    return np.minimum(first, last), np.maximum(first, last), seen
 
 
 def _outermost(
