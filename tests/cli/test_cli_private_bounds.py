@@ -262,7 +262,7 @@ def test_a_purchase_is_charged(capsys):
     assert main([*FIT, *ALL, "--ledger", "l", "--dataset", "d", "--ledger-epsilon", "3"]) == 0
     (charge,) = Ledger("l").history("d")
     assert any(
-        release.startswith("histogram in equal bins of the features: 2 x")
+        release.startswith("last histogram in equal bins of the features: 1 x")
         for release in charge.releases
     )
 

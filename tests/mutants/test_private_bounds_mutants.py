@@ -29,8 +29,8 @@ def one_row_touches_two_bins(patch):
 def rows_beyond_the_ends_count_twice(patch):
     count = range_loops.count_evenly
 
-    def with_ends(X, present, low, per_width, bins, counts):
-        count(X, present, low, per_width, bins, counts)
+    def with_ends(X, present, low, per_width, counts):
+        count(X, present, low, per_width, counts)
         counts[:, 0] += (X[present] < low).sum(axis=0)
 
     patch.setattr(range_loops, "count_evenly", with_ends)
@@ -70,7 +70,7 @@ def ends_read_off_the_data(patch):
         seen[:] = [np.vstack([columns(rows).copy() for rows in data.blocks()])]
         return count(data, columns, *within)
 
-    def peeked(counts, noise, outer, used, *, final):
+    def peeked(counts, noise, outer):
         low, high = seen[0].min(axis=0), seen[0].max(axis=0) + 1e-9
         return CoarseRange(low, high, low, high, outer.rows, outer.may_be_narrow)
 

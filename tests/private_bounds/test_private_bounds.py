@@ -19,12 +19,12 @@ from privlearn import (
 from privlearn._core.problem import Budget
 from privlearn.private_bounds import ranges, with_private_bounds
 from privlearn.private_bounds.ranges import (
-    FEWEST_BINS,
+    LAST_BINS,
     POWERS,
     SIGNED_BINS,
     CoarseRange,
-    bins_in_use,
     coarse_range,
+    located_range,
     refined_range,
     widened,
     zoom_bins,
@@ -49,11 +49,6 @@ def powers(**filled):
         exponent = int(name[1:]) + POWERS // 2
         counts[0, ZERO + (exponent if name[0] == "p" else -exponent)] = rows
     return counts
-
-
-def refine(even, noise, coarse, *, final=True):
-    """What all the even bins of one column tell."""
-    return refined_range(even, noise, coarse, np.array([even.shape[1]]), final=final)
 
 
 def test_octaves_tell_the_ends():
@@ -83,22 +78,22 @@ def test_a_column_of_which_only_zeros_are_seen_keeps_room_for_an_indicator():
     counts = np.zeros((1, SIGNED_BINS))
     counts[0, ZERO] = 1_000.0
     coarse = coarse_range(counts, noise=10.0)
-    even = np.zeros((1, FEWEST_BINS))
-    even[0, FEWEST_BINS // 2] = 1_000.0
-    coarse = refine(even, 10.0, coarse)
+    even = np.zeros((1, LAST_BINS))
+    even[0, LAST_BINS // 2] = 1_000.0
+    coarse = refined_range(even, 10.0, coarse)
     assert (coarse.low[0], coarse.high[0]) == (-1.0, 1.0)
 
 
 def test_zooming_moves_the_ends_within_the_outermost_octaves_only():
     coarse = coarse_range(powers(p11=1_000.0), noise=10.0)  # years: [1024, 2048)
-    even = np.zeros((1, FEWEST_BINS))
+    even = np.zeros((1, LAST_BINS))
     even[0, 29:31] = 500.0
-    found = refine(even, 10.0, coarse)
+    found = refined_range(even, 10.0, coarse)
     assert (found.low[0], found.high[0]) == (1024.0 + 29 * 32.0, 1024.0 + 31 * 32.0)
     coarse = coarse_range(powers(n2=500.0, p2=500.0), noise=10.0)  # believed on both sides
-    even = np.zeros((1, FEWEST_BINS))
+    even = np.zeros((1, LAST_BINS))
     even[0, 16] = 1_000.0
-    found = refine(even, 10.0, coarse)
+    found = refined_range(even, 10.0, coarse)
     assert (found.low[0], found.high[0]) == (-2.0, 2.0)
 
 
@@ -106,17 +101,17 @@ def test_zooming_moves_the_ends_within_the_outermost_octaves_only():
 def test_no_range_is_inside_out_whatever_the_levels(near, monkeypatch):
     """Without a lower level beside believed bins, inner ends of one thin window cross."""
     monkeypatch.setattr(ranges, "EVEN_NEXT", near)
-    even = np.zeros((1, FEWEST_BINS))
+    even = np.zeros((1, LAST_BINS))
     even[0, 12:20] = 18.5  # stands out as a window of eight, and only as a whole
-    found = refine(even, 10.0, coarse_range(powers(p11=1_000.0), noise=10.0))
+    found = refined_range(even, 10.0, coarse_range(powers(p11=1_000.0), noise=10.0))
     assert found.low[0] < found.high[0]
 
 
 def test_rows_spread_thinly_are_within_the_range():
     coarse = coarse_range(powers(p11=1_000.0), noise=10.0)
-    even = np.zeros((1, FEWEST_BINS))
+    even = np.zeros((1, LAST_BINS))
     even[0, 8:24] = 25.0  # no bin stands out, only all of them together do
-    found = refine(even, 10.0, coarse)
+    found = refined_range(even, 10.0, coarse)
     assert found.low[0] < found.high[0]
     assert found.low[0] <= 1024.0 + 10 * 32.0
     assert found.high[0] >= 1024.0 + 22 * 32.0
@@ -145,43 +140,66 @@ def test_what_may_be_noise_beside_zeros_leaves_room_for_an_indicator():
     assert (surely.low[0], surely.high[0]) == (0.0, 2.0**-40)
 
 
-def test_a_column_in_one_power_of_two_may_be_narrow_and_gets_many_bins():
-    filled = [{"p30": 1e4}, {"n30": 1e4}, {"p30": 5e3, "p31": 5e3}]
+def test_a_column_in_one_power_of_two_may_be_narrow():
+    narrow = [{"p30": 1e4}, {"n30": 1e4}, {"p30": 5e3, "p31": 5e3}, {"p30": 1e4, "p31": 40.0}]
     wide = [{"p30": 5e3, "p32": 5e3}, {"p1": 5e3, "n1": 5e3}, {"p-4": 5e3, "p2": 5e3}]
-    for column, expected in [*((c, 500) for c in filled), *((c, FEWEST_BINS) for c in wide)]:
-        coarse = coarse_range(powers(**column), noise=10.0)
-        assert bins_in_use(coarse, 500) == expected
-    assert bins_in_use(coarse_range(zeros_and(p30=1e4), noise=10.0), 500) == FEWEST_BINS
+    for columns, expected in ((narrow, True), (wide, False)):
+        for column in columns:
+            assert coarse_range(powers(**column), noise=10.0).may_be_narrow[0] == expected
+    assert not coarse_range(zeros_and(p30=1e4), noise=10.0).may_be_narrow[0]
 
 
-def test_two_zooms_find_a_column_a_million_deviations_from_zero():
-    coarse = coarse_range(powers(p20=1e4), noise=10.0, rows=10_000)
+def even(bins, filled, noise=0.0):
+    """Counts of one column in even bins."""
+    counts = noise * np.random.default_rng(0).standard_normal((1, bins))
+    for place, rows in filled.items():
+        counts[0, place] += rows
+    return counts
+
+
+def test_many_bins_find_a_column_a_million_deviations_from_zero():
+    found = coarse_range(powers(p20=1e4, p21=40.0), noise=10.0, rows=10_000)
+    assert found.high[0] == 2.0**21  # a false alarm beside it costs nothing
     at = 1e6  # deviations
-    for bins, final in ((4_096, False), (128, True)):
-        place = int((at - coarse.low[0]) / (coarse.high[0] - coarse.low[0]) * bins)
-        even = 10.0 * np.random.default_rng(0).standard_normal((1, bins))
-        even[0, place] += 1e4
-        coarse = refine(even, 10.0, coarse, final=final)
-        assert coarse.low[0] <= at <= coarse.high[0]
-    assert coarse.high[0] - coarse.low[0] < 10.0
+    for bins in (4_096, 128):
+        place = int((at - found.low[0]) / (found.high[0] - found.low[0]) * bins)
+        found = located_range(even(bins, {place: 1e4}, 10.0), 10.0, found)
+        assert found.low[0] <= at <= found.high[0]
+        assert found.may_be_narrow[0]  # one bin tells nothing about its inside
+    assert found.high[0] - found.low[0] < 10.0
+
+
+def test_a_column_that_fills_many_bins_is_left_to_few():
+    coarse = coarse_range(powers(p11=10_000.0), noise=10.0)
+    filled = dict.fromkeys(range(500, 510), 1_000.0)
+    found = located_range(even(1_000, filled), 10.0, coarse)
+    width = 1024.0 / 1_000
+    assert not found.may_be_narrow[0]  # and there is room for tails on either side
+    assert found.low[0] == pytest.approx(1024.0 + (500 - 9) * width)
+    assert found.high[0] == pytest.approx(1024.0 + (510 + 9) * width)
+    again = located_range(even(1_000, {3: 10_000.0}), 10.0, found)
+    assert (again.low[0], again.high[0]) == (found.low[0], found.high[0])
+
+
+def test_wide_columns_are_not_located():
+    coarse = coarse_range(powers(n2=5e3, p2=5e3), noise=10.0)
+    found = located_range(even(1_000, {700: 1e4}), 10.0, coarse)
+    assert (found.low[0], found.high[0]) == (-4.0, 4.0)
 
 
 def test_rows_piled_up_in_one_bin_do_not_hide_the_others():
     coarse = coarse_range(powers(p11=10_000.0), noise=10.0)
-    even = np.full((1, 2_048), 4_000.0 / 2_048)
-    even[0, 1_900] = 6_000.0  # all of them stand out here, the others nowhere
-    found = refine(even, 10.0, coarse)
-    assert found.low[0] < 1024.0 + 0.3 * 1024.0
+    counts = even(2_048, dict.fromkeys(range(2_048), 4_000.0 / 2_048))
+    counts[0, 1_900] += 6_000.0  # all of them stand out here, the others nowhere
+    assert located_range(counts, 10.0, coarse).low[0] < 1024.0 + 0.3 * 1024.0
 
 
 def test_what_no_bin_tells_is_not_fixed():
-    """Ends that a zoom could not see may still move in the next."""
+    """Ends that one zoom could not see may still move in the next."""
     coarse = coarse_range(powers(p11=10_000.0), noise=10.0)
-    unseen = refine(np.zeros((1, 2_048)), 10.0, coarse, final=False)
+    unseen = located_range(np.zeros((1, 2_048)), 10.0, coarse)
     assert (unseen.low[0], unseen.high[0]) == (1024.0, 2048.0)
-    even = np.zeros((1, FEWEST_BINS))
-    even[0, 8:10] = 5_000.0
-    found = refine(even, 10.0, unseen)
+    found = refined_range(even(LAST_BINS, {8: 5_000.0, 9: 5_000.0}), 10.0, unseen)
     assert (found.low[0], found.high[0]) == (1024.0 + 8 * 32.0, 1024.0 + 10 * 32.0)
 
 
@@ -195,11 +213,10 @@ def test_ranges_are_widened_where_noise_hides_tails_but_not_across_zero():
 
 
 def test_there_are_as_many_bins_as_rows_are_seen_in_and_columns_allow():
-    assert zoom_bins(5.0, 1) == (FEWEST_BINS, FEWEST_BINS)
-    assert zoom_bins(100.0, 4) == (10_000, 100)
+    assert zoom_bins(5.0, 1) == (LAST_BINS, LAST_BINS)
+    assert zoom_bins(80.0, 4) == (10_000, 100)
     assert zoom_bins(1e9, 1) == (2**16, 2**16)
-    first, second = zoom_bins(1e9, 20_000)
-    assert first == second == FEWEST_BINS
+    assert zoom_bins(1e9, 20_000) == (LAST_BINS, LAST_BINS)
 
 
 def test_noise_alone_is_hardly_ever_believed():
