@@ -17,6 +17,9 @@ less than a twentieth of the constant's loss are passed over.
   scikit-learn's largest;
 - *wild*: a coefficient is above 30 times scikit-learn's where that is well determined (over five
   standard errors from zero), or, times the feature's deviation, above 30 times the largest of all.
+  Scikit-learn gets columns without the outermost 0.5 % on either side, beyond which one value may
+  outweigh all others. Columns of which nothing but zeros was seen are left out: their published
+  range is [-1, 1], and the coefficient is that of the sign.
 
 **Offsets and scales**: six normal columns with 10,000 rows, as they are, and then shifted or in
 other units, or the target is. What is shown is the difference in R^2 to the fit of the same rows
@@ -116,7 +119,7 @@ def fits(kind: str, seed: int, epsilons: Iterable[float], repeats: int) -> dict 
                 model.fit(one.X[: one.n], one.y[: one.n])
             kept.append((constant - _loss(one, model)) / (constant - optimum))
             flat.append(reference.flat(model.coef_.ravel()))
-            wild.append(reference.wild(model.coef_.ravel()))
+            wild.append(reference.wild(model.coef_.ravel(), *model.bounds_X_))
         cells.append({"epsilon": epsilon, "kept": kept, "flat": flat, "wild": wild})
     where = {"kind": kind, "seed": seed, "task": one.task, "n": one.n, "p": one.X.shape[1]}
     return where | {"cells": cells}
@@ -130,7 +133,7 @@ class _Reference:
         from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import StandardScaler
 
-        X, y = one.X[: one.n], one.y[: one.n]
+        X, y = _without_tails(one.X[: one.n]), one.y[: one.n]
         number = one.task == "number"
         last = LinearRegression() if number else LogisticRegression(max_iter=1_000)
         self.model = make_pipeline(StandardScaler(), last).fit(X, y)
@@ -151,11 +154,17 @@ class _Reference:
         """Whether nothing was learned."""
         return bool(np.abs(coef * self.deviation).max() < FLAT * np.abs(self.effect).max())
 
-    def wild(self, coef: np.ndarray) -> bool:
-        """Whether some coefficient is out of all proportion."""
-        own = np.abs(coef * self.deviation)
+    def wild(self, coef: np.ndarray, low: np.ndarray, high: np.ndarray) -> bool:
+        """Whether some coefficient of a column that was seen is out of all proportion."""
+        own = np.where((low == -1.0) & (high == 1.0), 0.0, np.abs(coef * self.deviation))
         beside = own[self.determined] > WILD * np.abs(self.effect[self.determined])
         return bool(beside.any() or own.max() > WILD * np.abs(self.effect).max())
+
+
+def _without_tails(X: np.ndarray) -> np.ndarray:
+    """Columns clipped to their inner 99 %, but for those of which that is one value."""
+    low, high = np.quantile(X, [0.005, 0.995], axis=0)
+    return np.where(high > low, np.clip(X, low, high), X)
 
 
 def _of_constant(one: Table) -> float:
