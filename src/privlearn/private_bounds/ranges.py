@@ -185,13 +185,13 @@ def _powers(counts: Array, sure: float, noise: float) -> _Powers:
     near = SIGNED_NEXT * noise
     surely_first, surely_last, _ = _significant_bins(counts, sure, math.inf, (1, 2), SIGNED_NEAR)
     first, last, seen = _significant_bins(counts, sure, near, (1, 2), SIGNED_NEAR)
-    start, end = (2.0 ** (place - POWERS // 2) for place in (first, last))
+    start, end = (np.asarray(2.0 ** (place - POWERS // 2)) for place in (first, last))
     return _Powers(
         seen,
         start,
-        2.0 * start,
+        np.asarray(2.0 * start),
         end,
-        2.0 * end,
+        np.asarray(2.0 * end),
         np.where(seen, surely_last - surely_first + 1, 0),
         np.where(seen, _sums(counts, first, last), 0.0),
     )
@@ -327,7 +327,7 @@ def _outermost(
     """The first bin from which on there are rows, and whether there are."""
     surely = _above(counts, sure, windows)
     perhaps = _above(counts, likely, short)
-    place, seen = surely.argmax(axis=1), surely.any(axis=1)
+    place, seen = surely.argmax(axis=1), np.asarray(surely.any(axis=1))
     for row in np.flatnonzero(seen):
         at = int(place[row])
         while True:  # the next window outwards that is likely filled, up to the longest one
