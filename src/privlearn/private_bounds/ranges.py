@@ -48,7 +48,7 @@ SIGNED_ALARMS, EVEN_ALARMS = 1e-5, 1e-4
 SIGNED_NEXT, SIGNED_NEAR = 3.5, 2
 EVEN_NEXT, EVEN_NEAR = 4.0, 8
 COVERED = 0.6  # of the rows: with fewer between the ends, the rest is missing
-SLACK = 1.5  # deviations of the noise on their number, where there are many bins
+SLACK = 1.5  # deviations of the noise on their number, where a column may be narrow
 INSIDE = 0.95  # of the rows between two ends that even bins between them must hold
 TELLING = 2  # bins: a column that fills more is no narrower than they are
 GENEROUS = 1.0  # widths of what many bins show, by which a range is widened before the last zoom
@@ -218,7 +218,7 @@ def located_range(counts: Array, noise: float, outer: CoarseRange) -> CoarseRang
     """
     bins, narrow = counts.shape[1], outer.may_be_narrow
     width = (outer.high - outer.low) / bins
-    first, last, seen = _filled(counts, noise, outer.rows, SLACK)
+    first, last, wide = _filled(counts, noise, outer)
     more = GENEROUS * (last - first)
     low = np.where(narrow, outer.low + np.maximum(first - more, 0.0) * width, outer.low)
     high = np.where(narrow, outer.low + np.minimum(last + 1.0 + more, bins) * width, outer.high)
@@ -228,14 +228,14 @@ def located_range(counts: Array, noise: float, outer: CoarseRange) -> CoarseRang
         np.where(narrow, high, outer.latest_low),
         np.where(narrow, low, outer.earliest_high),
         outer.rows,
-        narrow & ~(seen & (last - first >= TELLING)),
+        narrow & ~wide,
     )
 
 
 def refined_range(counts: Array, noise: float, outer: CoarseRange) -> CoarseRange:
     """Ends of the even bins that hold more than noise would, as far as `outer` lets them move."""
     width = (outer.high - outer.low) / counts.shape[1]
-    first, last, _ = _filled(counts, noise, outer.rows, 0.0)
+    first, last, _ = _filled(counts, noise, outer)
     return replace(
         outer,
         low=np.minimum(outer.low + first * width, outer.latest_low),
@@ -244,30 +244,31 @@ def refined_range(counts: Array, noise: float, outer: CoarseRange) -> CoarseRang
 
 
 def _filled(
-    counts: Array, noise: float, rows: Array, slack: float
+    counts: Array, noise: float, outer: CoarseRange
 ) -> tuple[Places, Places, NDArray[np.bool_]]:
-    """The first and the last even bin with rows, all where none stands out, and whether one does.
+    """The first and the last even bin with rows, all where none stands out; whether many do.
 
     Ends are moved outwards until most of the rows that there are lie between them: values may pile
-    up in one bin while the rest is spread too thinly to be seen. With many bins, noise alone would
-    move them far out, so there is some slack.
+    up in one bin while the rest is spread too thinly to be seen. Where a column may be narrow,
+    noise alone would move them far out, so there is some slack.
     """
     bins = counts.shape[1]
     windows = tuple(2**k for k in range(bins.bit_length()))
     sure = _significance(counts.size * len(windows), EVEN_ALARMS) * noise
-    inner = _significant_bins(counts, sure, EVEN_NEXT * noise, windows, EVEN_NEAR)
-    seen = inner[2]
-    first, last = np.where(seen, inner[0], 0), np.where(seen, inner[1], bins - 1)
+    surely = _significant_bins(counts, sure, math.inf, windows, EVEN_NEAR)
+    start, end, seen = _significant_bins(counts, sure, EVEN_NEXT * noise, windows, EVEN_NEAR)
+    first, last = np.where(seen, start, 0), np.where(seen, end, bins - 1)
+    slack = np.where(outer.may_be_narrow, SLACK * noise, 0.0)
     more = 1
     while more <= bins:
-        allowed = slack * noise * np.sqrt(last - first + 3.0)
-        missing = _sums(counts, first, last) < INSIDE * rows - allowed
+        needed = INSIDE * outer.rows - slack * np.sqrt(last - first + 3.0)
+        missing = _sums(counts, first, last) < needed
         if not missing.any():
             break
-        first = np.where(missing, np.maximum(inner[0] - more, 0), first)
-        last = np.where(missing, np.minimum(inner[1] + more, bins - 1), last)
+        first = np.where(missing, np.maximum(start - more, 0), first)
+        last = np.where(missing, np.minimum(end + more, bins - 1), last)
         more *= 2
-    return first, last, seen
+    return first, last, seen & (surely[1] - surely[0] >= TELLING)
 
 
 def widened(found: CoarseRange, noise: float, by: float) -> Range:
