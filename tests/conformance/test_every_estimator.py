@@ -144,7 +144,7 @@ def test_missing_facts_are_estimated_and_the_certificate_says_for_how_much(estim
     shares = {release["name"]: release["share"] for release in model.privacy_.releases}
     assert sum(shares.values()) == pytest.approx(1.0)
     features = [share for name, share in shares.items() if name.endswith("of the features")]
-    assert len(features) == 2
+    assert len(features) == 4
     assert sum(features) == pytest.approx(0.15, abs=0.01)
     target = [share for name, share in shares.items() if name.endswith("of the target")]
     numbers = "bounds_y" in model.get_params()

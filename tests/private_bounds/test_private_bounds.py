@@ -69,7 +69,7 @@ def test_octaves_with_few_of_the_rows_stand_for_both_sides_of_zero():
     counts = powers(p3=300.0)
     coarse = coarse_range(counts, noise=10.0, rows=1_000)
     assert (coarse.low[0], coarse.high[0]) == (-8.0, 8.0)
-    for rows in (400, None):  # most are there; or nobody may know how many there are
+    for rows in (310, None):  # most are there; or nobody may know how many there are
         coarse = coarse_range(counts, noise=10.0, rows=rows)
         assert (coarse.low[0], coarse.high[0]) == (4.0, 8.0)
 
@@ -138,6 +138,18 @@ def test_what_may_be_noise_beside_zeros_leaves_room_for_an_indicator():
     assert (barely.low[0], barely.high[0]) == (0.0, 1.0)
     surely = coarse_range(zeros_and(**{"p-40": 400.0}), noise=10.0)
     assert (surely.low[0], surely.high[0]) == (0.0, 2.0**-40)
+
+
+@pytest.mark.parametrize("rows", [100, None])
+def test_zeros_of_a_flag_that_most_have_are_within_its_range(rows):
+    """They do not stand out among all bins, but they are missed: else 0 would be clipped to 1."""
+    counts = powers(p1=70.0)
+    counts[0, ZERO] = 50.0 if rows is None else 30.0
+    flag = coarse_range(counts, noise=10.0, rows=rows)
+    assert (flag.low[0], flag.high[0]) == (0.0, 2.0)
+    assert not flag.may_be_narrow[0]
+    alone = coarse_range(powers(p1=70.0), noise=10.0, rows=rows and 80)
+    assert (alone.low[0], alone.high[0]) == (1.0, 2.0)
 
 
 def test_a_column_in_one_power_of_two_may_be_narrow():
@@ -227,6 +239,28 @@ def test_noise_alone_is_hardly_ever_believed():
         coarse = coarse_range(counts, noise=10.0)
         wrong += int(np.sum(coarse.high > 32.0) + np.sum(coarse.low < 0.0))
     assert wrong <= 2  # of 4,000 ends; a level of 3 deviations lets through hundreds
+
+
+def test_a_penalty_is_that_of_features_divided_by_their_root_mean_squares():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2_000, 3))
+    y = X @ [1.0, 0.5, -0.5] + 0.3 * rng.standard_normal(2_000)
+    units = np.array([1e-9, 1e9, 1.0])
+    for model in (Ridge(alpha=500.0), Lasso(alpha=0.1), Ridge(alpha=500.0, solver="moments")):
+        plain, moved = exact(model, X, y).coef_, exact(model, X * units, y).coef_
+        np.testing.assert_allclose(moved * units, plain, rtol=0.2)
+        assert abs(plain[0]) < 0.95  # it does penalise
+    bounded = exact(Ridge(coef_bounds=(-0.4, 0.4)), X * units, y)
+    assert np.abs(bounded.coef_).max() <= 0.4 * (1 + 1e-12)  # in the units of X
+
+
+def test_no_penalty_hides_other_features():
+    """One that is declared to be tiny has a weight of 1e18, which no eigendecomposition bears."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1.0, 1.0, (2_000, 3)) * [1e-9, 1.0, 1.0]
+    y = X[:, 1] - X[:, 2]
+    model = Ridge(bounds_X=([-1e-9, -1, -1], [1e-9, 1, 1]), bounds_y=(-2, 2), solver="cd")
+    np.testing.assert_allclose(exact(model, X, y).coef_[1:], [1.0, -1.0], atol=0.02)
 
 
 def mixed(n=400, seed=0):

@@ -49,6 +49,9 @@ SIGNED_NEXT, SIGNED_NEAR = 3.5, 2
 EVEN_NEXT, EVEN_NEAR = 4.0, 8
 COVERED = 0.6  # of the rows: with fewer between the ends, the rest is missing
 SLACK = 1.5  # deviations of the noise on their number, where a column may be narrow
+# Rows in no power of two that was seen, as a part of all and in deviations of noise, from which on
+# zero is within the range; where nobody knows how many there are, deviations of zero's own bin.
+MISSING, SURELY_MISSING, LIKELY_ZERO = 0.1, 2.0, 4.0
 INSIDE = 0.95  # of the rows between two ends that even bins between them must hold
 TELLING = 2  # bins: a column that fills more is no narrower than they are
 GENEROUS = 1.0  # widths of what many bins show, by which a range is widened before the last zoom
@@ -141,9 +144,8 @@ def coarse_range(counts: Array, noise: float, rows: int | None = None) -> Coarse
     sure = _significance(2 * counts.size, SIGNED_ALARMS) * noise
     above = _powers(counts[:, POWERS + 1 :], sure, noise)
     below = _powers(counts[:, POWERS - 1 :: -1], sure, noise)
-    zeros = counts[:, POWERS]
-    zero = zeros > sure
-    beside = above.rows + below.rows
+    zeros, beside = counts[:, POWERS], above.rows + below.rows
+    zero = (zeros > sure) | _elsewhere(zeros, beside, above.bins + below.bins, noise, rows)
     few = zero & (beside < FEW * sure) & (beside < zeros)
     low, latest_low = _lower_ends(below, above, zero, few)
     high, earliest_high = (-end for end in _lower_ends(above, below, zero, few))
@@ -162,6 +164,20 @@ def coarse_range(counts: Array, noise: float, rows: int | None = None) -> Coarse
         inside,
         narrow,
     )
+
+
+def _elsewhere(
+    zeros: Array, beside: Array, bins: Places, noise: float, rows: int | None
+) -> NDArray[np.bool_]:
+    """Whether zero must be within the range, although its bin does not stand out among all.
+
+    Too many rows are in no bin that was seen: of a flag that most have, the others' zeros. Where
+    the number of rows is private, its own bin tells.
+    """
+    if rows is None:
+        return np.asarray(zeros > LIKELY_ZERO * noise)
+    missing = rows - beside
+    return (missing > MISSING * rows) & (missing > SURELY_MISSING * noise * np.sqrt(bins + 1.0))
 
 
 @dataclass(frozen=True, eq=False)
