@@ -102,7 +102,7 @@ def test_plan_without_data(capsys):
     assert "n = 10,000 rows" in text
     assert re.search(r"cost +epsilon = 1 at delta = 1e-06", text)
     assert "the ranges of the columns for 15% and the range of the target for 10%" in text
-    assert "in units of half that range" in text
+    assert re.search(r"varies .* by\n.*\b[\d.]+ % of the target's standard deviation;", text)
 
 
 def test_plan_is_that_of_the_fit(capsys, tmp_path, monkeypatch):
@@ -127,7 +127,7 @@ def test_plan_tells_noise_in_the_units_of_columns(capsys):
 def test_more_privacy_is_more_noise(capsys):
     def noise(epsilon):
         text = printed(capsys, "plan", "--rows", "9999", "--features", "3", "--epsilon", epsilon)
-        return float(re.search(r"([\d.e-]+) on a coefficient", text).group(1))
+        return float(re.search(r"([\d.]+) % of the target", text).group(1))
 
     assert noise("0.1") > 5 * noise("1")
 

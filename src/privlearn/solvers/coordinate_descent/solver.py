@@ -158,8 +158,13 @@ class CoordinateDescent(SolverDefaults):
         matrices = squares(problem.n_features + 1) if whole else 0.0
         return matrices + stored_rows(problem, sparse=sparse, copies=1 if whole else 2)
 
+    def fitted_numbers(self, problem: Problem, settings: Settings) -> int:
+        """All coordinates; or as many as there are steps, where each step takes one."""
+        size = super().fitted_numbers(problem, settings)
+        return min(settings.passes, size) if settings.mode == "greedy" else size
+
     def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
-        """Noise on the weights for evenly spread, independent features and a quadratic loss."""
+        """Noise on the predictions of usual tables."""
         return outlook(problem, settings, plan, n)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from privlearn._core.forecast import Forecast
 from privlearn._core.plan import Plan
 from privlearn._core.problem import Problem
+from privlearn.solvers._common.forecast import EVEN_SPREAD, TYPICAL_SPREAD, predicts_scores
 from privlearn.solvers._common.scaling import Scaling
 from privlearn.solvers.dual_coordinate_descent import rules
 from privlearn.solvers.dual_coordinate_descent.lengths import slopes_are_unknown
@@ -19,6 +21,9 @@ __all__ = ["outlook", "responses"]
 
 Array = NDArray[np.float64]
 TYPICAL_ERROR = 0.5  # of y, relative to half its range
+# What generated tables make of the noise on predictions of evenly spread features: of numbers whose
+# clip is estimated LEVEL first^POWER, of scores so many times as much.
+LEVEL, POWER, OF_SCORES = 1.7, 0.75, 1.2
 
 
 def responses(
@@ -64,6 +69,13 @@ def outlook(problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecas
     moved, shrinkage = responses(settings, movement, curvature, stiffness)
     noise = plan.noise_scale(plan.releases[-1]) * movement.clip
     deviation = noise * float(np.linalg.norm(moved))
-    return scaling.forecast(
+    found = scaling.forecast(
         deviation, length, shrinkage, n, "" if number else "; scores are margins of about 1"
     )
+    if predicts_scores(problem):
+        return replace(found, prediction=OF_SCORES * found.prediction)
+    if clip is None or settings.clip is not None:
+        return found
+    error = LEVEL * (found.prediction / (scaling.score_scale * EVEN_SPREAD)) ** POWER
+    in_units = error * TYPICAL_SPREAD * scaling.score_scale
+    return replace(found, relative=error, prediction=in_units)
