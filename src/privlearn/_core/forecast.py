@@ -59,10 +59,7 @@ class Forecast:
 
     def __str__(self) -> str:
         rows, kept = f"with n = {self.n:,} rows", self._of_what_is_kept()
-        last = (
-            "(of coefficients, see coef_noise() after the fit: before it nobody knows how features"
-        )
-        last += "\ngo together, on which their noise depends)"
+        last = "(the noise on a coefficient depends on collinearity, which no public fact tells)"
         if self.withheld:
             return f"{rows}: cannot tell, because {self.withheld};\n{kept}\n{last}"
         return (
