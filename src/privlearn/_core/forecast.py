@@ -10,9 +10,9 @@ from numbers import Real
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SPREADS_OF_Y", "Forecast", "smallest_epsilon"]
+__all__ = ["PROBABILITY", "SPREADS_OF_Y", "Forecast", "smallest_epsilon"]
 
-SPREADS_OF_Y = "standard deviations of y"
+SPREADS_OF_Y, PROBABILITY = "standard deviations of y", "of the probability"
 LEAST_EPSILON, MOST_EPSILON = 1e-3, 10.0  # a promise of more means little
 
 
@@ -38,8 +38,8 @@ class Forecast:
     assumes : str
         The data it speaks of.
     relative : float
-        The prediction's deviation relative to the standard deviation of the target; of scores
-        (log-odds, logarithms of means, margins), which have no unit, the same as `prediction`.
+        The prediction's deviation relative to the standard deviation of the target. Of classes,
+        that of the probability; of scores (logarithms of means, margins), as they are.
     unit : str
         Of `prediction`: that of y where `bounds_y` is declared. Bounds do not tell how far y
         spreads within them, so that `relative` is the surer number. Nothing but
@@ -68,6 +68,8 @@ class Forecast:
         )
 
     def _of_predictions(self) -> str:
+        if self.unit == PROBABILITY:
+            return f"{100.0 * self.prediction:.2g} percentage points {self.unit}"
         if self.unit not in ("", "y", SPREADS_OF_Y):
             return f"{self.prediction:.2g} ({self.unit})"
         about = f" (about {self.prediction:.2g} in units of y)" if self.unit == "y" else ""

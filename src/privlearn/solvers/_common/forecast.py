@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._core.forecast import SPREADS_OF_Y, Forecast
+from privlearn._core.forecast import PROBABILITY, SPREADS_OF_Y, Forecast
 from privlearn._core.problem import Problem
 from privlearn.solvers._common.scaling import Scaling
 
@@ -20,12 +20,15 @@ __all__ = [
     "EVEN_SPREAD",
     "FEWEST",
     "FEWEST_FOR_RANGES",
+    "TYPICAL_SLOPE",
     "TYPICAL_SPREAD",
     "judged",
     "outlook_of_steps",
+    "predicts_probabilities",
     "predicts_scores",
     "responses",
     "usual_error",
+    "what_scores_are",
 ]
 
 Array = NDArray[np.float64]
@@ -33,14 +36,20 @@ EVEN_SPREAD = 1.0 / math.sqrt(3.0)  # deviation of a y that is uniform, over hal
 # The same of a usual y in bounds that people declare: between the 10th percentile (0.09) where they
 # are up to 3 times as wide as the data, and the 90th (0.8) where they are the data's own range.
 TYPICAL_SPREAD = 0.25
-# Errors of tables relative to what independent features without any surprise would have, `first`:
-# LEVEL first^POWER, and no more than what shrinkage lets through of the signal.
-LEVEL, POWER = 0.75, 0.70
-SIGNAL, SIGNAL_OF_SCORES = 0.7, 1.5  # deviation of what features explain
+# Errors of usual tables, where `first` is what independent features without any surprise would
+# have: level first^POWER, and no more than what shrinkage lets through of the signal, whose
+# deviation is SIGNAL. Numbers relative to y's deviation, classes in probabilities, counts in logs.
+# Columns of 0 and 1 have no long tails and are seldom collinear: theirs is the second level.
+LEVEL, LEVEL_OF_FLAGS, POWER, SIGNAL = 1.3, 0.72, 0.75, 0.7
+CLASS_LEVEL, CLASS_LEVEL_OF_FLAGS, CLASS_POWER, CLASS_SIGNAL = 0.68, 0.40, 0.80, 0.26
+COUNT_SIGNAL = 1.5
+UNKNOWN = 0.5  # share of such columns, where no bounds tell
+TYPICAL_SLOPE = 0.175  # of the probability in its log-odds
 # Effective sample size n mu: per coefficient, below which hardly anything is learned, and in all,
 # below which ranges that nobody declared are missed in every second fit.
 FEWEST, FEWEST_FOR_RANGES = 3.0, 50.0
 HALF_KEPT, HALF_KEPT_OF_SCORES = 10.0, 20.0  # per coefficient, where half is kept
+LOG_ODDS = "log-odds"
 HALF_KEPT_OF_RANGES = 100.0  # in all
 
 
@@ -81,8 +90,9 @@ def outlook_of_steps(
     curvature = scaling.spread * bend * (1.0 if problem.loss.has_unit else 0.5)
     moved, shrinkage = responses(steps, momentum, averaged, step, curvature)
     deviation = noise * float(np.linalg.norm(moved))
-    more = f"; scores are {problem.loss.scores}" if problem.loss.scores else ""
-    return scaling.forecast(deviation, scaling.typical_length, shrinkage, n, more)
+    return scaling.forecast(
+        deviation, scaling.typical_length, shrinkage, n, what_scores_are(problem)
+    )
 
 
 def predicts_scores(problem: Problem) -> bool:
@@ -90,18 +100,44 @@ def predicts_scores(problem: Problem) -> bool:
     return bool(problem.loss.scores) or not problem.loss.has_unit
 
 
-def usual_error(first: float, *, scores: bool) -> float:
-    """The error of a usual table's predictions, relative to the target's deviation (or of scores).
+def predicts_probabilities(problem: Problem) -> bool:
+    """Whether scores are log-odds."""
+    return problem.loss.scores == LOG_ODDS
+
+
+def what_scores_are(problem: Problem) -> str:
+    """In words, where they are predictions neither of y nor of its probability."""
+    scores = "" if predicts_probabilities(problem) else problem.loss.scores
+    return f"; scores are {scores}" if scores else ""
+
+
+def usual_error(problem: Problem, first: float) -> float:
+    """The error of a usual table's predictions: relative, of probabilities, or of scores.
 
     Parameters
     ----------
+    problem : Problem
+        Public facts.
     first : float
-        The same to first order for independent features that explain half of the target.
-    scores : bool
-        Whether predictions are scores such as log-odds.
+        The same to first order, for independent features that explain half of the target.
     """
-    signal = SIGNAL_OF_SCORES if scores else SIGNAL
-    return LEVEL * first**POWER / (1.0 + (first / signal) ** 2)
+    flags = _share_of_flags(problem)
+    if predicts_probabilities(problem):
+        level = CLASS_LEVEL ** (1.0 - flags) * CLASS_LEVEL_OF_FLAGS**flags
+        return level * first**CLASS_POWER / (1.0 + (first / CLASS_SIGNAL) ** 2)
+    signal = COUNT_SIGNAL if predicts_scores(problem) else SIGNAL
+    level = LEVEL ** (1.0 - flags) * LEVEL_OF_FLAGS**flags
+    return level * first**POWER / (1.0 + (first / signal) ** 2)
+
+
+def _share_of_flags(problem: Problem) -> float:
+    """Columns that are declared to lie between 0 and 1; all, where rows have a norm alone."""
+    bounds = problem.bounds
+    if bounds.estimated:
+        return UNKNOWN
+    if bounds.low is None or bounds.high is None:
+        return 1.0
+    return float(np.mean((bounds.low == 0.0) & (bounds.high == 1.0)))
 
 
 def judged(
@@ -137,6 +173,11 @@ def judged(
 def _in_units(found: Forecast, problem: Problem) -> Forecast:
     """The deviation of a prediction relative to y's, and in units of y where they are known."""
     loss, target = problem.loss, problem.bounds.target
+    if predicts_probabilities(problem):
+        error = found.relative
+        if math.isnan(error):
+            error = TYPICAL_SLOPE * found.prediction
+        return replace(found, relative=error, prediction=error, unit=PROBABILITY)
     if predicts_scores(problem):
         unit = found.unit or loss.scores or "scores"
         return replace(found, relative=found.prediction, unit=unit)

@@ -10,8 +10,10 @@ from privlearn._core.problem import Problem
 from privlearn.solvers._common.forecast import (
     EVEN_SPREAD,
     TYPICAL_SPREAD,
+    predicts_probabilities,
     predicts_scores,
     usual_error,
+    what_scores_are,
 )
 from privlearn.solvers._common.histograms import EVEN
 from privlearn.solvers._common.objective import n_weights
@@ -30,7 +32,9 @@ def first_order(problem: Problem, settings: Settings, plan: Plan, n: int) -> flo
     """Noise of the averaged gradient over the curvature, for rows of independent features.
 
     Relative to the deviation of the target, of which half the variance is explained: scales and the
-    clip are estimated, so that the noise follows the residuals and no bounds. Of scores, as it is.
+    clip are estimated, so that the noise follows the residuals and no bounds. Of probabilities, in
+    which the loss's curvature cancels: it divides the noise on scores, and multiplies again what
+    they do to a probability. Of other scores, as it is.
     """
     loss, size, number = problem.loss, n_weights(problem), not predicts_scores(problem)
     slope = math.sqrt(1.0 - EXPLAINED if number else loss.curvature)
@@ -41,24 +45,27 @@ def first_order(problem: Problem, settings: Settings, plan: Plan, n: int) -> flo
     noise = plan.noise_scale(gradient) * clip / n / math.sqrt(repeats[settings.mode])
     if settings.mode != "all":
         noise *= rules.COORDINATE_CLIP / math.sqrt(size)
-    bend = loss.curvature * (1.0 if number else TYPICAL_BEND)
-    return noise / bend * math.sqrt(size)
+    if predicts_probabilities(problem):
+        return noise * math.sqrt(size)
+    return noise / (loss.curvature * (1.0 if number else TYPICAL_BEND)) * math.sqrt(size)
 
 
 def outlook(problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
     """What usual tables make of first-order noise; coefficients for independent features."""
     scaling, number = Scaling.for_coordinates(problem), not predicts_scores(problem)
     first = first_order(problem, settings, plan, n)
-    error = usual_error(first, scores=not number)
-    spread = TYPICAL_SPREAD if number else 1.0
+    error = usual_error(problem, first)
     even = min(first, error) / math.sqrt(n_weights(problem))
-    even *= EVEN_SPREAD if number else 1.0
+    if predicts_probabilities(problem):
+        even /= problem.loss.curvature * TYPICAL_BEND
+    elif number:
+        even *= EVEN_SPREAD
     return Forecast(
         coefficient=even * scaling.inverse_scale / EVEN * scaling.score_scale,
-        prediction=error * spread * scaling.score_scale,
+        prediction=error * (TYPICAL_SPREAD if number else 1.0) * scaling.score_scale,
         kept=1.0,
         n=n,
         assumes="the table is a usual one: within a factor of 2 for four of five generated ones"
-        + (f"; scores are {problem.loss.scores}" if problem.loss.scores else ""),
+        + what_scores_are(problem),
         relative=error,
     )
