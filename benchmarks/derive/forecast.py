@@ -15,14 +15,15 @@ import warnings
 import numpy as np
 
 from benchmarks.datasets.tables import column, table
+from benchmarks.derive.harness import Candidate
 from privlearn import LinearRegression, LogisticRegression, Ridge
 from privlearn.solvers._common import forecast
 from privlearn.solvers.coordinate_descent import forecast as of_cd
-from privlearn.solvers.dual_coordinate_descent import forecast as of_scd
 
 SEEDS = 12
 ROWS = 2_000  # that are predicted
 LEAST_SHARE = 0.02  # of a class
+USUAL_ERROR = 0.02
 MODELS = {"linear": LinearRegression, "ridge": Ridge, "logistic": LogisticRegression}
 DECLARED = ("nothing", "bounds", "norm")
 
@@ -33,7 +34,19 @@ def arguments(parser):
 
 
 def homes(given):
-    return forecast, of_cd, of_scd
+    return forecast, of_cd
+
+
+def candidates(given):
+    """Other powers, with levels that tell the same where an error of 2 % would be first."""
+    found = {}
+    for power in (0.6, 0.65, 0.7, 0.8, 0.85):
+        constants = {"POWER": power, "CLASS_POWER": power}
+        for name in ("LEVEL", "LEVEL_OF_FLAGS", "CLASS_LEVEL", "CLASS_LEVEL_OF_FLAGS"):
+            usual = forecast.CLASS_POWER if name.startswith("CLASS") else forecast.POWER
+            constants[name] = getattr(forecast, name) * USUAL_ERROR ** (usual - power)
+        found[f"power {power}"] = Candidate(constants)
+    return found
 
 
 def problems(given):
