@@ -121,7 +121,7 @@ def cell(model, X, y, fits, **parameters):
             classes = hasattr(made, "predict_proba")
             found.append(made.predict_proba(rows)[:, 1] if classes else made.predict(rows))
             coefs.append(np.ravel(made.coef_))
-            noises += [np.ravel(made.coef_noise())] if hasattr(made, "_coef_noise") else []
+            noises += _told_noise(made)
     deviations = np.std(found, axis=0, ddof=1) / (1.0 if classes else y.std())
     told = plan.forecast()
     return {
@@ -131,6 +131,14 @@ def cell(model, X, y, fits, **parameters):
         "root_mean_square": float(np.sqrt(np.mean(deviations**2))),
         "coefficients": _of_coefficients(coefs, noises),
     }
+
+
+def _told_noise(model):
+    """What a fitted model says of its coefficients' noise, as a list of one or none."""
+    try:
+        return [np.ravel(model.coef_noise())]
+    except AttributeError:
+        return []
 
 
 def _of_coefficients(coefs, noises):

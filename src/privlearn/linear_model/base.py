@@ -143,7 +143,9 @@ class PrivateEstimator(BaseEstimator):
         plan = replace(job.plan, outlook=judged_forecast(job, n))
         if sample_epsilon is not None:
             return plan
-        return replace(plan, forecast_at=partial(blank(self)._outlook, n, n_features, n_classes))
+        twin = blank(self)
+        twin.ledger = twin.dataset = twin.random_state = None  # a plan may be stored and sent
+        return replace(plan, forecast_at=partial(twin._outlook, n, n_features, n_classes))
 
     def _outlook(self, n: int, n_features: int, n_classes: int, epsilon: float) -> Forecast:
         """The forecast for another epsilon, without a warning."""

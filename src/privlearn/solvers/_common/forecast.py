@@ -45,6 +45,7 @@ CLASS_LEVEL, CLASS_LEVEL_OF_FLAGS, CLASS_POWER, CLASS_SIGNAL = 0.68, 0.40, 0.80,
 COUNT_SIGNAL = 1.5
 UNKNOWN = 0.5  # share of such columns, where no bounds tell
 TYPICAL_SLOPE = 0.175  # of the probability in its log-odds
+SEVERAL = 2.0  # how much more it is with several classes, where nothing else tells
 # Effective sample size n mu: per coefficient, below which hardly anything is learned, and in all,
 # below which ranges that nobody declared are missed in every second fit.
 FEWEST, FEWEST_FOR_RANGES = 3.0, 50.0
@@ -176,7 +177,7 @@ def _in_units(found: Forecast, problem: Problem) -> Forecast:
     if predicts_probabilities(problem):
         error = found.relative
         if math.isnan(error):
-            error = TYPICAL_SLOPE * found.prediction
+            error = TYPICAL_SLOPE * found.prediction * (SEVERAL if loss.outputs > 1 else 1.0)
         return replace(found, relative=error, prediction=error, unit=PROBABILITY)
     if predicts_scores(problem):
         unit = found.unit or loss.scores or "scores"
