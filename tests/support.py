@@ -196,6 +196,8 @@ def modes_for(estimator_class, n_classes=2):
     found = {}
     for name in solvers_for(estimator_class, n_classes):
         found |= SHORT.get(name, {name: name})
+    if n_classes > 2:  # they move together, not one coordinate at a time
+        found = {mode: own for mode, own in found.items() if mode not in ("sweeps", "greedy")}
     return found
 
 
@@ -217,9 +219,10 @@ def every_configuration(**parameters):
                 found += _in_full(cls, solver, parameters, solver == default, solver not in met)
             met.add(solver)
         if "classes" in cls().get_params():
-            mode = next(iter(modes_for(cls, n_classes=3).values()))
-            three = {"classes": [0, 1, 2], "solver": mode}
-            found += _named(list(configured(cls, **three, **parameters))[::6], "three classes")
+            for place, solver in enumerate(solvers_for(cls, n_classes=3)[:2]):
+                mode = next(iter(SHORT.get(solver, {solver: solver}).values()))
+                three = list(configured(cls, classes=[0, 1, 2], solver=mode, **parameters))
+                found += _named(three[3 * place :: 6], f"three classes, {solver}")
         defaults = configured(cls, solver=default, **parameters)
         found += _named(list(defaults)[3:4], "defaults")
     return found + list(special_configurations(**parameters))

@@ -190,6 +190,7 @@ def test_progress_on_a_terminal_only():
 # Demo
 
 
+@pytest.mark.slow
 def test_demo(capsys, tmp_path, monkeypatch):
     fits, make = [], Releaser.__init__
 

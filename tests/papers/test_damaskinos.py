@@ -169,6 +169,7 @@ def test_the_hinge_optimum_is_scikit_learns():
 # The algorithms
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["dual", "sequential"])
 @pytest.mark.parametrize("shuffled", [False, True])
 @pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)

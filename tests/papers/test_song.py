@@ -280,6 +280,7 @@ def replaced(results, noise, **changes):
     return results
 
 
+@pytest.mark.slow
 def test_findings_fail_where_noise_does_not_matter(on_generated_rows):
     """Private runs that were not: b = 1 is then as good, and no step size varies more."""
 

@@ -107,10 +107,12 @@ def test_a_norm_without_a_box_needs_more_signal_for_squares():
     assert chosen(HuberRegressor(**facts), fewer) == "cd"
 
 
-def test_what_coordinate_descent_cannot_do_goes_elsewhere():
+def test_several_classes_go_to_sgd_where_weights_cannot_be_told_from_noise():
+    """Of 3 classes in 10 columns there are 33 weights."""
     model = LogisticRegression(bounds_X=(-1, 1), classes=[0, 1, 2])
-    assert chosen(model, n_classes=3) == "sgd"
-    assert chosen(model, n_classes=2) == "cd"
+    edge = 33 * choice.ENOUGH_PER_WEIGHT
+    assert chosen(model, rows_for(1.05 * edge), n_features=10, n_classes=3) == "cd"
+    assert chosen(model, rows_for(0.95 * edge), n_features=10, n_classes=3) == "sgd"
 
 
 def test_counts_go_to_sgd_where_there_is_little_signal():

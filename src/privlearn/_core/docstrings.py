@@ -65,7 +65,8 @@ coef_bounds : pair (low, high) or None
     Limits of the coefficients: scalars, or arrays of shape (n_features,); infinity is no limit.
 C : float
     Inverse weight of the penalty; infinity for none. Where ranges are estimated privately, the
-    penalty is that of features scaled to them.
+    penalty is that of features divided by their root mean squares, as after scikit-learn's
+    `StandardScaler`.
 kernel : {"gaussian", "laplacian", "matern12", "matern32", "matern52"}
     With h the bandwidth and d the difference of two rows: exp(-|d|^2 / (2 h^2)); exp(-|d|_1 / h)
     with the sum of absolute differences; or the Matern kernel of smoothness 1/2, 3/2 or 5/2 and

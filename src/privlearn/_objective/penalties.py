@@ -76,6 +76,11 @@ class Penalty:
         """Whether it makes coefficients exactly 0."""
         return self.l1 > 0
 
+    @property
+    def smooth(self) -> bool:
+        """Whether there are neither absolute values nor limits."""
+        return self.name in ("none", "l2")
+
     def total(self, rows: float) -> Penalty:
         """The penalty beside a sum of losses over `rows` rows.
 
@@ -106,32 +111,56 @@ class Penalty:
         sides = (np.asarray(side) for side in (self.l1, self.l2, self.low, self.high))
         return WeightPenalty(*sides).prox(coef, step)
 
-    def per_weight(self, unit: Array, share: float) -> WeightPenalty:
+    def per_weight(
+        self, unit: Array, share: float, penalised: Array | None = None
+    ) -> WeightPenalty:
         """`share` of the same, of weights of which one is `unit` of a coefficient.
 
         Where the unit is 0 there is no coefficient, and the weight is free.
+
+        Parameters
+        ----------
+        unit : array
+            Of the coefficients that the box limits.
+        share : float
+            Of the penalty.
+        penalised : array or None, default=None
+            What one weight is of the coefficients that are penalised; None takes the same.
         """
         constant = unit == 0.0
+        each = unit if penalised is None else np.where(constant, 0.0, penalised)
         some = np.where(constant, 1.0, unit)
         with np.errstate(over="ignore", invalid="ignore"):
-            l1, l2 = self.l1 * share * unit, self.l2 * share * unit**2
+            l1, l2 = self.l1 * share * each, self.l2 * share * each**2
             low, high = np.asarray(self.low) / some, np.asarray(self.high) / some
         low, high = np.where(constant, -np.inf, low), np.where(constant, np.inf, high)
         return WeightPenalty(_limited(l1), _limited(l2), low, high)
 
-    def per_scaled_weight(self, scale: Array, target_scale: float) -> WeightPenalty:
+    def per_scaled_weight(
+        self, scale: Array, target_scale: float, penalised: Array | None = None
+    ) -> WeightPenalty:
         """The same beside squared errors of x / scale and y / target_scale, by division.
 
         Where the scale is 0 weights are held at 0, if limits are looked at.
+
+        Parameters
+        ----------
+        scale : array
+            Of the features, whose coefficients the box limits.
+        target_scale : float
+            Of y.
+        penalised : array or None, default=None
+            Scale over the unit of the features whose coefficients are penalised; None takes their
+            own, 1.
         """
         nonconstant = scale > 0
         some = np.where(nonconstant, scale, 1.0)
         with np.errstate(over="ignore", invalid="ignore"):
-            l1, l2 = self.l1 / (some * target_scale), self.l2 / some**2
+            each = some if penalised is None else penalised
+            l1, l2 = self.l1 / (each * target_scale), self.l2 / each**2
             low = np.asarray(self.low) * some / target_scale
             high = np.asarray(self.high) * some / target_scale
-        free = self.name in ("none", "l2")  # neither absolute values nor a box
-        limit = np.inf if free else 0.0
+        limit = np.inf if self.smooth else 0.0
         low, high = np.where(nonconstant, low, -limit), np.where(nonconstant, high, limit)
         l1, l2 = np.where(nonconstant, l1, 0.0), np.where(nonconstant, l2, 0.0)
         return WeightPenalty(_limited(l1), _limited(l2), low, high)

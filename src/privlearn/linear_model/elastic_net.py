@@ -24,7 +24,8 @@ class ElasticNet(PrivateLinearRegressor):
     ----------
     alpha : float
         Weight of the penalties, in the units of the X and y that are given; 0 is least squares.
-        Where ranges are estimated privately, the penalty is that of features scaled to them.
+        Where ranges are estimated privately, the penalty is that of features divided by their root
+        mean squares, as after scikit-learn's `StandardScaler`.
     l1_ratio : float
         Share of the L1 penalty, between 0 (L2 alone) and 1 (the Lasso).
     on_invalid : {"raise", "drop"}

@@ -33,7 +33,7 @@ class HuberRegressor(StreamingMixin, PrivateLinearRegressor):
         scikit-learn's `epsilon`, a name that privacy needs here.
     alpha : float
         Weight of the squared L2 penalty. Where ranges are estimated privately, it is that of
-        features scaled to them.
+        features divided by their root mean squares, as after scikit-learn's `StandardScaler`.
 
     See Also
     --------

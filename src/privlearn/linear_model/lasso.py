@@ -25,7 +25,8 @@ class Lasso(PrivateLinearRegressor):
     ----------
     alpha : float
         Weight of the penalty, in the units of the X and y that are given; 0 is least squares. Where
-        ranges are estimated privately, the penalty is that of features scaled to them.
+        ranges are estimated privately, the penalty is that of features divided by their root mean
+        squares, as after scikit-learn's `StandardScaler`.
     on_invalid : {"raise", "drop"}
         What happens to rows with NaN or infinity: an error before anything is spent, or they count
         as empty rows, and the guarantee covers them. The n of the objective counts them, too, where

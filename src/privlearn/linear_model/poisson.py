@@ -38,7 +38,8 @@ class PoissonRegressor(PrivateLinearRegressor):
     ----------
     alpha : float
         Weight of the penalty, in the units of the X that is given. Where ranges are estimated
-        privately, the penalty is that of features scaled to them.
+        privately, the penalty is that of features divided by their root mean squares, as after
+        scikit-learn's `StandardScaler`.
     bounds_y : pair (low, high) or None
         Enforced range of the counts, from public knowledge, with low at least 0. None estimates it
         privately, with 10 % of the budget and up to 30 % where there are few rows.

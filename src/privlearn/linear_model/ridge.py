@@ -22,7 +22,8 @@ class Ridge(PrivateLinearRegressor):
     ----------
     alpha : float
         Weight of the penalty, in the units of the X and y that are given. Where ranges are
-        estimated privately, the penalty is that of features scaled to them.
+        estimated privately, the penalty is that of features divided by their root mean squares, as
+        after scikit-learn's `StandardScaler`.
 
     See Also
     --------

@@ -22,13 +22,16 @@ from privlearn._objective.losses import Target
 from privlearn.exceptions import PlanViolationError
 from privlearn.private_bounds import selection
 from privlearn.private_bounds.ranges import (
-    EVEN_BINS,
     SIGNED_BINS,
+    ZOOMS,
     Range,
+    bins_in_use,
     coarse_range,
     even_counts,
     refined_range,
     signed_counts,
+    widened,
+    zoom_bins,
 )
 from privlearn.solvers import Solution, Solver, Support
 from privlearn.solvers._common.histograms import histogram_release
@@ -40,8 +43,9 @@ __all__ = ["WithPrivateBounds", "range_releases", "with_private_bounds"]
 Array = NDArray[np.float64]
 # Shares of the budget (in mu^2), in equal parts for the histograms (derive/private_bounds.py).
 FEATURES = 0.15
+# Part of its width by which a range is widened on either side, for tails that noise hides.
+WIDER = {"features": 0.25, "target": 0.125}
 TARGET, TARGET_AT_MOST, TARGET_SIGNAL = 0.10, 0.30, 45.0  # more where n mu is small
-ZOOMS = 2
 
 
 def with_private_bounds(
@@ -73,10 +77,11 @@ def with_private_bounds(
 
 
 class Settings(NamedTuple):
-    """The inner solver's, for bounds that stand in for those to be estimated; and shares."""
+    """The inner solver's, for bounds that stand in for those to be estimated; shares and bins."""
 
     inner: Any
     shares: dict[str, float]
+    bins: dict[str, tuple[int, int]]  # even ones of the two zooms
 
 
 def _shares(problem: Problem, budget: Budget) -> dict[str, float]:
@@ -116,7 +121,20 @@ class WithPrivateBounds(SolverDefaults):
     def configure(self, problem: Problem, budget: Budget) -> Settings:
         """Settings of the inner solver in the box [-1, 1]."""
         inner = self.inner.configure(self._within(problem, {}), budget)
-        return Settings(inner, _shares(problem, budget))
+        shares = _shares(problem, budget)
+        return Settings(inner, shares, self._bins(problem, budget, shares))
+
+    def _bins(
+        self, problem: Problem, budget: Budget, shares: dict[str, float]
+    ) -> dict[str, tuple[int, int]]:
+        """As many even bins as rows can be seen in, from public facts."""
+        mu, n = gdp_mu(problem, budget), public_n_or_default(problem)
+        found = {}
+        for what in self.wanted:
+            width = _width(what, self.keep or problem.n_features)
+            own = mu * math.sqrt(shares[what] / (1.0 + ZOOMS) / width)
+            found[what] = zoom_bins(n * own, width)
+        return found
 
     def _within(self, problem: Problem, ranges: dict[str, Range]) -> Problem:
         """The inner problem with estimated bounds, or with [-1, 1] until they are."""
@@ -142,7 +160,7 @@ class WithPrivateBounds(SolverDefaults):
         estimated = [
             (release, settings.shares[what] * release.count / (1.0 + ZOOMS))
             for what in self.wanted
-            for release in _histograms(what, size)
+            for release in _histograms(what, size, settings.bins[what][0])
         ]
         if self.keep is not None:
             size, adjacency = problem.n_features, problem.adjacency
@@ -159,7 +177,8 @@ class WithPrivateBounds(SolverDefaults):
             chosen = selection.most_relevant(data, self.keep, release)
             data = selection.columns_of(data, chosen)
         ranges = {
-            what: _ranges(what, len(chosen), problem.n, data, release) for what in self.wanted
+            what: _ranges(what, len(chosen), settings.bins[what], problem.n, data, release)
+            for what in self.wanted
         }
         found = self._within(problem, ranges)
         inner, plan = self.inner.settled(found, settings.inner), release.plan
@@ -219,17 +238,22 @@ def _width(what: str, n_features: int) -> int:
     return n_features if what == "features" else 1
 
 
-def _histograms(what: str, n_features: int) -> tuple[Release, Release]:
+def _histograms(what: str, n_features: int, bins: int) -> tuple[Release, Release]:
     """A row is in one bin of each column's histogram."""
     width, (coarse, even) = _width(what, n_features), range_releases(what)
     return (
         histogram_release(coarse, SIGNED_BINS, width),
-        histogram_release(even, EVEN_BINS, width, count=ZOOMS),
+        histogram_release(even, bins, width, count=ZOOMS),
     )
 
 
 def _ranges(
-    what: str, n_features: int, rows: int | None, data: BoundedData, release: Releaser
+    what: str,
+    n_features: int,
+    bins: tuple[int, int],
+    rows: int | None,
+    data: BoundedData,
+    release: Releaser,
 ) -> Range:
     """Powers of two, then even bins between their ends, then even bins between theirs."""
     columns = _features if what == "features" else _target
@@ -237,10 +261,12 @@ def _ranges(
     clip = math.sqrt(width)
     counts = release(coarse, signed_counts(data, columns, width), clip=clip)
     found = coarse_range(counts, release.noise_scale(coarse), rows)
-    for _ in range(ZOOMS):
-        counts = release(even, even_counts(data, columns, found), clip=clip)
-        found = refined_range(counts, release.noise_scale(even), found)
-    return found
+    for zoom, most in enumerate(bins, 1):
+        used = bins_in_use(found, most)
+        counts = release(even, even_counts(data, columns, found, used, bins[0]), clip=clip)
+        noise = release.noise_scale(even)
+        found = refined_range(counts, noise, found, used, final=zoom == len(bins))
+    return widened(found, WIDER[what])
 
 
 def _features(rows: Rows) -> Array:

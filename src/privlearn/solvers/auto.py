@@ -5,7 +5,7 @@ docs/how-to-choose.md has the rule as a table, which a test compares with this f
 coordinate descent estimates scales, curvature and clip, and wins where features differ in scale.
 Where the budget is too small for that, where declared facts already say as much, and for hinges,
 which it does not know, its dual is better, which estimates lengths alone. SGD is left with several
-classes, and with counts where the budget is small, which the dual does not know. Moments, boosted
+classes, and with counts, where the budget is small, which the dual does not know. Moments, boosted
 moments, deep models and noise on the output are for those who ask for them: they are hardly ever
 the most accurate. Without a delta, or with a level per person, one pass over disjoint batches is
 what there is.
@@ -21,7 +21,9 @@ import numpy as np
 
 from privlearn._core.problem import Bounds, Budget, Problem
 from privlearn._objective.losses import Target
+from privlearn.solvers._common.objective import n_weights
 from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
+from privlearn.solvers.coordinate_descent.rules import bearable
 
 if TYPE_CHECKING:
     from privlearn.solvers.base import Solver
@@ -31,6 +33,7 @@ __all__ = ["choose"]
 # Rows times mu, mu the budget as one Gaussian release, from which on scales can be read.
 ENOUGH = 100.0
 ENOUGH_IN_A_BALL = 1000.0  # the same for squared errors of rows that have a norm and no box
+ENOUGH_PER_WEIGHT = 6.0  # the same for each weight of several classes
 SHORT = 0.5  # of the box's squared length, below which declared rows count as short
 
 
@@ -57,12 +60,19 @@ def choose(solvers: Mapping[str, type[Solver]], problem: Problem, budget: Budget
 
 def _preferred(problem: Problem, seen: float) -> tuple[str, ...]:
     """The dual, where estimated facts would cost more than they bring; what is next for counts."""
+    if problem.loss.coupled:
+        return ("cd",) if _classes_can_be_told(problem, seen) else ("sgd",)
     if seen < ENOUGH:
         return "scd", "sgd"
     if _only_a_norm(problem.bounds) and _dual_suits_a_ball(problem, seen):
         return "scd", "cd"
     short = math.isfinite(problem.loss.lipschitz) and _rows_are_short(problem.bounds)
     return ("scd", "cd") if short else ("cd",)
+
+
+def _classes_can_be_told(problem: Problem, seen: float) -> bool:
+    """Whether noise is small beside what each weight of several classes is known by."""
+    return seen >= ENOUGH_PER_WEIGHT * n_weights(problem) and bearable(problem)
 
 
 def _only_a_norm(bounds: Bounds) -> bool:

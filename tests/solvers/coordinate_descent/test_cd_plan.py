@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from privlearn import HuberRegressor, Lasso, LinearRegression, LogisticRegression, Ridge
+from privlearn import (
+    HuberRegressor,
+    Lasso,
+    LinearRegression,
+    LinearSVC,
+    Ridge,
+)
 from privlearn._core.problem import Budget
 from privlearn._core.releaser import progress
 from privlearn.audit.law import noise_agrees, standard_noise
@@ -249,7 +255,7 @@ def test_missing_facts_and_unsupported_losses():
         HuberRegressor(solver="cd", bounds_y=(-1, 1), delta=0).fit(X, y)
     with pytest.raises(MissingFactError, match="bounds_y"):
         LinearRegression(solver="cd", bounds_X=(-1, 1), delta=0).fit(X, y)
-    three = LogisticRegression(solver="cd", bounds_X=(-1, 1), classes=[0, 1, 2])
+    three = LinearSVC(solver="cd", bounds_X=(-1, 1), classes=[0, 1, 2])
     with pytest.raises(UnsupportedCombinationError, match="solver='cd' does not support loss"):
         three.fit(X, np.arange(100) % 3)
 

@@ -283,6 +283,7 @@ GIVEN = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", GIVEN, ids=str)
 @pytest.mark.parametrize("relation", ["zero_out", "replace_one"])
 def test_forecast_tells_the_noise_of_a_quadratic_problem(given, relation):

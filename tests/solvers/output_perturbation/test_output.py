@@ -173,7 +173,9 @@ SEARCHED = {
 }
 
 
-@pytest.mark.parametrize("sampling", ["permuted", "with_replacement"])
+@pytest.mark.parametrize(
+    "sampling", ["permuted", pytest.param("with_replacement", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("case", SEARCHED)
 def test_no_row_moves_further_than_declared(case, sampling):
     """Random search: data, order, steps up to the largest stable ones, and what one row becomes."""

@@ -102,6 +102,7 @@ class Loss:
     scores: str = ""  # what they are called, where they are no predictions of y
     wants_moments: bool = False  # whether `with_moments` makes a difference
     least_slope: float = 0.0  # of slopes that clipping should leave alone
+    bends: bool = False  # whether the curvature depends on the scores, and on them alone
     coupled: bool = False  # whether the derivative in one score depends on the others
 
     @property
@@ -135,6 +136,26 @@ class Loss:
     def curvature(self) -> float:
         """What a quadratic model takes for the second derivative in z: mostly the largest one."""
         return self.smoothness
+
+    def constant_score(self, slope: Array, noise: float) -> Array:
+        """How far from 0 a score for all rows alike would be best, given the mean slope at 0.
+
+        Parameters
+        ----------
+        slope : array of shape (outputs,)
+            Noisy.
+        noise : float
+            Its standard deviation.
+        """
+        return np.asarray(-slope / self.curvature)
+
+    def second_derivative(self, z: Array) -> Array:
+        """Second derivative in the one score; only asked where `bends`."""
+        raise NotImplementedError
+
+    def mean_second_derivative(self, z: Array) -> Array:
+        """Mean over the rows of z of the matrix of second derivatives in several scores."""
+        raise NotImplementedError
 
     def with_moments(self, mean: float, mean_square: float) -> Loss:
         """The same loss, where targets in a solver's units are known to have about these."""

@@ -9,9 +9,10 @@ import numpy as np
 from privlearn._core.jit import ANY_ORDER, jit
 from privlearn._objective.losses.base import Array, Loss, Target, between, exponential
 
-__all__ = ["LOGISTIC", "Logistic", "fade"]
+__all__ = ["LOGISTIC", "RAREST", "Logistic", "fade"]
 
 LOGISTIC = 2
+RAREST = 1e-6  # share of a class that an intercept is chosen for before there are features
 FLAT = 40.0  # margins beyond it change the slope by less than 2^-57
 
 
@@ -31,6 +32,7 @@ class Logistic(Loss):
     smoothness = 0.25
     lipschitz = 1.0
     scores = "log-odds"
+    bends = True
 
     def value(self, y: Array, z: Array) -> Array:
         """Loss of predicting z where the truth is y."""
@@ -39,6 +41,16 @@ class Logistic(Loss):
     def derivative(self, y: Array, z: Array) -> Array:
         """Derivative of the loss in z."""
         return np.asarray(-y * 0.5 * (1.0 - np.tanh(0.5 * y * z)))
+
+    def constant_score(self, slope: Array, noise: float) -> Array:
+        """Log-odds of the classes' shares; the rarer one has at least what noise would hide."""
+        least = min(max(noise, RAREST), 0.5)
+        share = np.clip(0.5 - slope, least, 1.0 - least)
+        return np.asarray(np.log(share) - np.log1p(-share))
+
+    def second_derivative(self, z: Array) -> Array:
+        """Of the loss in z: p (1 - p), whatever y is."""
+        return np.asarray(0.25 / np.cosh(0.5 * np.clip(z, -FLAT, FLAT)) ** 2)
 
 
 @jit(fastmath=ANY_ORDER, error_model="numpy")

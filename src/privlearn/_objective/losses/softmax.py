@@ -9,6 +9,7 @@ import numpy as np
 
 from privlearn._core.jit import jit
 from privlearn._objective.losses.base import Array, Loss, Target
+from privlearn._objective.losses.logistic import RAREST
 
 __all__ = ["SOFTMAX", "Softmax"]
 
@@ -37,6 +38,7 @@ class Softmax(Loss):
     lipschitz = math.sqrt(2.0)
     scores = "log-odds"
     coupled = True
+    bends = True
 
     def value(self, y: Array, z: Array) -> Array:
         """Loss of predicting z where the truth is y."""
@@ -46,10 +48,25 @@ class Softmax(Loss):
 
     def derivative(self, y: Array, z: Array) -> Array:
         """Derivative of the loss in z, one column per class."""
-        weight = np.exp(z - z.max(axis=1, keepdims=True))
-        weight /= weight.sum(axis=1, keepdims=True)
+        weight = _shares(z)
         weight[np.arange(len(z)), y.astype(int)] -= 1.0
         return np.asarray(weight)
+
+    def constant_score(self, slope: Array, noise: float) -> Array:
+        """Logarithms of the classes' shares, with mean 0; none is below what noise would hide."""
+        least = min(max(noise, RAREST), 1.0 / self.outputs)
+        share = np.maximum(1.0 / self.outputs - slope, least)
+        return np.asarray(np.log(share) - np.log(share).mean())
+
+    def mean_second_derivative(self, z: Array) -> Array:
+        """Mean over the rows of z of diag(p) - p p', whatever y is."""
+        shares = _shares(z)
+        return np.asarray(np.diag(shares.mean(axis=0)) - shares.T @ shares / len(z))
+
+
+def _shares(z: Array) -> Array:
+    weight = np.exp(z - z.max(axis=1, keepdims=True))
+    return np.asarray(weight / weight.sum(axis=1, keepdims=True))
 
 
 @jit(error_model="numpy")

@@ -32,6 +32,9 @@ Array = NDArray[np.float64]
 # The intercept's entry, relative to the longest x: a fifth costs the features 2 % more noise, 1
 # would cost 41 %. Chosen with the rest of SGD's rule (sgd/proof.md).
 INTERCEPT_SHARE = 0.2
+# Curvature of a penalty, relative to that of the loss along the same feature: the weight is then a
+# millionth of what it was, and more would hide other directions from an eigendecomposition.
+HEAVIEST = 1e6
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +53,12 @@ class Scaling:
     squared_norm : float
         Largest squared length of a row: of (1, x, y) for moments, of the entries else.
     spread : float
-        Variance of a feature for data as `assumes` says; only forecasts use it.
+        Variance of a feature for data as `assumes` says.
+    standardised : bool
+        Whether penalties are of coefficients of features that are divided by their root mean
+        squares: so where ranges are estimated, for nobody knows the units.
+    mean_squares : array of shape (n_features,) or None
+        Of the features in these units, where released; None takes the `spread`.
     """
 
     center: Array
@@ -64,6 +72,8 @@ class Scaling:
     squared_norm: float
     spread: float
     assumes: str = "features are independent and uniform within their bounds"
+    standardised: bool = False
+    mean_squares: Array | None = None
 
     @classmethod
     def for_moments(cls, bounds: Bounds, n_features: int, intercept: bool) -> Scaling:
@@ -96,6 +106,7 @@ class Scaling:
             *_units(problem.bounds, problem.fit_intercept, problem.loss),
             squared_norm=1.0,
             spread=squares / length**2 / movable / 3.0 or 1.0 / 3.0,
+            standardised=problem.bounds.estimated,
         )
 
     @classmethod
@@ -122,6 +133,7 @@ class Scaling:
             *_units(bounds, problem.fit_intercept, problem.loss),
             squared_norm=math.inf,
             spread=1.0 / 3.0,
+            standardised=bounds.estimated,
         )
 
     @classmethod
@@ -141,6 +153,7 @@ class Scaling:
             squared_norm=(length + 1.0 + float(intercept)) * (1.0 + 2.0**-40),
             spread=length / movable / 3.0 if movable else 1.0 / 3.0,
             assumes=f"features are independent, {even}",
+            standardised=bounds.estimated,
         )
 
     def as_planned(self, planned: Scaling) -> Scaling:
@@ -157,9 +170,14 @@ class Scaling:
             )
         return replace(self, squared_norm=planned.squared_norm)
 
-    def divided(self, scales: Array) -> Scaling:
-        """The map that divides each feature by its scale, too."""
-        return replace(self, scale=self.scale * scales, inverse_scale=self.inverse_scale / scales)
+    def divided(self, scales: Array, mean_squares: Array) -> Scaling:
+        """The map that divides each feature by its scale, too; then it has that mean square."""
+        return replace(
+            self,
+            scale=self.scale * scales,
+            inverse_scale=self.inverse_scale / scales,
+            mean_squares=mean_squares,
+        )
 
     @property
     def units(self) -> Units:
@@ -196,11 +214,26 @@ class Scaling:
         """The penalty of the features' weights beside the mean loss of `rows` rows."""
         unit = self.inverse_scale * self.score_scale  # coefficient per weight
         share = 1.0 / (rows * self.target_scale**loss.degree)  # of one row's loss
-        return penalty.total(rows).per_weight(unit, share)
+        penalised = self._root_mean_squares * self.score_scale if self.standardised else None
+        found = penalty.total(rows).per_weight(unit, share, penalised)
+        return found._replace(curvature=np.minimum(found.curvature, self.heaviest))
 
     def moment_penalty(self, penalty: Penalty) -> WeightPenalty:
         """The penalty of the features' weights beside a sum of squared errors."""
-        return penalty.per_scaled_weight(self.scale, self.target_scale)
+        penalised = 1.0 / self._root_mean_squares if self.standardised else None
+        return penalty.per_scaled_weight(self.scale, self.target_scale, penalised)
+
+    @property
+    def _root_mean_squares(self) -> Array:
+        """Of the features in these units."""
+        if self.mean_squares is None:
+            return np.full(len(self.center), math.sqrt(self.spread))
+        return np.sqrt(self.mean_squares)
+
+    @property
+    def heaviest(self) -> Array:
+        """Curvature of a penalty above which a weight is nothing and others would be lost."""
+        return HEAVIEST * self._root_mean_squares**2
 
     def to_user_units(
         self, weights: Array, *, by_division: bool = False, noise: Array | None = None

@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from privlearn._core.problem import Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
+from privlearn._objective.losses import Loss
 from privlearn.solvers._common.loops import sgd
 from privlearn.solvers._common.objective import Objective
 from privlearn.solvers.base import Solution
 from privlearn.solvers.coordinate_descent import rules
+from privlearn.solvers.coordinate_descent.gaussian_rows import curvature_at
 from privlearn.solvers.coordinate_descent.private_scales import (
     GRADIENT,
     Prepared,
@@ -21,7 +23,7 @@ from privlearn.solvers.coordinate_descent.private_scales import (
     private_clip,
     private_curvature,
 )
-from privlearn.solvers.coordinate_descent.quadratic_model import QuadraticModel
+from privlearn.solvers.coordinate_descent.quadratic_model import Curvature, QuadraticModel
 from privlearn.solvers.coordinate_descent.rules import Settings
 
 __all__ = ["descend_all"]
@@ -35,7 +37,8 @@ def descend_all(
     """Outer loops, each with its own clip; every step minimises the models of its loop so far."""
     prepared = prepare(problem, settings, data, release)
     objective = prepared.objective
-    model = _model(settings, objective, private_curvature(prepared, release))
+    rows = private_curvature(prepared, release)
+    model = QuadraticModel(objective.penalty, objective.loss.outputs)
     everyone = np.arange(len(prepared.rows.targets))
     noise, count = release.noise_scale(GRADIENT), prepared.count
     weights, statistic = objective.start(prepared.target), np.empty(objective.size)
@@ -46,37 +49,55 @@ def descend_all(
         for step in range(steps):
             sgd.clipped_sum(prepared.rows, everyone, objective.compiled(clip), weights, statistic)
             gradient = release(GRADIENT, statistic / clip, clip=1.0) * (clip / count)
+            gradient = _balanced(objective.loss, gradient)
             factor = objective.step_factor(weights)
             noise_std = noise * clip / count * factor
             if settings.intercept_first and loop == 0:
                 _move_intercept(settings, prepared, weights, factor * gradient, noise_std)
                 continue
+            bend = _curvature(settings, objective, rows, weights)
             share = step + rules.AHEAD
-            model.add(weights, factor * gradient, share=share, noise_std=noise_std)
+            model.add(weights, factor * gradient, bend, share=share, noise_std=noise_std)
             weights = model.minimiser(weights, factor)
     return objective.solution(weights)
+
+
+def _balanced(loss: Loss, gradient: Array) -> Array:
+    """Slopes of several classes add up to 0, so their sum is noise; and so is a common shift."""
+    if not loss.coupled:
+        return gradient
+    by_class = gradient.reshape(loss.outputs, -1)
+    return np.asarray((by_class - by_class.mean(axis=0)).ravel())
 
 
 def _move_intercept(
     settings: Settings, prepared: Prepared, weights: Array, gradient: Array, noise_std: float
 ) -> None:
-    """One step of the intercept alone, whose curvature is known, less what may be noise.
+    """One step of the intercept alone, to where the mean slope would be 0, less what may be noise.
 
     It takes what is the intercept's before features whose sum is constant, as the columns of
     one-hot groups, could share in it; and errors are smaller afterwards, and so is the next clip.
     """
-    place, loss = prepared.objective.scaling.width - 1, prepared.objective.loss
-    pull = float(gradient[place])
-    trusted = max(0.0, 1.0 - noise_std**2 / pull**2) if pull != 0.0 else 0.0
-    moved = weights[place] - trusted * settings.step_size * pull / loss.curvature
+    loss, width = prepared.objective.loss, prepared.objective.scaling.width
+    places = width * np.arange(1, loss.outputs + 1) - 1
+    pull = gradient[places]
+    size = max(float(pull @ pull), np.finfo(np.float64).tiny)
+    trusted = max(0.0, 1.0 - len(pull) * noise_std**2 / size)
+    moved = weights[places] + settings.step_size * loss.constant_score(trusted * pull, noise_std)
     largest = 1.0 if loss.has_unit else math.inf  # y lies in [-1, 1]; a mean is known to a factor
-    weights[place] = min(max(moved, -largest), largest)
+    weights[places] = np.clip(moved, -largest, largest)
 
 
-def _model(settings: Settings, objective: Objective, curvature: Array) -> QuadraticModel:
-    """Curvature of the loss: that of the rows times the loss's own, which bounds it."""
-    whole, width = np.zeros((objective.size,) * 2), objective.scaling.width
-    whole[:width, :width] = objective.loss.curvature / settings.step_size * curvature
-    if objective.loss.auxiliary.count:
-        whole[-1, -1] = objective.loss.auxiliary.curvature / settings.step_size
-    return QuadraticModel(whole, objective.penalty)
+def _curvature(settings: Settings, objective: Objective, rows: Array, weights: Array) -> Curvature:
+    """Of the loss: that of the rows times the loss's own, as far as it is known, else its bound."""
+    loss, width = objective.loss, objective.scaling.width
+    if loss.bends:
+        at = weights[: loss.outputs * width].reshape(loss.outputs, width)
+        intercept = objective.scaling.intercept_value > 0.0
+        least = rules.LEAST_BEND * loss.curvature
+        return curvature_at(loss, rows / settings.step_size, intercept, at, least)
+    whole = np.zeros((objective.size,) * 2)
+    whole[:width, :width] = loss.curvature / settings.step_size * rows
+    if loss.auxiliary.count:
+        whole[-1, -1] = loss.auxiliary.curvature / settings.step_size
+    return Curvature(np.ones((1, 1)), whole)

@@ -82,7 +82,7 @@ def prepare(problem: Problem, settings: Settings, data: BoundedData, release: Re
     if moments is not None:
         problem = replace(problem, loss=problem.loss.with_moments(*moments))
         plain = Scaling.for_coordinates(problem, centred=centred)
-    objective = Objective.of(problem, plain.divided(scales), count)
+    objective = Objective.of(problem, plain.divided(scales, squares), count)
     _add_unseen(problem, count, scales, objective, release.noise_scale(GRADIENT))
     return Prepared(objective, rows, present, count, scales, squares, target)
 
@@ -102,7 +102,8 @@ def _add_unseen(
     if math.isfinite(problem.loss.lipschitz):
         penalty.absolute[own] += row * 0.5 * problem.loss.lipschitz * far
     else:
-        penalty.curvature[own] += row * far**2
+        heavier = penalty.curvature[own] + row * far**2
+        penalty.curvature[own] = np.minimum(heavier, objective.scaling.heaviest)
 
 
 def _scales(

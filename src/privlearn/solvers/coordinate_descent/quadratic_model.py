@@ -3,11 +3,15 @@
 A gradient g at w and a curvature A give the model g'(v - w) + (v - w)'A(v - w) / 2, up to a
 constant v'Av / 2 - (Aw - g)'v. Models of many steps are averaged, so their noise averages out while
 each step moves to the minimiser of all that is known so far.
+
+The curvature of several outputs is a product: what couples the outputs, times what couples the
+entries of a row. In the directions of the one it falls apart into a matrix for each output.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,65 +19,101 @@ from numpy.typing import NDArray
 from privlearn._objective.prox import WeightPenalty
 from privlearn.solvers._common.loops import quadratic
 
-__all__ = ["QuadraticModel"]
+__all__ = ["Curvature", "QuadraticModel"]
 
 Array = NDArray[np.float64]
 # Variances of what a direction adds to predictions, each tried and weighted by its likelihood.
 EFFECT_VARIANCES = np.logspace(-8, 3, 45)
 NEARLY_SINGULAR = 1e-12
+SAME = 0.003  # part by which a curvature may change before it is factorised again
 SWEEPS, TOLERANCE = 1000, 1e-11
 
 
+class Curvature(NamedTuple):
+    """Of all weights: the Kronecker product of the outputs' own and of that within a row."""
+
+    between: Array  # (outputs, outputs)
+    within: Array  # (width, width)
+
+
 class QuadraticModel:
-    """The mean of quadratic models with one curvature.
+    """The mean of quadratic models.
 
     Parameters
     ----------
-    curvature : array of shape (p, p)
-        Symmetric, positive semidefinite, per row.
     penalty : WeightPenalty
-        Of p weights, per row.
+        Of all weights, per row; alike for every output.
+    outputs : int, default=1
+        Rows of weights.
     """
 
-    def __init__(self, curvature: Array, penalty: WeightPenalty) -> None:
-        self._curvature = curvature
+    def __init__(self, penalty: WeightPenalty, outputs: int = 1) -> None:
         self._penalty = penalty
-        self._penalty_scale = math.nan
+        self._shape = outputs, len(penalty.curvature) // outputs
         self.forget()
 
     def forget(self) -> None:
         """Start a new average."""
-        self._pull = np.zeros(len(self._curvature))
+        outputs, width = self._shape
+        self._pull = np.zeros(self._shape)
+        self._curvature = Curvature(np.zeros((outputs, outputs)), np.zeros((width, width)))
         self._variance = self._total = 0.0
+        self._penalty_scale, self._moved = math.nan, 0.0
 
-    def add(self, weights: Array, gradient: Array, *, share: float, noise_std: float) -> None:
+    def add(
+        self,
+        weights: Array,
+        gradient: Array,
+        curvature: Curvature,
+        *,
+        share: float,
+        noise_std: float,
+    ) -> None:
         """Average in the model of a gradient with that noise, `share` times as heavy as 1."""
         self._total += share
         part = share / self._total
-        self._pull += part * (self._curvature @ weights - gradient - self._pull)
+        at, slope = weights.reshape(self._shape), gradient.reshape(self._shape)
+        own = curvature.between @ at @ curvature.within - slope
+        self._pull += part * (own - self._pull)
         self._variance = (1.0 - part) ** 2 * self._variance + (part * noise_std) ** 2
+        for mean, found in zip(self._curvature, curvature, strict=True):
+            step = part * (found - mean)
+            mean += step
+            size = max(float(np.linalg.norm(mean)), np.finfo(np.float64).tiny)
+            self._moved += float(np.linalg.norm(step)) / size
 
     def minimiser(self, start: Array, penalty_scale: float = 1.0) -> Array:
         """Minimiser of model and penalty, shrunk where noise outweighs what the model says."""
-        if penalty_scale != self._penalty_scale:
+        if penalty_scale != self._penalty_scale or self._moved > SAME:
             self._factorise(penalty_scale)
-        along = self._vectors.T @ self._pull
-        gains = _gains(self._values, along, self._variance)
+        along = np.einsum("kji,kj->ki", self._vectors, self._across.T @ self._pull)
+        gains = _gains(self._values.ravel(), along.ravel(), self._variance).reshape(along.shape)
         if self._penalty.smooth:
-            return np.asarray(self._vectors @ (gains * along))
-        damped = (self._vectors / gains) @ self._vectors.T
+            found = self._across @ np.einsum("kij,kj->ki", self._vectors, gains * along)
+            return np.asarray(found.ravel())
+        damped = self._whole(1.0 / gains)
         rough = self._penalty.absolute * penalty_scale, self._penalty.low, self._penalty.high
-        found = quadratic.minimise_quadratic(
-            damped, self._pull, *rough, start.copy(), SWEEPS, TOLERANCE
+        moved = quadratic.minimise_quadratic(
+            damped, self._pull.ravel(), *rough, start.copy(), SWEEPS, TOLERANCE
         )
-        return np.asarray(found)
+        return np.asarray(moved)
 
     def _factorise(self, penalty_scale: float) -> None:
-        self._penalty_scale = penalty_scale
-        whole = self._curvature + np.diag(self._penalty.curvature * penalty_scale)
+        """Directions of the outputs, and of the weights along each of them."""
+        self._penalty_scale, self._moved = penalty_scale, 0.0
+        between, within = self._curvature
+        bends, self._across = np.linalg.eigh(between)
+        own = self._penalty.curvature[: self._shape[1]] * penalty_scale
+        whole = np.maximum(bends, 0.0)[:, None, None] * within + np.diag(own)
         values, self._vectors = np.linalg.eigh(whole)
-        floor = max(float(values[-1]) * NEARLY_SINGULAR, np.finfo(np.float64).tiny)
+        floor = max(float(values.max()) * NEARLY_SINGULAR, np.finfo(np.float64).tiny)
         self._values = np.maximum(values, floor)
+
+    def _whole(self, values: Array) -> Array:
+        """The matrix of all weights that has these eigenvalues."""
+        blocks = (self._vectors * values[:, None, :]) @ self._vectors.transpose(0, 2, 1)
+        whole = np.einsum("ak,kij,bk->aibj", self._across, blocks, self._across)
+        return np.asarray(whole.reshape(self._pull.size, self._pull.size))
 
 
 def _gains(values: Array, along: Array, variance: float) -> Array:

@@ -14,13 +14,14 @@ from privlearn._core.problem import Budget, Problem
 from privlearn.solvers._common.objective import n_weights
 from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
 
-__all__ = ["Mode", "Settings", "loops", "mode_for"]
+__all__ = ["Mode", "Settings", "bearable", "loops", "mode_for"]
 
 Mode = Literal["all", "cyclic", "greedy"]
 
 MAGNITUDES, CURVATURE, LENGTHS, COUNT = 0.06, 0.10, 0.03, 0.01  # shares of mu^2
 ALL_STEPS, MOST_SWEEPS, GREEDY_LEAST, GREEDY_MOST = 30, 30, 8, 60
 OUTER = 2
+LEAST_BEND = 0.01  # of the loss's bound: in a curvature that is calculated, whatever rows are
 WARM_UP = 0.1  # of all steps, before the clip is chosen a second time
 AHEAD = 4.0  # the first step's weight in its loop's average; each later one weighs 1 more
 LONGEST_ROW = 1.3  # squared length in the curvature, relative to the mean square of a row
@@ -28,6 +29,7 @@ DAMPING = 0.5  # of the length that the curvature's noise may have
 BLURRED = 10.0  # noise of the curvature, relative to a feature's, above which few can matter
 HIDDEN = 1.0  # rows with longer gradients than are seen, in deviations of the count's noise
 UNSEEN = 0.5  # of its bound: where one row that no release shows may have a feature
+LONG_STEP, CLEAR = 1.5, 30.0  # of several classes, where n mu per weight is that large
 WIDEST = 1000  # coordinates whose curvature is a matrix of bearable size
 COORDINATE_CLIP = 2.0  # of one coordinate, relative to its share of a whole gradient's clip
 GREEDY_ERROR = 0.02  # noise on a coordinate, relative to the errors' size, that is acceptable
@@ -74,6 +76,16 @@ def loops(settings: Settings) -> list[int]:
     return [*own, first, *(rest // loops_left + (k < rest % loops_left) for k in range(loops_left))]
 
 
+def bearable(problem: Problem) -> bool:
+    """Whether matrices of several classes have a bearable size.
+
+    A smooth penalty lets them fall apart into one for each class.
+    """
+    width = problem.n_features + int(problem.fit_intercept)
+    size = width if problem.penalty.smooth else n_weights(problem)
+    return not problem.loss.coupled or size <= WIDEST
+
+
 def mode_for(problem: Problem, budget: Budget) -> Mode:
     """All coordinates at once, unless they are very many, or few of very many matter.
 
@@ -81,6 +93,8 @@ def mode_for(problem: Problem, budget: Budget) -> Mode:
     feature's own curvature of 1, gradients of all coordinates are mostly noise, too; with an l1
     penalty few coordinates will matter, and looking for them pays.
     """
+    if problem.loss.coupled:
+        return "all"
     coordinates = n_weights(problem)
     mu = gdp_mu(problem, budget) * math.sqrt(2.0 * CURVATURE)
     noise = (
@@ -93,6 +107,19 @@ def mode_for(problem: Problem, budget: Budget) -> Mode:
     if coordinates <= WIDEST and not (sparse and noise > BLURRED):
         return "all"
     return "greedy" if sparse else "cyclic"
+
+
+def step_size_for(problem: Problem, budget: Budget) -> float:
+    """1, and more where noise is small beside several classes.
+
+    Their curvature is a product of what couples classes and of what couples features. That is too
+    large in the very directions in which classes are told apart: rows there are far from any
+    boundary.
+    """
+    if not problem.loss.coupled:
+        return 1.0
+    seen = gdp_mu(problem, budget) * public_n_or_default(problem)
+    return LONG_STEP if seen >= CLEAR * n_weights(problem) else 1.0
 
 
 def passes_for(mode: Mode, problem: Problem, budget: Budget) -> int:

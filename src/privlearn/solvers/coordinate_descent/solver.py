@@ -18,6 +18,7 @@ from privlearn._core.plan import FACTS, LINF, OUTER, Plan, Release
 from privlearn._core.problem import Budget, Problem, declared_numbers
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
+from privlearn.exceptions import UnsupportedCombinationError
 from privlearn.solvers._common.histograms import LENGTH_BINS, MAGNITUDE_BINS, histogram_release
 from privlearn.solvers._common.memory import squares, stored_rows
 from privlearn.solvers._common.objective import n_weights
@@ -77,7 +78,9 @@ class CoordinateDescent(SolverDefaults):
     selection: Literal["cyclic", "greedy"] | None = None
 
     name: ClassVar[str] = "cd"
-    support: ClassVar[Support] = Support.of(losses=["squared", "huber", "logistic", "poisson"])
+    support: ClassVar[Support] = Support.of(
+        losses=["squared", "huber", "logistic", "softmax", "poisson"]
+    )
     forks: ClassVar[tuple[str, ...]] = ("mode", "intercept_first", "scales_given")
 
     def __post_init__(self) -> None:
@@ -104,13 +107,14 @@ class CoordinateDescent(SolverDefaults):
                 f"smoothness has {len(given)} entries, but X has {problem.n_features} "
                 "features; give one mean square per feature"
             )
+        _check_several_classes(self, problem)
         mode = self._mode(problem, budget)
         passes = int(self.passes or rules.passes_for(mode, problem, budget))
         return Settings(
             mode=mode,
             passes=passes,
             outer=int(self.outer or rules.OUTER),
-            step_size=float(self.step_size or 1.0),
+            step_size=float(self.step_size or rules.step_size_for(problem, budget)),
             clip=self.clip,
             smoothness=given,
             intercept_first=mode == "all" and problem.fit_intercept and passes > 1,
@@ -155,7 +159,8 @@ class CoordinateDescent(SolverDefaults):
     def memory(self, problem: Problem, settings: Settings, *, sparse: bool) -> float:
         """Rows, once more as columns; or the matrix of curvatures."""
         whole = settings.mode == "all"
-        matrices = squares(problem.n_features + 1) if whole else 0.0
+        own = problem.loss.outputs if problem.penalty.smooth else problem.loss.outputs**2
+        matrices = own * squares(problem.n_features + 1) if whole else 0.0
         return matrices + stored_rows(problem, sparse=sparse, copies=1 if whole else 2)
 
     def fitted_numbers(self, problem: Problem, settings: Settings) -> int:
@@ -166,6 +171,20 @@ class CoordinateDescent(SolverDefaults):
     def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
         """Noise on the predictions of usual tables."""
         return outlook(problem, settings, plan, n)
+
+
+def _check_several_classes(solver: CoordinateDescent, problem: Problem) -> None:
+    if problem.loss.coupled and (solver.block == 1 or solver.selection is not None):
+        raise UnsupportedCombinationError(
+            "several classes move together: leave block and selection out, or fit one class "
+            "against the rest"
+        )
+    if not rules.bearable(problem):
+        raise UnsupportedCombinationError(
+            f"solver='cd' keeps matrices of at most {rules.WIDEST} columns, and of several "
+            f"classes that many weights with an l1 penalty or limits; here are "
+            f"{n_weights(problem)} weights: use solver='sgd'"
+        )
 
 
 def _mean_squares(given: ArrayLike) -> tuple[float, ...]:

@@ -7,7 +7,7 @@ import numpy as np
 from privlearn._core.jit import jit
 from privlearn._objective.losses.compiled import write_loss_gradients
 from privlearn.solvers._common.loops.row_products import score_rows
-from privlearn.solvers._common.loops.sgd import auxiliary_value
+from privlearn.solvers._common.loops.sgd import auxiliary_value, split_weights
 
 __all__ = ["count_evenly", "count_lengths", "count_magnitudes", "count_signed"]
 
@@ -43,29 +43,40 @@ def count_magnitudes(values, columns, starts, present, counts):
     counts[:, bins - 1] += there
 
 
+@jit(error_model="numpy")
+def row_length(slopes):
+    """Length of a vector; of one number its size."""
+    squares = 0.0
+    for k in range(slopes.size):
+        squares += slopes[k] * slopes[k]
+    return abs(slopes[0]) if slopes.size == 1 else math.sqrt(squares)
+
+
 @jit(error_model="numpy", nogil=True)
 def count_lengths(rows, present, objective, weights, longest, counts):
     """How many gradients lie in each half power of two below `longest`, at the given weights."""
-    width, unit = objective.width, objective.intercept_value
+    width, unit, outputs = objective.width, objective.intercept_value, objective.outputs
     features = width if unit == 0.0 else width - 1
-    inner = np.ascontiguousarray(weights[:features]).reshape(1, features)
+    inner, shift = np.empty((outputs, features)), np.empty(outputs)
+    split_weights(weights, width, unit, inner, shift)
     auxiliary = auxiliary_value(objective, weights)
-    scores, slopes = np.empty((AT_ONCE, 1)), np.empty((AT_ONCE, 1))
-    along_auxiliary, gathered = np.empty(AT_ONCE), np.empty((0, features))
+    scores, slopes = np.empty((AT_ONCE, outputs)), np.empty((AT_ONCE, outputs))
+    gathered = np.empty((AT_ONCE if outputs > 1 and rows.columns.size == 0 else 0, features))
+    along_auxiliary = np.empty(AT_ONCE)
     everyone = np.arange(rows.targets.size)
     bins = counts.size
     for start in range(0, everyone.size, AT_ONCE):
         part = everyone[start : start + AT_ONCE]
         score_rows(rows, part, inner, gathered, scores)
         if unit != 0.0:
-            scores[: part.size] += unit * weights[features]
+            scores[: part.size] += shift
         targets = rows.targets[part]
         write_loss_gradients(
             objective.loss, objective.threshold, targets, scores, auxiliary, slopes, along_auxiliary
         )
         for b in range(part.size):
             if present[part[b]]:
-                across = slopes[b, 0] * rows.norms[part[b]]
+                across = row_length(slopes[b]) * rows.norms[part[b]]
                 along = along_auxiliary[b] * objective.auxiliary_unit
                 relative = (across * across + along * along) / (longest * longest)
                 half = bins - 1  # where a length is 0 or not a number
@@ -92,15 +103,14 @@ def count_signed(X, present, powers, counts):
 
 
 @jit(error_model="numpy", nogil=True)
-def count_evenly(X, present, low, per_width, counts):
-    """How many rows that are present lie in which of the even bins of each column.
+def count_evenly(X, present, low, per_width, bins, counts):
+    """How many rows that are present lie in which of the even `bins` of each column.
 
     Bins start at `low` and there are `per_width` to a unit; the first and the last take everything
     beyond.
     """
-    last = counts.shape[1] - 1
     for i in range(present.size):
         if present[i]:
             for j in range(X.shape[1]):
                 place = (X[i, j] - low[j]) * per_width[j]
-                counts[j, int(min(max(place, 0.0), float(last)))] += 1.0
+                counts[j, int(min(max(place, 0.0), float(bins[j] - 1)))] += 1.0

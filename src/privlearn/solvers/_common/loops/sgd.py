@@ -22,6 +22,7 @@ __all__ = [
     "batch_sum",
     "clipped_sum",
     "descend",
+    "split_weights",
     "take_step",
 ]
 
@@ -97,7 +98,7 @@ def _clear(numbers):
 
 
 @jit(error_model="numpy")
-def _split(weights, width, intercept_value, inner, shift):
+def split_weights(weights, width, intercept_value, inner, shift):
     """Weights of features, and what the intercept adds to the scores."""
     features = inner.shape[1]
     for k in range(inner.shape[0]):
@@ -191,7 +192,7 @@ def batch_sum(rows, batch, objective, clip, weights, dual, stiffness, statistic)
     targets, along = np.empty(at_once), np.empty(at_once)
     sums, block = np.empty((outputs, features)), np.empty(statistic.size)
     lost = np.zeros(statistic.size)
-    _split(weights, width, intercept_value, inner, shift)
+    split_weights(weights, width, intercept_value, inner, shift)
     _clear(statistic)
     for start in range(0, batch.size, at_once):
         part = batch[start : start + at_once]

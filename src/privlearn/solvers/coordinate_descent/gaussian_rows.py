@@ -1,0 +1,83 @@
+"""The mean curvature of a loss at the present weights, if rows were Gaussian: post-processing.
+
+The second moments of the rows are released once. Scores of Gaussian rows are Gaussian, and by
+Stein's lemma, E[f(z) u u'] for z = w'u needs three numbers besides the moments: means of f(z), of
+f(z) s and of f(z) (s^2 - 1), where s is the standardised score. So the curvature can be renewed at
+every step, and nothing is paid for it.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from privlearn._objective.losses import Loss
+from privlearn.solvers.coordinate_descent.quadratic_model import Curvature
+
+__all__ = ["curvature_at"]
+
+Array = NDArray[np.float64]
+NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(40)
+NODE_WEIGHTS = NODE_WEIGHTS / NODE_WEIGHTS.sum()
+POINTS = 512  # of several scores at once
+NARROW = 1e-12  # variance of scores that count as constant
+
+
+def curvature_at(
+    loss: Loss, moments: Array, intercept: bool, weights: Array, least: float = 0.0
+) -> Curvature:
+    """Expected second derivative of the loss in the weights.
+
+    Parameters
+    ----------
+    loss : Loss
+        Of scores in a solver's units.
+    moments : array of shape (width, width)
+        Second moments of the rows about zero, the intercept's entry last where there is one.
+    intercept : bool
+        Whether there is one.
+    weights : array of shape (outputs, width)
+        Where.
+    least : float, default=0.0
+        Second derivative that the loss has in any case.
+    """
+    mean = moments[-1] / moments[-1, -1] if intercept else np.zeros(len(moments))
+    spread = moments - np.outer(mean, mean) * (moments[-1, -1] if intercept else 0.0)
+    if loss.outputs > 1:
+        between = _of_several_scores(loss, weights @ mean, weights @ spread @ weights.T)
+        return Curvature(between + least * np.eye(loss.outputs), moments)
+    own = weights[0]
+    across = spread @ own
+    variance = max(float(own @ across), 0.0)
+    second = loss.second_derivative(float(own @ mean) + math.sqrt(variance) * NODES)
+    within = (float(NODE_WEIGHTS @ second) + least) * moments
+    if variance > NARROW:
+        tilt = float(NODE_WEIGHTS @ (second * NODES)) / math.sqrt(variance)
+        bend = float(NODE_WEIGHTS @ (second * (NODES**2 - 1.0))) / variance
+        within += tilt * (np.outer(mean, across) + np.outer(across, mean))
+        within += bend * np.outer(across, across)
+    return Curvature(np.ones((1, 1)), within)
+
+
+def _of_several_scores(loss: Loss, mean: Array, covariance: Array) -> Array:
+    """Mean of the matrix of second derivatives over evenly spread quantiles of Gaussian scores."""
+    values, vectors = np.linalg.eigh(covariance)
+    scores = mean + _normal_points(len(mean)) * np.sqrt(np.maximum(values, 0.0)) @ vectors.T
+    return loss.mean_second_derivative(scores)
+
+
+@cache
+def _normal_points(dimensions: int) -> Array:
+    """Fixed points that fill a Gaussian evenly: multiples of irrational steps, as quantiles.
+
+    The steps are powers of the root of x^(d + 1) = x + 1, the golden ratio for d = 1.
+    """
+    root = 1.5
+    for _ in range(60):
+        root = (1.0 + root) ** (1.0 / (dimensions + 1))
+    steps = root ** -np.arange(1.0, dimensions + 1)
+    return np.asarray(ndtri((0.5 + np.arange(POINTS)[:, None] * steps) % 1.0))
