@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
-from privlearn.solvers.coordinate_descent.noise import noise_of_minimiser, noise_of_weights
+from privlearn.solvers.coordinate_descent.noise import (
+    noise_of_minimiser,
+    noise_of_outputs,
+    noise_of_weights,
+)
 
 
 def curvature(p=5):
@@ -27,6 +31,16 @@ def test_shrunk_directions_carry_less():
     whole = noise_of_minimiser(vectors, 1.0 / values, 1.0)
     np.testing.assert_allclose(whole, noise_of_weights(A, 1.0), rtol=1e-10)
     np.testing.assert_allclose(noise_of_weights(A, 1.0, gains=0.5 / values), whole / 2, rtol=1e-10)
+
+
+def test_outputs_that_are_coupled():
+    """The Kronecker product of two curvatures, solved as one matrix and output by output."""
+    between, within = curvature(3), curvature(4)
+    bends, across = np.linalg.eigh(between)
+    values, vectors = np.linalg.eigh(bends[:, None, None] * within)
+    told = noise_of_outputs(across, vectors, 1.0 / values, 0.25)
+    whole = noise_of_weights(np.kron(between, within), 0.25)
+    np.testing.assert_allclose(told.ravel(), whole, rtol=1e-8)
 
 
 def test_a_flat_direction_has_no_infinite_noise():

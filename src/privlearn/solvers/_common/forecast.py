@@ -40,8 +40,8 @@ TYPICAL_SPREAD = 0.25
 # have: level first^POWER, and no more than what shrinkage lets through of the signal, whose
 # deviation is SIGNAL. Numbers relative to y's deviation, classes in probabilities, counts in logs.
 # Columns of 0 and 1 have no long tails and are seldom collinear: theirs is the second level.
-LEVEL, LEVEL_OF_FLAGS, POWER, SIGNAL = 1.3, 0.72, 0.75, 0.7
-CLASS_LEVEL, CLASS_LEVEL_OF_FLAGS, CLASS_POWER, CLASS_SIGNAL = 0.68, 0.40, 0.80, 0.26
+LEVEL, LEVEL_OF_FLAGS, POWER, SIGNAL = 1.4, 0.65, 0.75, 0.7
+CLASS_LEVEL, CLASS_LEVEL_OF_FLAGS, CLASS_POWER, CLASS_SIGNAL = 0.90, 0.45, 0.80, 0.26
 COUNT_SIGNAL = 1.5
 UNKNOWN = 0.5  # share of such columns, where no bounds tell
 TYPICAL_SLOPE = 0.175  # of the probability in its log-odds

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["noise_of_minimiser", "noise_of_weights"]
+__all__ = ["noise_of_minimiser", "noise_of_outputs", "noise_of_weights"]
 
 Array = NDArray[np.float64]
 
@@ -34,6 +34,32 @@ def noise_of_minimiser(vectors: Array, gains: Array, variance: float) -> Array:
     [2.0, 1.0]
     """
     return np.asarray(np.sqrt(variance * (vectors**2 @ gains**2)))
+
+
+def noise_of_outputs(across: Array, vectors: Array, gains: Array, variance: float) -> Array:
+    """The same of several outputs, whose curvature falls apart in directions of the outputs.
+
+    Parameters
+    ----------
+    across : array of shape (outputs, outputs)
+        Directions of the outputs, in columns.
+    vectors, gains : arrays of shape (outputs, p, p) and (outputs, p)
+        As in `noise_of_minimiser`, for each of these directions.
+    variance : float
+        Of the noise on one coordinate of the averaged gradient, per row.
+
+    Returns
+    -------
+    array of shape (outputs, p)
+        Standard deviations of the weights.
+
+    Examples
+    --------
+    >>> noise_of_outputs(np.eye(1), np.eye(2)[None], np.array([[1.0, 0.5]]), 4.0).tolist()
+    [[2.0, 1.0]]
+    """
+    along = np.einsum("kij,kj->ki", vectors**2, gains**2)
+    return np.asarray(np.sqrt(variance * (across**2 @ along)))
 
 
 def noise_of_weights(curvature: Array, variance: float, gains: Array | None = None) -> Array:
