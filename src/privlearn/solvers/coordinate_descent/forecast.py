@@ -36,7 +36,8 @@ def first_order(problem: Problem, settings: Settings, plan: Plan, n: int) -> flo
     which the loss's curvature cancels: it divides the noise on scores, and multiplies again what
     they do to a probability. Of other scores, as it is.
     """
-    loss, size, number = problem.loss, n_weights(problem), not predicts_scores(problem)
+    loss, number = problem.loss, not predicts_scores(problem)
+    size = n_weights(problem) / loss.outputs  # slopes of several classes are no longer than of two
     slope = math.sqrt(1.0 - EXPLAINED if number else loss.curvature)
     unit = TYPICAL_SPREAD if number else 1.0  # of slopes, where the clip is given
     clip = settings.clip / unit if settings.clip else 2.0 * slope * math.sqrt(size)

@@ -27,7 +27,6 @@ from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numb
 from privlearn.solvers.coordinate_descent import private_scales, rules
 from privlearn.solvers.coordinate_descent.all_coordinates import descend_all
 from privlearn.solvers.coordinate_descent.cyclic import descend_by_coordinates
-from privlearn.solvers.coordinate_descent.forecast import outlook
 from privlearn.solvers.coordinate_descent.greedy import descend_greedily
 from privlearn.solvers.coordinate_descent.rules import Mode, Settings
 
@@ -170,6 +169,8 @@ class CoordinateDescent(SolverDefaults):
 
     def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
         """Noise on the predictions of usual tables."""
+        from privlearn.solvers.coordinate_descent.forecast import outlook  # only plans need it
+
         return outlook(problem, settings, plan, n)
 
 
