@@ -78,6 +78,8 @@ class Bounds:
     target: tuple[float, float] | None
     row_norm: float | None
     scale: NDArray[np.float64] | None = None
+    center: NDArray[np.float64] | None = None  # of an estimated box: around what to centre columns
+    units_known: bool = True  # whether penalties are meant in the features' own units
     estimated: bool = False  # whether the box is estimated: a plan must hold wherever it will lie
 
     @classmethod
@@ -140,13 +142,20 @@ def nearest_to_zero(bounds: Bounds) -> NDArray[np.float64] | None:
     return nearest if nearest.any() else None
 
 
+def short_rows_exist(bounds: Bounds, fit_intercept: bool) -> bool:
+    """Whether rows within the box may be as short as the norm says, if there are both."""
+    nearest = nearest_to_zero(bounds)
+    if bounds.row_norm is None or nearest is None:
+        return True
+    room = _ROOM * feature_norm(bounds.row_norm, fit_intercept)
+    return float(np.linalg.norm(nearest)) <= room
+
+
 def refuse_disjoint(bounds: Bounds, fit_intercept: bool, given: str) -> None:
     """Refuse a norm that no row within the box has, or hardly any."""
     nearest = nearest_to_zero(bounds)
-    if bounds.row_norm is None or nearest is None:
-        return
-    shortest = float(np.linalg.norm(nearest))
-    if shortest > _ROOM * feature_norm(bounds.row_norm, fit_intercept):
+    if not short_rows_exist(bounds, fit_intercept) and nearest is not None:
+        shortest = float(np.linalg.norm(nearest))
         least = math.hypot(shortest / _ROOM, 1.0) if fit_intercept else shortest / _ROOM
         raise ValueError(
             f"{given}, but bounds_X excludes zero so far that no row within it is that short; "

@@ -124,7 +124,7 @@ class KernelMixin(PrivateEstimator):
         inner = inner_problem(problem, spec, self.bandwidth is None)
         solver = resolve(self._inner_solver(inner, budget), inner, budget)
         on_features = cast("Solver", OnFeatures(solver, spec, self.bandwidth))
-        return problem, with_private_bounds(on_features, problem, budget, select=False)
+        return problem, with_private_bounds(on_features, problem, budget, automatic=False)
 
     @abstractmethod
     def _weight(self) -> float | None:

@@ -35,7 +35,7 @@ from privlearn.linear_model.atomic import blank, demand_finite
 from privlearn.linear_model.few_rows import judged_forecast, warn_of_few_rows
 from privlearn.linear_model.penalty_parameters import in_a_box
 from privlearn.linear_model.saved import fill, plain_values
-from privlearn.private_bounds import with_private_bounds
+from privlearn.private_bounds import looks_closer, undeclared, with_private_bounds
 from privlearn.solvers import Solution, Solver, resolve
 from privlearn.solvers._common.memory import refuse_too_large
 from privlearn.solvers._common.rehearsal import rehearse
@@ -327,9 +327,10 @@ class PrivateEstimator(BaseEstimator):
 
     def _solver_for(self, problem: Problem, budget: Budget) -> tuple[Problem, Solver]:
         """The problem, completed, and its solver, which estimates first what nobody declared."""
-        solver = resolve(self.solver, problem, budget)
         automatic = isinstance(self.solver, str) and self.solver == "auto"
-        return problem, with_private_bounds(solver, problem, budget, select=automatic)
+        closer = automatic and looks_closer(problem, budget)
+        solver = resolve(self.solver, undeclared(problem) if closer else problem, budget)
+        return problem, with_private_bounds(solver, problem, budget, automatic=automatic)
 
     def _problem(self, n: int | None, n_features: int, n_classes: int) -> Problem:
         adjacency = Adjacency(self.adjacency)

@@ -21,6 +21,14 @@ from privlearn._data.bounded import BoundedData, Rows
 from privlearn._objective.losses import Target
 from privlearn.exceptions import PlanViolationError
 from privlearn.private_bounds import selection
+from privlearn.private_bounds.centers import CentredRange, centers
+from privlearn.private_bounds.declared import (
+    coarse_inside,
+    declared_range,
+    inside,
+    looks_closer,
+    of_use_together,
+)
 from privlearn.private_bounds.ranges import (
     SIGNED_BINS,
     ZOOMS,
@@ -49,7 +57,7 @@ TARGET, TARGET_AT_MOST, TARGET_SIGNAL = 0.10, 0.30, 45.0  # more where n mu is s
 
 
 def with_private_bounds(
-    solver: Solver, problem: Problem, budget: Budget, *, select: bool
+    solver: Solver, problem: Problem, budget: Budget, *, automatic: bool
 ) -> Solver:
     """The solver itself where all that it needs was declared, else one that estimates the rest.
 
@@ -60,18 +68,20 @@ def with_private_bounds(
     ----------
     solver, problem, budget
         What to solve, how, and for how much.
-    select : bool
-        Whether features may be left out where there are too many to estimate their ranges.
+    automatic : bool
+        Whether ranges may be estimated inside declared ones, and features left out where there are
+        too many to estimate their ranges.
     """
     bounds, wanted = problem.bounds, list[str]()
+    closer = automatic and looks_closer(problem, budget)
     if solver.support.bounds and budget.delta > 0.0 and not problem.levels:
-        if bounds.low is None and bounds.row_norm is None:
+        if closer or (bounds.low is None and bounds.row_norm is None):
             wanted.append("features")
-        if bounds.target is None and problem.loss.target is Target.NUMBER:
+        if problem.loss.target is Target.NUMBER and (closer or bounds.target is None):
             wanted.append("target")
     if not wanted:
         return solver
-    may_select = select and "features" in wanted
+    may_select = automatic and "features" in wanted
     keep = selection.number_to_keep(problem, budget) if may_select else None
     return cast("Solver", WithPrivateBounds(solver, tuple(wanted), keep))
 
@@ -136,15 +146,24 @@ class WithPrivateBounds(SolverDefaults):
             found[what] = zoom_bins(n * own, width)
         return found
 
-    def _within(self, problem: Problem, ranges: dict[str, Range]) -> Problem:
+    def _within(self, problem: Problem, ranges: dict[str, CentredRange]) -> Problem:
         """The inner problem with estimated bounds, or with [-1, 1] until they are."""
         size = self.keep or problem.n_features
         bounds = problem.bounds
         if "features" in self.wanted:
-            box = ranges.get("features") or Range(-np.ones(size), np.ones(size))
-            bounds = replace(bounds, low=box.low, high=box.high, estimated=True)
+            box = ranges.get("features") or CentredRange(-np.ones(size), np.ones(size))
+            nothing = bounds.low is None and bounds.row_norm is None
+            found = replace(
+                bounds,
+                low=box.low,
+                high=box.high,
+                center=box.center,
+                units_known=not nothing,
+                estimated=True,
+            )
+            bounds = of_use_together(found, bounds, problem.fit_intercept)
         if "target" in self.wanted:
-            ends = ranges.get("target") or Range(-np.ones(1), np.ones(1))
+            ends = ranges.get("target") or CentredRange(-np.ones(1), np.ones(1))
             bounds = replace(bounds, target=(float(ends.low[0]), float(ends.high[0])))
         return replace(problem, n_features=size, bounds=bounds)
 
@@ -177,7 +196,15 @@ class WithPrivateBounds(SolverDefaults):
             chosen = selection.most_relevant(data, self.keep, release)
             data = selection.columns_of(data, chosen)
         ranges = {
-            what: _ranges(what, len(chosen), settings.bins[what], problem.n, data, release)
+            what: _ranges(
+                what,
+                len(chosen),
+                settings.bins[what],
+                problem.n,
+                self._declared(what, problem, chosen),
+                data,
+                release,
+            )
             for what in self.wanted
         }
         found = self._within(problem, ranges)
@@ -189,6 +216,13 @@ class WithPrivateBounds(SolverDefaults):
             )
         solution = self.inner.solve(found, inner, replace(data, bounds=found.bounds), release)
         return _in_all_columns(solution, chosen, problem.n_features, ranges)
+
+    def _declared(self, what: str, problem: Problem, chosen: NDArray[np.int64]) -> Range | None:
+        """The declared range of the chosen columns, or of the target."""
+        found = declared_range(what, problem)
+        if found is None or what == "target":
+            return found
+        return Range(found.low[chosen], found.high[chosen])
 
     def _own(self, plan: Plan) -> Plan:
         """The part of the plan that is the inner solver's."""
@@ -252,21 +286,25 @@ def _ranges(
     n_features: int,
     bins: tuple[int, int],
     rows: int | None,
+    declared: Range | None,
     data: BoundedData,
     release: Releaser,
-) -> Range:
+) -> CentredRange:
     """Powers of two, then even bins between their ends, then even bins between theirs."""
     columns = _features if what == "features" else _target
     width, (coarse, even) = _width(what, n_features), range_releases(what)
     clip = math.sqrt(width)
     counts = release(coarse, signed_counts(data, columns, width), clip=clip)
-    found = coarse_range(counts, release.noise_scale(coarse), rows)
+    found = coarse_inside(coarse_range(counts, release.noise_scale(coarse), rows), declared)
     for zoom, most in enumerate(bins, 1):
         used = bins_in_use(found, most)
         counts = release(even, even_counts(data, columns, found, used, bins[0]), clip=clip)
         noise = release.noise_scale(even)
-        found = refined_range(counts, noise, found, used, final=zoom == len(bins))
-    return widened(found, WIDER[what])
+        within, found = found, refined_range(counts, noise, found, used, final=zoom == len(bins))
+    wide = inside(widened(found, WIDER[what]), declared)
+    # Sparse rows stay sparse: they are never centred where zero is in the range.
+    center = None if data.sparse else centers(counts, noise, within, used, wide)
+    return CentredRange(wide.low, wide.high, center)
 
 
 def _features(rows: Rows) -> Array:
@@ -278,7 +316,7 @@ def _target(rows: Rows) -> Array:
 
 
 def _in_all_columns(
-    solution: Solution, chosen: NDArray[np.int64], n_features: int, ranges: dict[str, Range]
+    solution: Solution, chosen: NDArray[np.int64], n_features: int, ranges: dict[str, CentredRange]
 ) -> Solution:
     """The model of all features, those not chosen with 0, and what its predictions clip."""
     low = high = target = None

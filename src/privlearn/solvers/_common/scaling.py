@@ -106,7 +106,7 @@ class Scaling:
             *_units(problem.bounds, problem.fit_intercept, problem.loss),
             squared_norm=1.0,
             spread=squares / length**2 / movable / 3.0 or 1.0 / 3.0,
-            standardised=problem.bounds.estimated,
+            standardised=not problem.bounds.units_known,
         )
 
     @classmethod
@@ -114,14 +114,15 @@ class Scaling:
         """Features within [-1, 1] and a whole 1 for the intercept, before their scales are known.
 
         Only a box that excludes zero is centred: elsewhere zero means something, as in columns of
-        0 and 1 that are 1 for few.
+        0 and 1 that are 1 for few. An estimated box says itself around what.
         """
         bounds, p = problem.bounds, problem.n_features
         center, limit = np.zeros(p), np.full(p, np.inf)
         if bounds.low is not None and bounds.high is not None:
             if problem.fit_intercept and centred:
                 excluded = (bounds.low > 0.0) | (bounds.high < 0.0)
-                center = np.where(excluded, bounds.low / 2 + bounds.high / 2, 0.0)
+                middle = np.where(excluded, bounds.low / 2 + bounds.high / 2, 0.0)
+                center = middle if bounds.center is None else bounds.center
             limit = np.maximum(bounds.high - center, center - bounds.low)
         if bounds.row_norm is not None and not center.any():
             limit = np.minimum(limit, math.sqrt(bounds.row_norm**2 - float(problem.fit_intercept)))
@@ -133,7 +134,7 @@ class Scaling:
             *_units(bounds, problem.fit_intercept, problem.loss),
             squared_norm=math.inf,
             spread=1.0 / 3.0,
-            standardised=bounds.estimated,
+            standardised=not bounds.units_known,
         )
 
     @classmethod
@@ -153,7 +154,7 @@ class Scaling:
             squared_norm=(length + 1.0 + float(intercept)) * (1.0 + 2.0**-40),
             spread=length / movable / 3.0 if movable else 1.0 / 3.0,
             assumes=f"features are independent, {even}",
-            standardised=bounds.estimated,
+            standardised=not bounds.units_known,
         )
 
     def as_planned(self, planned: Scaling) -> Scaling:

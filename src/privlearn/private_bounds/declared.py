@@ -1,0 +1,86 @@
+"""Ranges inside declared ones: what is declared is a limit, and may be far wider than the data."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._core.problem import Bounds, Budget, Problem, short_rows_exist
+from privlearn._objective.losses import Target
+from privlearn.private_bounds.ranges import CoarseRange, Range
+from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
+
+__all__ = [
+    "coarse_inside",
+    "declared_range",
+    "inside",
+    "looks_closer",
+    "of_use_together",
+    "undeclared",
+]
+
+Array = NDArray[np.float64]
+ENOUGH = 20.0  # rows times mu from which on more is seen than declared
+
+
+def looks_closer(problem: Problem, budget: Budget) -> bool:
+    """Whether ranges are estimated inside declared ones: where a budget shows where rows lie.
+
+    Scales that are declared leave nothing to look for.
+    """
+    seen = gdp_mu(problem, budget) * public_n_or_default(problem)
+    return seen >= ENOUGH and problem.bounds.scale is None
+
+
+def undeclared(problem: Problem) -> Problem:
+    """The problem as if nothing were declared, by which "auto" chooses where it looks closer."""
+    return replace(problem, bounds=Bounds(None, None, None, None, problem.bounds.scale))
+
+
+def declared_range(what: str, problem: Problem) -> Range | None:
+    """The declared box of the "features" or of the "target", if there is one."""
+    bounds = problem.bounds
+    if what == "target":
+        if bounds.target is None or problem.loss.target is not Target.NUMBER:
+            return None
+        return Range(*(np.array([end]) for end in bounds.target))
+    if bounds.low is None or bounds.high is None:
+        return None
+    return Range(bounds.low, bounds.high)
+
+
+def inside(found: Range, declared: Range | None) -> Range:
+    """The part of a range that is in the declared one; all of that where there is none."""
+    if declared is None:
+        return found
+    low, high = (np.clip(end, declared.low, declared.high) for end in (found.low, found.high))
+    empty = low >= high
+    return Range(np.where(empty, declared.low, low), np.where(empty, declared.high, high))
+
+
+def coarse_inside(found: CoarseRange, declared: Range | None) -> CoarseRange:
+    """The same of a range to look closer at; all of the declared one where nothing was seen."""
+    if declared is None:
+        return found
+    within = inside(found, declared)
+    unseen = (found.latest_low <= found.low) & (found.earliest_high >= found.high)
+    low, high = (
+        np.where(unseen, declared.low, within.low),
+        np.where(unseen, declared.high, within.high),
+    )
+    return replace(
+        found,
+        low=low,
+        high=high,
+        latest_low=np.where(unseen, high, np.clip(found.latest_low, low, high)),
+        earliest_high=np.where(unseen, low, np.clip(found.earliest_high, low, high)),
+    )
+
+
+def of_use_together(found: Bounds, declared: Bounds, fit_intercept: bool) -> Bounds:
+    """The estimated bounds, or the declared box where no row of a declared norm is in theirs."""
+    if short_rows_exist(found, fit_intercept):
+        return found
+    return replace(found, low=declared.low, high=declared.high, center=None)

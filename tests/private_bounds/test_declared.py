@@ -1,0 +1,89 @@
+"""Declared ranges are looked into by "auto", and never left."""
+
+import numpy as np
+import pytest
+
+from privlearn import HuberRegressor, LinearRegression, LogisticRegression, Ridge
+from privlearn._core.problem import Bounds
+from privlearn.private_bounds.declared import coarse_inside, inside, of_use_together
+from privlearn.private_bounds.ranges import CoarseRange, Range
+from support import regression
+
+
+def coarse(low, high, latest_low, earliest_high):
+    ends = (np.array([float(end)]) for end in (low, high, latest_low, earliest_high))
+    return CoarseRange(*ends, rows=np.array([100.0]), may_be_narrow=np.array([False]))
+
+
+def test_a_range_is_cut_at_the_declared_one():
+    declared = Range(np.array([0.0, 0.0, 5.0]), np.array([10.0, 10.0, 5.0]))
+    found = inside(Range(np.array([-3.0, 20.0, 0.0]), np.array([4.0, 30.0, 9.0])), declared)
+    np.testing.assert_array_equal(found.low, [0.0, 0.0, 5.0])  # where nothing is left: declared
+    np.testing.assert_array_equal(found.high, [4.0, 10.0, 5.0])
+
+
+def test_where_nothing_is_seen_the_declared_range_stays():
+    declared = Range(np.array([0.0]), np.array([1000.0]))
+    unseen = coarse_inside(coarse(-1.0, 1.0, -1.0, 1.0), declared)
+    assert (unseen.low, unseen.high) == (0.0, 1000.0)
+    assert unseen.latest_low == 1000.0  # ends may move as far as counts say
+    seen = coarse_inside(coarse(-4.0, 8.0, -2.0, 4.0), declared)
+    assert (seen.low, seen.high, seen.latest_low, seen.earliest_high) == (0.0, 8.0, 0.0, 4.0)
+
+
+def test_a_box_in_which_no_row_is_as_short_as_declared_is_left_out():
+    declared = Bounds(np.array([-9.0]), np.array([9.0]), None, 2.0)
+    found = Bounds(np.array([5.0]), np.array([6.0]), None, 2.0, estimated=True)
+    kept = of_use_together(found, declared, fit_intercept=True)
+    assert (kept.low, kept.high) == (-9.0, 9.0)
+    near = Bounds(np.array([0.5]), np.array([6.0]), None, 2.0, estimated=True)
+    assert of_use_together(near, declared, fit_intercept=True) is near
+
+
+@pytest.mark.parametrize("cls", [LinearRegression, Ridge, HuberRegressor])
+def test_auto_looks_inside_and_other_solvers_do_not(cls):
+    X, y = regression(3_000)
+    known = {"bounds_X": (-50, 50), "bounds_y": (-200, 200), "random_state": 0}
+    model = cls(**known).fit(X, y)
+    names = [release.name for release in model.privacy_.releases]
+    assert any("histogram" in name and "features" in name for name in names)
+    low, high = model.bounds_X_
+    assert (low >= -50).all() and (high <= 50).all() and (high - low < 25).all()
+    named = cls(solver="cd", **known).fit(X, y)
+    assert not any("features" in release.name for release in named.privacy_.releases[:1])
+
+
+def test_ten_rows_are_fitted_in_what_was_declared():
+    X, y = regression(10)
+    plan = LinearRegression(bounds_X=(-1, 1), bounds_y=(-5, 5)).plan(n=10, n_features=X.shape[1])
+    assert not any("histogram in powers" in release.name for release in plan.releases)
+
+
+def test_penalties_stay_in_declared_units():
+    """Half the unit and a quarter of the penalty is the same problem; undeclared it is not."""
+    X, y = regression(20_000)
+    known = {"bounds_X": (-10, 10), "bounds_y": (-20, 20), "epsilon": 100.0, "random_state": 0}
+    heavy = Ridge(alpha=20_000.0, **known).fit(X, y).coef_
+    half = {"bounds_X": (-5, 5)}
+    light = Ridge(alpha=5_000.0, **(known | half)).fit(X / 2, y).coef_
+    np.testing.assert_allclose(light, 2 * heavy, rtol=0.05)
+
+
+def test_wide_declared_bounds_cost_hardly_more_than_none():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(5_000, 6)) * [1, 10, 100, 1, 10, 100]
+    y = X @ [1, 0.1, 0.01, -1, 0.1, 0] + 0.5 * rng.normal(size=5_000)
+    wide = {"bounds_X": (-1e4, 1e4), "bounds_y": (-1e3, 1e3)}
+
+    def median(**known):
+        fits = (LinearRegression(epsilon=0.3, random_state=s, **known).fit(X, y) for s in range(5))
+        return np.median([model.score(X, y) for model in fits])
+
+    assert median(**wide) > median() - 0.02
+
+
+def test_classes_with_a_norm_and_a_box_look_closer_too():
+    X, y = regression(3_000)
+    model = LogisticRegression(bounds_X=(-9, 9), data_norm=9.0, random_state=0)
+    model.fit(X, (y > 0).astype(int))
+    assert any("histogram in powers" in release.name for release in model.privacy_.releases)
