@@ -32,11 +32,11 @@ from privlearn._objective.losses import Loss
 from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import DeltaWarning, UnsupportedCombinationError
 from privlearn.linear_model.atomic import blank, demand_finite
-from privlearn.linear_model.few_rows import judged_forecast, warn_of_few_rows
 from privlearn.linear_model.penalty_parameters import in_a_box
 from privlearn.linear_model.saved import fill, plain_values
 from privlearn.private_bounds import looks_closer, undeclared, with_private_bounds
 from privlearn.solvers import Solution, Solver, resolve
+from privlearn.solvers._common.forecast import judged_forecast, warn_of_few_rows
 from privlearn.solvers._common.memory import refuse_too_large
 from privlearn.solvers._common.rehearsal import rehearse
 

@@ -252,8 +252,12 @@ class WithPrivateBounds(SolverDefaults):
         return self.inner.fitted_numbers(self._within(problem, {}), settings.inner)
 
     def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
-        """The inner solver's in the box [-1, 1]."""
-        inner = self._within(problem, {})
+        """The inner solver's within what is declared, and in [-1, 1] where nothing is."""
+        inner, bounds = self._within(problem, {}), problem.bounds
+        if bounds.low is not None and self.keep is None:
+            inner = replace(inner, bounds=replace(bounds, target=inner.bounds.target))
+        if bounds.target is not None:
+            inner = replace(inner, bounds=replace(inner.bounds, target=bounds.target))
         found = self.inner.forecast(inner, settings.inner, self._own(plan), n)
         if self.keep is None:
             return found

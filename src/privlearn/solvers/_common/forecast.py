@@ -7,14 +7,23 @@ any was tried on real data.
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.forecast import PROBABILITY, SPREADS_OF_Y, Forecast
-from privlearn._core.problem import Problem
+from privlearn._core.plan import BOUNDS, Plan
+from privlearn._core.problem import Budget, Problem
+from privlearn._objective.losses import Target
+from privlearn.exceptions import FewRowsWarning
 from privlearn.solvers._common.scaling import Scaling
+from privlearn.solvers._common.snr import effective_mu, epsilon_for
+
+if TYPE_CHECKING:
+    from privlearn.solvers.base import Solver
 
 __all__ = [
     "EVEN_SPREAD",
@@ -23,11 +32,13 @@ __all__ = [
     "TYPICAL_SLOPE",
     "TYPICAL_SPREAD",
     "judged",
+    "judged_forecast",
     "outlook_of_steps",
     "predicts_probabilities",
     "predicts_scores",
     "responses",
     "usual_error",
+    "warn_of_few_rows",
     "what_scores_are",
 ]
 
@@ -204,3 +215,69 @@ def _too_little(seen: float, coefficients: int, ranges: bool) -> str:
             "ranges that nobody declared may be missed"
         )
     return ""
+
+
+class Planned(Protocol):
+    """A fit that is planned: what is to be solved, for which budget, how, and its releases."""
+
+    @property
+    def problem(self) -> Problem:
+        """Public facts."""
+
+    @property
+    def budget(self) -> Budget:
+        """What may be spent."""
+
+    @property
+    def solver(self) -> Solver:
+        """How."""
+
+    @property
+    def settings(self) -> Any:  # noqa: ANN401
+        """The solver's."""
+
+    @property
+    def plan(self) -> Plan:
+        """What will be released."""
+
+
+def _numbers(job: Planned) -> tuple[int, float, bool]:
+    """Coefficients that are fitted, mu, and whether ranges are estimated that nobody declared."""
+    problem, bounds = job.problem, job.problem.bounds
+    coefficients = max(job.solver.fitted_numbers(problem, job.settings), 1)
+    mu = effective_mu(problem, job.budget, coefficients)
+    unknown = bounds.low is None and bounds.row_norm is None
+    unknown = unknown or (problem.loss.target is Target.NUMBER and bounds.target is None)
+    return coefficients, mu, unknown and any(r.stage == BOUNDS for r in job.plan.releases)
+
+
+def judged_forecast(job: Planned, n: int) -> Forecast:
+    """The solver's forecast for `n` rows, in units that mean something, or withheld."""
+    coefficients, mu, ranges = _numbers(job)
+    found = job.solver.forecast(job.problem, job.settings, job.plan, n)
+    return judged(found, job.problem, n * mu, coefficients, ranges=ranges)
+
+
+def warn_of_few_rows(job: Planned, n: int) -> None:
+    """Warn where the effective sample size of `n` rows, which are public, is too small.
+
+    Called by what the user's method calls, so that the warning points at the user's line.
+    """
+    coefficients, mu, ranges = _numbers(job)
+    ranges = ranges and coefficients < FEWEST_FOR_RANGES / FEWEST
+    needed = FEWEST_FOR_RANGES if ranges else FEWEST * coefficients
+    if n * mu >= needed:
+        return
+    enough = epsilon_for(job.problem, job.budget, coefficients, needed / n)
+    remedy = f"about {math.ceil(needed / mu):,} rows"
+    if math.isfinite(enough):
+        remedy += f" or epsilon={float(f'{1.005 * enough:.2g}'):g}"
+    warnings.warn(
+        f"n = {n:,} rows at epsilon={job.budget.epsilon:g} are an effective sample size (n mu) of "
+        f"{n * mu:.2g} for {coefficients:,} coefficients, but below {needed:g} "
+        + ("ranges that nobody declared are missed" if ranges else "hardly anything is learned")
+        + f"; {remedy} would be the least, or "
+        + ("bounds that are declared" if ranges else "fewer features"),
+        FewRowsWarning,
+        stacklevel=4,
+    )
