@@ -43,11 +43,11 @@ def one_column_is_all_that_a_row_moves(patch):
     patch.setattr(
         bounds_solver,
         "_histograms",
-        lambda what, n_features: tuple(
+        lambda what, n_features, bins: tuple(
             bounds_solver.replace(
                 release, shape=(n_features if what == "features" else 1, release.shape[1])
             )
-            for release in planned(what, n_features)
+            for release in planned(what, n_features, bins)
         ),
     )
     patch.setattr(
@@ -66,13 +66,13 @@ def ends_read_off_the_data(patch):
     """The histogram is noised, and then what it was made from is used all the same."""
     count, seen = bounds_solver.even_counts, []
 
-    def remembering(data, columns, hull):
+    def remembering(data, columns, *within):
         seen[:] = [np.vstack([columns(rows).copy() for rows in data.blocks()])]
-        return count(data, columns, hull)
+        return count(data, columns, *within)
 
     def peeked(counts, noise, outer):
         low, high = seen[0].min(axis=0), seen[0].max(axis=0) + 1e-9
-        return CoarseRange(low, high, low, high)
+        return CoarseRange(low, high, low, high, outer.rows, outer.may_be_narrow)
 
     patch.setattr(bounds_solver, "even_counts", remembering)
     patch.setattr(bounds_solver, "refined_range", peeked)

@@ -12,7 +12,7 @@ def of_column(values, low, high, bins=32, noise=0.0):
     """The centre of one column, from a histogram between its ends."""
     counts = np.histogram(values, bins, (low, high))[0][None, :].astype(float)
     ends = Range(np.array([low]), np.array([high]))
-    return float(centers(counts, noise, ends, np.array([bins]), ends)[0])
+    return float(centers(counts, noise, ends, ends)[0])
 
 
 def test_the_mean_where_it_is_far_from_zero():
@@ -34,21 +34,14 @@ def test_a_mean_that_noise_hides_is_not_believed():
     assert of_column(values, 4.0, 12.0, noise=100.0) == 8.0  # the middle of what excludes zero
 
 
-def test_columns_with_other_numbers_of_bins_do_not_mix():
-    counts = np.zeros((2, 64))
-    counts[0, 40], counts[1, 8] = 1_000.0, 1_000.0
-    ends = Range(np.zeros(2), np.array([64.0, 16.0]))
-    found = centers(counts, 0.0, ends, np.array([64, 16]), ends)
-    np.testing.assert_allclose(found, [40.5, 8.5])
-
-
 def test_a_column_far_from_zero_costs_no_more_than_one_around_it():
     """0 to 15 with a mean of 7.5: about zero its rows are four times as long."""
     rng = np.random.default_rng(1)
     X = rng.integers(0, 16, (8_000, 6)).astype(float)
     y = X @ rng.normal(size=6) + rng.normal(size=8_000)
-    scores = [
-        [LinearRegression(epsilon=0.3, random_state=seed).fit(X - c, y).score(X - c, y) for seed in range(5)]
-        for c in (0.0, 7.5)
-    ]
-    assert np.median(scores[0]) > np.median(scores[1]) - 0.02
+
+    def median(X):
+        fits = (LinearRegression(epsilon=0.3, random_state=seed).fit(X, y) for seed in range(5))
+        return np.median([model.score(X, y) for model in fits])
+
+    assert median(X) > median(X - 7.5) - 0.02

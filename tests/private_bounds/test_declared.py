@@ -45,17 +45,18 @@ def test_auto_looks_inside_and_other_solvers_do_not(cls):
     X, y = regression(3_000)
     known = {"bounds_X": (-50, 50), "bounds_y": (-200, 200), "random_state": 0}
     model = cls(**known).fit(X, y)
-    names = [release.name for release in model.privacy_.releases]
+    names = [release["name"] for release in model.privacy_.releases]
     assert any("histogram" in name and "features" in name for name in names)
     low, high = model.bounds_X_
-    assert (low >= -50).all() and (high <= 50).all() and (high - low < 25).all()
+    assert (low >= -50).all()
+    assert (high <= 50).all()
+    assert (high - low < 25).all()
     named = cls(solver="cd", **known).fit(X, y)
-    assert not any("features" in release.name for release in named.privacy_.releases[:1])
+    assert not any("of the features" in release["name"] for release in named.privacy_.releases)
 
 
 def test_ten_rows_are_fitted_in_what_was_declared():
-    X, y = regression(10)
-    plan = LinearRegression(bounds_X=(-1, 1), bounds_y=(-5, 5)).plan(n=10, n_features=X.shape[1])
+    plan = LinearRegression(bounds_X=(-1, 1), bounds_y=(-5, 5)).plan(n=10, n_features=3)
     assert not any("histogram in powers" in release.name for release in plan.releases)
 
 
@@ -86,4 +87,4 @@ def test_classes_with_a_norm_and_a_box_look_closer_too():
     X, y = regression(3_000)
     model = LogisticRegression(bounds_X=(-9, 9), data_norm=9.0, random_state=0)
     model.fit(X, (y > 0).astype(int))
-    assert any("histogram in powers" in release.name for release in model.privacy_.releases)
+    assert any("histogram in powers" in release["name"] for release in model.privacy_.releases)

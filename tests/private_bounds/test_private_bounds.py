@@ -19,11 +19,15 @@ from privlearn import (
 from privlearn._core.problem import Budget
 from privlearn.private_bounds import ranges, with_private_bounds
 from privlearn.private_bounds.ranges import (
-    EVEN_BINS,
+    LAST_BINS,
     POWERS,
     SIGNED_BINS,
+    CoarseRange,
     coarse_range,
+    located_range,
     refined_range,
+    widened,
+    zoom_bins,
 )
 from privlearn.private_bounds.selection import KEPT, TOO_MANY, number_to_keep
 from privlearn.solvers import SOLVERS
@@ -74,20 +78,20 @@ def test_a_column_of_which_only_zeros_are_seen_keeps_room_for_an_indicator():
     counts = np.zeros((1, SIGNED_BINS))
     counts[0, ZERO] = 1_000.0
     coarse = coarse_range(counts, noise=10.0)
-    even = np.zeros((1, EVEN_BINS))
-    even[0, EVEN_BINS // 2] = 1_000.0
+    even = np.zeros((1, LAST_BINS))
+    even[0, LAST_BINS // 2] = 1_000.0
     coarse = refined_range(even, 10.0, coarse)
     assert (coarse.low[0], coarse.high[0]) == (-1.0, 1.0)
 
 
 def test_zooming_moves_the_ends_within_the_outermost_octaves_only():
     coarse = coarse_range(powers(p11=1_000.0), noise=10.0)  # years: [1024, 2048)
-    even = np.zeros((1, EVEN_BINS))
+    even = np.zeros((1, LAST_BINS))
     even[0, 29:31] = 500.0
     found = refined_range(even, 10.0, coarse)
     assert (found.low[0], found.high[0]) == (1024.0 + 29 * 32.0, 1024.0 + 31 * 32.0)
     coarse = coarse_range(powers(n2=500.0, p2=500.0), noise=10.0)  # believed on both sides
-    even = np.zeros((1, EVEN_BINS))
+    even = np.zeros((1, LAST_BINS))
     even[0, 16] = 1_000.0
     found = refined_range(even, 10.0, coarse)
     assert (found.low[0], found.high[0]) == (-2.0, 2.0)
@@ -96,8 +100,8 @@ def test_zooming_moves_the_ends_within_the_outermost_octaves_only():
 @pytest.mark.parametrize("near", [1.0, 50.0])
 def test_no_range_is_inside_out_whatever_the_levels(near, monkeypatch):
     """Without a lower level beside believed bins, inner ends of one thin window cross."""
-    monkeypatch.setattr(ranges, "NEXT_TO_SURE", near)
-    even = np.zeros((1, EVEN_BINS))
+    monkeypatch.setattr(ranges, "EVEN_NEXT", near)
+    even = np.zeros((1, LAST_BINS))
     even[0, 12:20] = 18.5  # stands out as a window of eight, and only as a whole
     found = refined_range(even, 10.0, coarse_range(powers(p11=1_000.0), noise=10.0))
     assert found.low[0] < found.high[0]
@@ -105,12 +109,114 @@ def test_no_range_is_inside_out_whatever_the_levels(near, monkeypatch):
 
 def test_rows_spread_thinly_are_within_the_range():
     coarse = coarse_range(powers(p11=1_000.0), noise=10.0)
-    even = np.zeros((1, EVEN_BINS))
+    even = np.zeros((1, LAST_BINS))
     even[0, 8:24] = 25.0  # no bin stands out, only all of them together do
     found = refined_range(even, 10.0, coarse)
     assert found.low[0] < found.high[0]
     assert found.low[0] <= 1024.0 + 10 * 32.0
     assert found.high[0] >= 1024.0 + 22 * 32.0
+
+
+def zeros_and(**filled):
+    """Counts of a column that is mostly zeros."""
+    counts = powers(**filled)
+    counts[0, ZERO] = 30_000.0
+    return counts
+
+
+def test_the_bin_of_zero_is_next_to_nothing():
+    """Its neighbours are 2^-64: believing one there made a rare flag's range [0, 5e-20]."""
+    for filled in ({"p-63": 45.0}, {"n-63": 45.0}, {"p-63": 45.0, "n-63": 45.0}):
+        coarse = coarse_range(zeros_and(**filled), noise=10.0, rows=30_100)
+        assert (coarse.low[0], coarse.high[0]) == (-1.0, 1.0)
+    coarse = coarse_range(powers(p3=500.0, p2=45.0) + zeros_and(p1=0.0), noise=10.0)
+    assert (coarse.low[0], coarse.high[0]) == (0.0, 8.0)
+
+
+def test_what_may_be_noise_beside_zeros_leaves_room_for_an_indicator():
+    barely = coarse_range(zeros_and(**{"p-40": 68.0}), noise=10.0)
+    assert (barely.low[0], barely.high[0]) == (0.0, 1.0)
+    surely = coarse_range(zeros_and(**{"p-40": 400.0}), noise=10.0)
+    assert (surely.low[0], surely.high[0]) == (0.0, 2.0**-40)
+
+
+def test_a_column_in_one_power_of_two_may_be_narrow():
+    narrow = [{"p30": 1e4}, {"n30": 1e4}, {"p30": 5e3, "p31": 5e3}, {"p30": 1e4, "p31": 40.0}]
+    wide = [{"p30": 5e3, "p32": 5e3}, {"p1": 5e3, "n1": 5e3}, {"p-4": 5e3, "p2": 5e3}]
+    for columns, expected in ((narrow, True), (wide, False)):
+        for column in columns:
+            assert coarse_range(powers(**column), noise=10.0).may_be_narrow[0] == expected
+    assert not coarse_range(zeros_and(p30=1e4), noise=10.0).may_be_narrow[0]
+
+
+def even(bins, filled, noise=0.0):
+    """Counts of one column in even bins."""
+    counts = noise * np.random.default_rng(0).standard_normal((1, bins))
+    for place, rows in filled.items():
+        counts[0, place] += rows
+    return counts
+
+
+def test_many_bins_find_a_column_a_million_deviations_from_zero():
+    found = coarse_range(powers(p20=1e4, p21=40.0), noise=10.0, rows=10_000)
+    assert found.high[0] == 2.0**21  # a false alarm beside it costs nothing
+    at = 1e6  # deviations
+    for bins in (4_096, 128):
+        place = int((at - found.low[0]) / (found.high[0] - found.low[0]) * bins)
+        found = located_range(even(bins, {place: 1e4}, 10.0), 10.0, found)
+        assert found.low[0] <= at <= found.high[0]
+        assert found.may_be_narrow[0]  # one bin tells nothing about its inside
+    assert found.high[0] - found.low[0] < 10.0
+
+
+def test_a_column_that_fills_many_bins_is_left_to_few():
+    coarse = coarse_range(powers(p11=10_000.0), noise=10.0)
+    filled = dict.fromkeys(range(500, 510), 1_000.0)
+    found = located_range(even(1_000, filled), 10.0, coarse)
+    width = 1024.0 / 1_000
+    assert not found.may_be_narrow[0]  # and there is room for tails on either side
+    assert found.low[0] == pytest.approx(1024.0 + (500 - 9) * width)
+    assert found.high[0] == pytest.approx(1024.0 + (510 + 9) * width)
+    again = located_range(even(1_000, {3: 10_000.0}), 10.0, found)
+    assert (again.low[0], again.high[0]) == (found.low[0], found.high[0])
+
+
+def test_wide_columns_are_not_located():
+    coarse = coarse_range(powers(n2=5e3, p2=5e3), noise=10.0)
+    found = located_range(even(1_000, {700: 1e4}), 10.0, coarse)
+    assert (found.low[0], found.high[0]) == (-4.0, 4.0)
+
+
+def test_rows_piled_up_in_one_bin_do_not_hide_the_others():
+    coarse = coarse_range(powers(p11=10_000.0), noise=10.0)
+    counts = even(2_048, dict.fromkeys(range(2_048), 4_000.0 / 2_048))
+    counts[0, 1_900] += 6_000.0  # all of them stand out here, the others nowhere
+    assert located_range(counts, 10.0, coarse).low[0] < 1024.0 + 0.3 * 1024.0
+
+
+def test_what_no_bin_tells_is_not_fixed():
+    """Ends that one zoom could not see may still move in the next."""
+    coarse = coarse_range(powers(p11=10_000.0), noise=10.0)
+    unseen = located_range(np.zeros((1, 2_048)), 10.0, coarse)
+    assert (unseen.low[0], unseen.high[0]) == (1024.0, 2048.0)
+    found = refined_range(even(LAST_BINS, {8: 5_000.0, 9: 5_000.0}), 10.0, unseen)
+    assert (found.low[0], found.high[0]) == (1024.0 + 8 * 32.0, 1024.0 + 10 * 32.0)
+
+
+def test_ranges_are_widened_where_noise_hides_tails_but_not_across_zero():
+    low, high = np.array([-2.0, 1.0, 0.0, 8.0, -4.0, -1.0]), np.array([2.0, 9, 4, 12, -3.5, 1])
+    seen = CoarseRange(low, high, low, high, np.full(6, 1_000.0), np.zeros(6, dtype=bool))
+    found = widened(seen, 10.0, 0.25)
+    np.testing.assert_allclose(found.low, [-3.0, 0.0, 0.0, 7.0, -4.125, -1.0], rtol=1e-3)
+    np.testing.assert_allclose(found.high, [3.0, 11.0, 5.0, 13.0, -3.375, 1.0], rtol=1e-3)
+    np.testing.assert_array_equal(widened(seen, 0.0, 0.25).low, low)
+
+
+def test_there_are_as_many_bins_as_rows_are_seen_in_and_columns_allow():
+    assert zoom_bins(5.0, 1) == (LAST_BINS, LAST_BINS)
+    assert zoom_bins(80.0, 4) == (10_000, 100)
+    assert zoom_bins(1e9, 1) == (2**16, 2**16)
+    assert zoom_bins(1e9, 20_000) == (LAST_BINS, LAST_BINS)
 
 
 def test_noise_alone_is_hardly_ever_believed():
@@ -163,7 +269,10 @@ def test_predictions_stay_where_the_model_was_learned():
 
 def test_declared_bounds_clip_nothing_in_predict():
     X = np.linspace(0, 1, 5_000)[:, None]
-    model = LinearRegression(bounds_X=(0, 1), bounds_y=(0, 3), random_state=0).fit(X, 3 * X[:, 0])
+    known = {"bounds_X": (0, 1), "bounds_y": (0, 3), "random_state": 0}
+    closer = LinearRegression(**known).fit(X, 3 * X[:, 0])
+    assert 2.0 < closer.predict([[10.0]])[0] <= 3.0  # "auto" estimates ranges inside
+    model = LinearRegression(solver="cd", **known).fit(X, 3 * X[:, 0])
     assert model.predict([[10.0]])[0] > 20.0
     assert not hasattr(model, "bounds_X_")
     assert not hasattr(model, "bounds_y_")
@@ -190,9 +299,10 @@ def test_only_what_is_missing_is_estimated():
         ({"bounds_y": (0, 1e5)}, {"features"}),
         ({}, {"features", "target"}),
     ):
-        names = [r.name for r in Ridge(**known).plan(2_000, n_features=4).releases]
+        plan = Ridge(solver="cd", **known).plan(2_000, n_features=4)
+        names = [r.name for r in plan.releases]
         assert {name.split()[-1] for name in names if " of the " in name} == estimated
-    model = Ridge(bounds_X=(0, 1e5)).fit(X, y)
+    model = Ridge(bounds_X=(0, 1e5), solver="cd").fit(X, y)
     assert not hasattr(model, "bounds_X_")
     assert model.bounds_y_[0] < np.median(y) < model.bounds_y_[1]
 
@@ -219,7 +329,7 @@ def test_features_are_selected_where_they_are_too_many():
     three = LogisticRegression(classes=[0, 1, 2])._problem(2_000, 400, 3)
     assert number_to_keep(three, budget) is None  # labels of three classes have no order
     solver = SOLVERS["cd"]()
-    assert with_private_bounds(solver, problem, budget, select=False).keep is None
+    assert with_private_bounds(solver, problem, budget, automatic=False).keep is None
 
 
 def test_selected_features_predict_and_the_others_have_no_coefficient():

@@ -68,8 +68,13 @@ def check_noise_law(estimator: Model, *, n_features: int, seed: int = 0) -> None
     model = audited(estimator, random_state=seed)
     plan = record(model, data.X, data.y).plan
     mechanisms = {release.name: release.mechanism.name for release in plan.releases}
+    grids = {
+        release.name: plan.grid(release) / plan.noise_scale(release)
+        for release in plan.releases
+        if release.mechanism.kind is not Kind.DRAW
+    }
     for name, noise in standard_noise(model, data.X, data.y, FITS).items():
-        _demand_law(noise, mechanisms[name], 0.0, f"the noise on {name!r}")
+        _demand_law(noise, mechanisms[name], grids.get(name, 0.0), f"the noise on {name!r}")
     releaser = Releaser(plan, Budget(model.epsilon, model.delta), seed)
     for release in plan.releases:
         if release.mechanism.kind is not Kind.DRAW and release.mechanism.independent:

@@ -26,9 +26,7 @@ class CentredRange(Range):
     center: Array | None = None
 
 
-def centers(
-    counts: Array, noise: float, within: Range, used: NDArray[np.int64], found: Range
-) -> Array:
+def centers(counts: Array, noise: float, within: Range, found: Range) -> Array:
     """The mean of each column where it is more than a deviation from zero, else zero.
 
     Where noise hides the mean it is the middle of a range that excludes zero, and zero else.
@@ -36,31 +34,26 @@ def centers(
     Parameters
     ----------
     counts : array of shape (columns, bins)
-        Noisy, of even bins between the ends of `within`, `used` of them.
+        Noisy, of even bins between the ends of `within`.
     noise : float
         Standard deviation of the noise on a count.
     within, found : Range
         Ends of the bins, and those that were found by them.
-    used : array of shape (columns,)
-        Bins of each column.
     """
+    bins = counts.shape[1]
+    width = (within.high - within.low) / bins
+    middles = within.low[:, None] + (np.arange(bins) + 0.5) * width[:, None]
+    inside = (middles >= found.low[:, None]) & (middles <= found.high[:, None])
+    kept = np.where(inside, counts, 0.0)
+    rows = kept.sum(axis=1)
+    some = np.maximum(rows, 1.0)
+    mean = (kept * middles).sum(axis=1) / some
+    away = np.where(inside, middles - mean[:, None], 0.0)
+    variance = (kept * away**2).sum(axis=1) / some
+    error = noise * np.sqrt((away**2).sum(axis=1)) / some
+    readable = (rows > 0.0) & (error <= READABLE * (found.high - found.low))
+    far = mean**2 > np.maximum(variance, 0.0)
+    believed = np.where(far, np.clip(mean, found.low, found.high), 0.0)
     excluded = (found.low > 0.0) | (found.high < 0.0)
-    center = np.where(excluded, found.low / 2 + found.high / 2, 0.0)
-    for bins in np.unique(used):
-        own = np.flatnonzero(used == bins)
-        width = (within.high[own] - within.low[own]) / bins
-        middles = within.low[own, None] + (np.arange(bins) + 0.5) * width[:, None]
-        inside = (middles >= found.low[own, None]) & (middles <= found.high[own, None])
-        kept = np.where(inside, counts[own, :bins], 0.0)
-        rows = kept.sum(axis=1)
-        some = np.maximum(rows, 1.0)
-        mean = (kept * middles).sum(axis=1) / some
-        away = np.where(inside, middles - mean[:, None], 0.0)
-        variance = (kept * away**2).sum(axis=1) / some
-        error = noise * np.sqrt((away**2).sum(axis=1)) / some
-        size = found.high[own] - found.low[own]
-        readable = (rows > 0.0) & (error <= READABLE * size)
-        far = mean**2 > np.maximum(variance, 0.0)
-        mean = np.clip(mean, found.low[own], found.high[own])
-        center[own] = np.where(readable, np.where(far, mean, 0.0), center[own])
-    return center
+    middle = np.where(excluded, found.low / 2 + found.high / 2, 0.0)
+    return np.asarray(np.where(readable, believed, middle))

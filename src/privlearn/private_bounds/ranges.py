@@ -1,16 +1,16 @@
 """Where the values of columns lie, from noisy histograms of each (private_bounds/proof.md).
 
-Signed powers of two come first: they cover magnitudes from 2^-64 to 2^64 and say where to look.
-Even bins between the ends that they tell come next, twice: thousands where a column lies in one
-power of two and may be as narrow as it likes, 32 elsewhere. All but the counting is
-post-processing.
+Signed powers of two come first: they cover magnitudes from 2^-64 to 2^64 and say where to look. A
+column within one power of two may be as narrow as it likes: many even bins between its ends find
+it, twice. Few even bins, in which tails show best, tell the ends of all columns at last. All but
+the counting is post-processing.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -20,14 +20,14 @@ from privlearn._data.bounded import BoundedData, Rows
 from privlearn.solvers._common.loops import histograms
 
 __all__ = [
+    "LAST_BINS",
     "SIGNED_BINS",
-    "ZOOMS",
     "CoarseRange",
     "Columns",
     "Range",
-    "bins_in_use",
     "coarse_range",
     "even_counts",
+    "located_range",
     "refined_range",
     "signed_counts",
     "widened",
@@ -39,18 +39,20 @@ Places = NDArray[np.int64]
 Columns = Callable[[Rows], Array]  # which columns of a block are meant
 POWERS = 128  # to either side of zero: magnitudes from 2^-64 to 2^64
 SIGNED_BINS = 2 * POWERS + 1
-ZOOMS = 2
-FEWEST_BINS, MOST_BINS, BINS_IN_ALL = 32, 2**16, 2**18
-READABLE = 10.0  # deviations of noise above which a window of even bins is surely filled, or so
+LAST_BINS = 32
+MOST_BINS, BINS_IN_ALL = 2**16, 2**18  # of a column, and of all of them, in one release
+READABLE = 8.0  # deviations of noise above which a window of even bins is surely filled, or so
 # False alarms of a release: one far power of two ruins a fit, an even bin only widens a range.
 SIGNED_ALARMS, EVEN_ALARMS = 1e-5, 1e-4
 # Deviations by which bins next to a significant one must stand out, and how many are next to it.
 SIGNED_NEXT, SIGNED_NEAR = 3.5, 2
-EVEN_NEXT, EVEN_NEAR = 4.0, 4
+EVEN_NEXT, EVEN_NEAR = 4.0, 8
 COVERED = 0.6  # of the rows: with fewer between the ends, the rest is missing
-SLACK = 1.5  # deviations of the noise on a sum of counts
+SLACK = 1.5  # deviations of the noise on their number, where a column may be narrow
 INSIDE = 0.95  # of the rows between two ends that even bins between them must hold
+TELLING = 2  # bins: a column that fills more is no narrower than they are
 GENEROUS = 1.0  # widths of what many bins show, by which a range is widened before the last zoom
+HIDING = 200.0  # rows per deviation of noise up to which tails are hidden
 UNKNOWN = 1.0  # half the range of a column of which nothing but zeros is seen
 FEW = 1.25  # thresholds below which rows beside many zeros may be noise
 
@@ -72,8 +74,8 @@ class CoarseRange(Range):
     rows : array
         How many lie between the ends, after noise.
     may_be_narrow : array of bool
-        Whether all of it is one or two powers of two beside zero, so that nothing tells how narrow
-        the column is.
+        Whether nothing tells how narrow the column is: it lies in one or two powers of two, or in
+        one or two even bins, or in more of them but so thinly that none shows it.
     """
 
     latest_low: Array
@@ -83,11 +85,11 @@ class CoarseRange(Range):
 
 
 def zoom_bins(rows_per_noise: float, columns: int) -> tuple[int, int]:
-    """How many even bins may be used for a column that may be narrow, in the two zooms.
+    """How many even bins there are in the two zooms into columns that may be narrow.
 
-    Rows that fill k bins evenly are seen where they exceed `READABLE` sqrt(k) deviations of noise,
-    so k at most is the square of what follows. With so many bins in the second zoom a column of any
-    width is seen there, and with the square of it in the first no narrower one is lost before.
+    Rows that fill k bins evenly are seen where they exceed `READABLE` sqrt(k) deviations of noise.
+    With the square of that k in the first zoom, a column that it does not show is so wide that k
+    show it in the second.
 
     Parameters
     ----------
@@ -97,14 +99,9 @@ def zoom_bins(rows_per_noise: float, columns: int) -> tuple[int, int]:
         How many there are; they share `BINS_IN_ALL`.
     """
     visible = min((rows_per_noise / READABLE) ** 2, float(MOST_BINS))
-    most = max(min(MOST_BINS, BINS_IN_ALL // columns), FEWEST_BINS)
-    first, second = (min(max(int(wanted), FEWEST_BINS), most) for wanted in (visible**2, visible))
+    most = max(min(MOST_BINS, BINS_IN_ALL // columns), LAST_BINS)
+    first, second = (min(max(int(bins), LAST_BINS), most) for bins in (visible**2, visible))
     return first, second
-
-
-def bins_in_use(found: CoarseRange, bins: int) -> Places:
-    """How many of the even bins each column has; the others hold noise and nobody looks."""
-    return np.where(found.may_be_narrow, bins, min(bins, FEWEST_BINS))
 
 
 def signed_counts(data: BoundedData, columns: Columns, width: int) -> Array:
@@ -115,14 +112,12 @@ def signed_counts(data: BoundedData, columns: Columns, width: int) -> Array:
     return counts
 
 
-def even_counts(
-    data: BoundedData, columns: Columns, within: Range, used: Places, bins: int
-) -> Array:
-    """Rows in each of the even bins between the ends, `used` of `bins` of them; a secret."""
+def even_counts(data: BoundedData, columns: Columns, within: Range, bins: int) -> Array:
+    """Rows in each of the even bins between the ends; a secret."""
     counts = np.zeros((len(within.low), bins))
-    per_width = used / (within.high - within.low)
+    per_width = bins / (within.high - within.low)
     for rows in data.blocks():
-        histograms.count_evenly(columns(rows), rows.present, within.low, per_width, used, counts)
+        histograms.count_evenly(columns(rows), rows.present, within.low, per_width, counts)
     return counts
 
 
@@ -158,19 +153,23 @@ def coarse_range(counts: Array, noise: float, rows: int | None = None) -> Coarse
     far = np.where(unseen, UNKNOWN, np.maximum(-low, high))
     inner = np.where(unseen, far, far / 2.0)
     one_side = (above.seen ^ below.seen) & ~zero & ~around
+    narrow = one_side & (above.bins + below.bins <= 2)
     return CoarseRange(
         np.where(around, -far, low),
         np.where(around, far, high),
-        np.where(around, -inner, latest_low),
-        np.where(around, inner, earliest_high),
+        np.where(around, -inner, np.where(narrow, high, latest_low)),
+        np.where(around, inner, np.where(narrow, low, earliest_high)),
         inside,
-        one_side & (above.bins + below.bins <= 2),
+        narrow,
     )
 
 
 @dataclass(frozen=True, eq=False)
 class _Powers:
-    """Significant powers of two on one side of zero: ends of them all, how many, rows in them."""
+    """Significant powers of two on one side of zero: ends of them all, how many, rows in them.
+
+    Those next to a significant one, which need less, do not count.
+    """
 
     seen: NDArray[np.bool_]
     least: Array  # magnitudes: the outer and inner end of the smallest and of the largest power
@@ -184,16 +183,16 @@ class _Powers:
 def _powers(counts: Array, sure: float, noise: float) -> _Powers:
     """What one side holds, the smallest power first."""
     near = SIGNED_NEXT * noise
+    surely_first, surely_last, _ = _significant_bins(counts, sure, math.inf, (1, 2), SIGNED_NEAR)
     first, last, seen = _significant_bins(counts, sure, near, (1, 2), SIGNED_NEAR)
-    first, last = np.minimum(first, last), np.maximum(first, last)
-    start, end = (2.0 ** (place - POWERS // 2) for place in (first, last))
+    start, end = (np.asarray(2.0 ** (place - POWERS // 2)) for place in (first, last))
     return _Powers(
         seen,
         start,
-        2.0 * start,
+        np.asarray(2.0 * start),
         end,
-        2.0 * end,
-        np.where(seen, last - first + 1, 0),
+        np.asarray(2.0 * end),
+        np.where(seen, surely_last - surely_first + 1, 0),
         np.where(seen, _sums(counts, first, last), 0.0),
     )
 
@@ -212,79 +211,83 @@ def _lower_ends(
     )
 
 
-def refined_range(
-    counts: Array, noise: float, outer: CoarseRange, used: Places, *, final: bool
-) -> CoarseRange:
-    """Ends of the even bins that hold more than noise would, as far as `outer` lets them move.
+def located_range(counts: Array, noise: float, outer: CoarseRange) -> CoarseRange:
+    """Columns that may be narrow, between the even bins that show them and as much on either side.
 
-    Between them are most of the rows that `outer` holds: values may pile up in one bin while the
-    rest is spread too thinly to be seen.
+    Tails are left to fewer bins. The other columns stay as they are.
     """
-    width = (outer.high - outer.low) / used
-    # Bins: the first and the last with rows, and beyond which there surely are some.
-    ends = np.empty((4, len(counts)))
-    for bins in np.unique(used):
-        own = used == bins
-        ends[:, own] = _filled(counts[own, :bins], noise, outer.rows[own], len(counts), final)
-    low, high, latest_low, earliest_high = outer.low + ends * width
+    bins, narrow = counts.shape[1], outer.may_be_narrow
+    width = (outer.high - outer.low) / bins
+    first, last, wide = _filled(counts, noise, outer)
+    more = GENEROUS * (last - first)
+    low = np.where(narrow, outer.low + np.maximum(first - more, 0.0) * width, outer.low)
+    high = np.where(narrow, outer.low + np.minimum(last + 1.0 + more, bins) * width, outer.high)
     return CoarseRange(
-        np.minimum(low, outer.latest_low),
-        np.maximum(high, outer.earliest_high),
-        np.minimum(latest_low, outer.latest_low),
-        np.maximum(earliest_high, outer.earliest_high),
+        low,
+        high,
+        np.where(narrow, high, outer.latest_low),
+        np.where(narrow, low, outer.earliest_high),
         outer.rows,
-        outer.may_be_narrow,
+        narrow & ~wide,
+    )
+
+
+def refined_range(counts: Array, noise: float, outer: CoarseRange) -> CoarseRange:
+    """Ends of the even bins that hold more than noise would, as far as `outer` lets them move."""
+    width = (outer.high - outer.low) / counts.shape[1]
+    first, last, _ = _filled(counts, noise, outer)
+    return replace(
+        outer,
+        low=np.minimum(outer.low + first * width, outer.latest_low),
+        high=np.maximum(outer.low + (last + 1) * width, outer.earliest_high),
     )
 
 
 def _filled(
-    counts: Array, noise: float, rows: Array, columns: int, final: bool
-) -> tuple[Places, Places, Places, Places]:
-    """Ends of the even bins with rows, and ends that rows are surely beyond, in bins.
+    counts: Array, noise: float, outer: CoarseRange
+) -> tuple[Places, Places, NDArray[np.bool_]]:
+    """The first and the last even bin with rows, all where none stands out; whether many do.
 
-    They are moved outwards until most rows are between them; all bins have rows where none has for
-    sure.
+    Ends are moved outwards until most of the rows that there are lie between them: values may pile
+    up in one bin while the rest is spread too thinly to be seen. Where a column may be narrow,
+    noise alone would move them far out, so there is some slack.
     """
     bins = counts.shape[1]
     windows = tuple(2**k for k in range(bins.bit_length()))
-    sure = _significance(columns * bins * len(windows), EVEN_ALARMS) * noise
-    near = EVEN_NEXT * noise
-    first, last, seen = _significant_bins(counts, sure, near, windows, EVEN_NEAR)
-    latest_low, earliest_high = np.where(seen, first + 1, bins), np.where(seen, last, 0)
-    inner = np.minimum(first, last), np.maximum(first, last)  # of one window they are crossed
-    start, end = np.where(seen, inner[0], 0), np.where(seen, inner[1], bins - 1)
+    sure = _significance(counts.size * len(windows), EVEN_ALARMS) * noise
+    surely = _significant_bins(counts, sure, math.inf, windows, EVEN_NEAR)
+    start, end, seen = _significant_bins(counts, sure, EVEN_NEXT * noise, windows, EVEN_NEAR)
+    first, last = np.where(seen, start, 0), np.where(seen, end, bins - 1)
+    slack = np.where(outer.may_be_narrow, SLACK * noise, 0.0)
     more = 1
-    while more <= bins and (missing := _rows_missing(counts, noise, rows, start, end)).any():
-        start = np.where(missing, np.maximum(inner[0] - more, 0), start)
-        end = np.where(missing, np.minimum(inner[1] + more, bins - 1), end)
+    while more <= bins:
+        needed = INSIDE * outer.rows - slack * np.sqrt(last - first + 3.0)
+        missing = _sums(counts, first, last) < needed
+        if not missing.any():
+            break
+        first = np.where(missing, np.maximum(start - more, 0), first)
+        last = np.where(missing, np.minimum(end + more, bins - 1), last)
         more *= 2
-    if bins > FEWEST_BINS and not final:  # tails are seen better by fewer bins
-        beyond = (GENEROUS * (end - start)).astype(np.int64)
-        start, end = np.maximum(start - beyond, 0), np.minimum(end + beyond, bins - 1)
-    return start, end + 1, latest_low, earliest_high
+    return first, last, seen & (surely[1] - surely[0] >= TELLING)
 
 
-def _rows_missing(
-    counts: Array, noise: float, rows: Array, first: Places, last: Places
-) -> NDArray[np.bool_]:
-    """Whether less than most of the rows seem to be between two bins: both numbers are noisy."""
-    slack: Array | float = 0.0
-    if counts.shape[1] > FEWEST_BINS:  # with many bins, noise would move the ends far out
-        slack = SLACK * noise * np.sqrt(last - first + 3.0)
-    return np.asarray(_sums(counts, first, last) < INSIDE * rows - slack)
-
-
-def widened(found: Range, by: float) -> Range:
+def widened(found: CoarseRange, noise: float, by: float) -> Range:
     """The range with room for tails that noise hides, but not across zero.
+
+    Where nothing was seen it stays as it is.
 
     Parameters
     ----------
-    found : Range
+    found : CoarseRange
         Ends of what was seen.
+    noise : float
+        Standard deviation of the noise on a count.
     by : float
-        Part of its width, on either side.
+        Part of its width, on either side; less where there is little noise beside the rows.
     """
-    more = by * (found.high - found.low)
+    unknown = (found.low == -UNKNOWN) & (found.high == UNKNOWN)
+    hidden = np.minimum(1.0, HIDING * noise / np.maximum(found.rows, HIDING * noise + 1.0))
+    more = np.where(unknown, 0.0, by * hidden * (found.high - found.low))
     return Range(
         np.where(found.low >= 0.0, np.maximum(found.low - more, 0.0), found.low - more),
         np.where(found.high <= 0.0, np.minimum(found.high + more, 0.0), found.high + more),
@@ -309,14 +312,14 @@ def _significant_bins(
     """First and last bin of each row of counts that hold rows, and whether any seem to.
 
     A bin, or a window of several, that stands out among all is significant; at most `near` bins
-    further out a window needs less, for values rarely leave gaps, and so on from there. There are
-    rows in the first or before, and in the last or after; where one window of several bins is all
-    that is seen, the first is its end and the last its start.
+    further out a window needs less, for values rarely leave gaps, and so on from there.
     """
     short = tuple(window for window in windows if window <= near)
     first, seen = _outermost(counts, sure, likely, windows, short)
     last, _ = _outermost(counts[:, ::-1], sure, likely, windows, short)
-    return first, counts.shape[1] - 1 - last, seen
+    last = counts.shape[1] - 1 - last
+    # Of one window that stands out, with no bin of it, the ends are crossed.
+    return np.minimum(first, last), np.maximum(first, last), seen
 
 
 def _outermost(
@@ -325,7 +328,7 @@ def _outermost(
     """The first bin from which on there are rows, and whether there are."""
     surely = _above(counts, sure, windows)
     perhaps = _above(counts, likely, short)
-    place, seen = surely.argmax(axis=1), surely.any(axis=1)
+    place, seen = surely.argmax(axis=1), np.asarray(surely.any(axis=1))
     for row in np.flatnonzero(seen):
         at = int(place[row])
         while True:  # the next window outwards that is likely filled, up to the longest one

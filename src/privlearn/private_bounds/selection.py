@@ -25,7 +25,7 @@ __all__ = ["SHARE", "columns_of", "most_relevant", "number_to_keep", "relevance_
 
 RELEVANCE = "relevant features"
 SHARE = 0.2  # of the budget, where anything is selected
-TOO_MANY, KEPT = 5.0, 1.7  # features per root of n mu: above which to select, and how many
+TOO_MANY, KEPT = 3.0, 1.6  # features per root of n mu: above which to select, and how many
 
 
 def number_to_keep(problem: Problem, budget: Budget) -> int | None:

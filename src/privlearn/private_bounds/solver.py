@@ -30,12 +30,12 @@ from privlearn.private_bounds.declared import (
     of_use_together,
 )
 from privlearn.private_bounds.ranges import (
+    LAST_BINS,
     SIGNED_BINS,
-    ZOOMS,
     Range,
-    bins_in_use,
     coarse_range,
     even_counts,
+    located_range,
     refined_range,
     signed_counts,
     widened,
@@ -49,8 +49,9 @@ from privlearn.solvers.base import SolverDefaults
 __all__ = ["WithPrivateBounds", "range_releases", "with_private_bounds"]
 
 Array = NDArray[np.float64]
-# Shares of the budget (in mu^2), in equal parts for the histograms (derive/private_bounds.py).
+# Shares of the budget (in mu^2), and parts of them for the histograms (derive/private_bounds.py).
 FEATURES = 0.15
+PARTS = (1 / 3, 1 / 6, 1 / 6, 1 / 3)  # powers of two, many bins twice, few bins
 # Part of its width by which a range is widened on either side, for tails that noise hides.
 WIDER = {"features": 0.25, "target": 0.125}
 TARGET, TARGET_AT_MOST, TARGET_SIGNAL = 0.10, 0.30, 45.0  # more where n mu is small
@@ -91,7 +92,7 @@ class Settings(NamedTuple):
 
     inner: Any
     shares: dict[str, float]
-    bins: dict[str, tuple[int, int]]  # even ones of the two zooms
+    bins: dict[str, tuple[int, int]]  # even ones, where columns may be narrow
 
 
 def _shares(problem: Problem, budget: Budget) -> dict[str, float]:
@@ -142,7 +143,7 @@ class WithPrivateBounds(SolverDefaults):
         found = {}
         for what in self.wanted:
             width = _width(what, self.keep or problem.n_features)
-            own = mu * math.sqrt(shares[what] / (1.0 + ZOOMS) / width)
+            own = mu * math.sqrt(shares[what] * PARTS[1] / width)
             found[what] = zoom_bins(n * own, width)
         return found
 
@@ -177,9 +178,11 @@ class WithPrivateBounds(SolverDefaults):
         """What is estimated, with its shares of the budget."""
         size = self.keep or problem.n_features
         estimated = [
-            (release, settings.shares[what] * release.count / (1.0 + ZOOMS))
+            (release, settings.shares[what] * part)
             for what in self.wanted
-            for release in _histograms(what, size, settings.bins[what][0])
+            for release, part in zip(
+                _histograms(what, size, settings.bins[what]), PARTS, strict=True
+            )
         ]
         if self.keep is not None:
             size, adjacency = problem.n_features, problem.adjacency
@@ -226,7 +229,7 @@ class WithPrivateBounds(SolverDefaults):
 
     def _own(self, plan: Plan) -> Plan:
         """The part of the plan that is the inner solver's."""
-        estimated = 2 * len(self.wanted) + (self.keep is not None)
+        estimated = len(PARTS) * len(self.wanted) + (self.keep is not None)
         return replace(plan, releases=plan.releases[estimated:])
 
     def rehearsal(
@@ -267,21 +270,26 @@ class WithPrivateBounds(SolverDefaults):
 METHOD = "ranges estimated privately from histograms"
 
 
-def range_releases(what: str) -> tuple[str, str]:
+def range_releases(what: str) -> tuple[str, str, str, str]:
     """Names of the releases that tell the ranges of the "features" or of the "target"."""
-    return f"histogram in powers of two of the {what}", f"histogram in equal bins of the {what}"
+    return (
+        f"histogram in powers of two of the {what}",
+        f"first histogram in equal bins of the {what}",
+        f"second histogram in equal bins of the {what}",
+        f"last histogram in equal bins of the {what}",
+    )
 
 
 def _width(what: str, n_features: int) -> int:
     return n_features if what == "features" else 1
 
 
-def _histograms(what: str, n_features: int, bins: int) -> tuple[Release, Release]:
+def _histograms(what: str, n_features: int, bins: tuple[int, int]) -> tuple[Release, ...]:
     """A row is in one bin of each column's histogram."""
-    width, (coarse, even) = _width(what, n_features), range_releases(what)
-    return (
-        histogram_release(coarse, SIGNED_BINS, width),
-        histogram_release(even, bins, width, count=ZOOMS),
+    width, sizes = _width(what, n_features), (SIGNED_BINS, *bins, LAST_BINS)
+    return tuple(
+        histogram_release(name, size, width)
+        for name, size in zip(range_releases(what), sizes, strict=True)
     )
 
 
@@ -294,20 +302,20 @@ def _ranges(
     data: BoundedData,
     release: Releaser,
 ) -> CentredRange:
-    """Powers of two, then even bins between their ends, then even bins between theirs."""
+    """Powers of two, then many even bins between their ends, then few between theirs."""
     columns = _features if what == "features" else _target
-    width, (coarse, even) = _width(what, n_features), range_releases(what)
+    width, (coarse, *zooms, last) = _width(what, n_features), range_releases(what)
     clip = math.sqrt(width)
     counts = release(coarse, signed_counts(data, columns, width), clip=clip)
     found = coarse_inside(coarse_range(counts, release.noise_scale(coarse), rows), declared)
-    for zoom, most in enumerate(bins, 1):
-        used = bins_in_use(found, most)
-        counts = release(even, even_counts(data, columns, found, used, bins[0]), clip=clip)
-        noise = release.noise_scale(even)
-        within, found = found, refined_range(counts, noise, found, used, final=zoom == len(bins))
-    wide = inside(widened(found, WIDER[what]), declared)
+    for zoom, many in zip(zooms, bins, strict=True):
+        counts = release(zoom, even_counts(data, columns, found, many), clip=clip)
+        found = located_range(counts, release.noise_scale(zoom), found)
+    counts = release(last, even_counts(data, columns, found, LAST_BINS), clip=clip)
+    noise = release.noise_scale(last)
+    wide = inside(widened(refined_range(counts, noise, found), noise, WIDER[what]), declared)
     # Sparse rows stay sparse: they are never centred where zero is in the range.
-    center = None if data.sparse else centers(counts, noise, within, used, wide)
+    center = None if data.sparse else centers(counts, noise, found, wide)
     return CentredRange(wide.low, wide.high, center)
 
 

@@ -26,7 +26,7 @@ from support import NoNoise, exact, facts, sloped, with_penalty
 # Many steps and, without noise, no clipping: what is left is the optimiser.
 EXACT = {
     "all": CoordinateDescent(passes=600, outer=12, block="all"),
-    "cyclic": CoordinateDescent(passes=800, outer=16, block=1),
+    "cyclic": CoordinateDescent(passes=800, outer=16, block=1, clip=100.0),
     "greedy": CoordinateDescent(passes=800, outer=8, selection="greedy"),
 }
 MODES = {
@@ -201,6 +201,20 @@ def test_given_clip_and_smoothness_lead_to_the_same_optimum(mode):
     known = {"alpha": 0.1, "epsilon": 1e4, **facts(X, y, "squared")}
     ours = exact(Lasso(solver=given, **known), X, y)
     np.testing.assert_allclose(ours.coef_, sk.Lasso(alpha=0.1).fit(X, y).coef_, atol=1e-4)
+
+
+@pytest.mark.parametrize("passes", [3, 20])
+def test_as_many_loops_as_passes_are_plain_coordinate_descent(passes):
+    """Mangold et al. 2022, Algorithm 1, without noise and averages: the last weights are taken."""
+    X, y = sloped("squared")
+    squares, l1 = np.mean(X**2, axis=0), 0.1
+    weights = np.zeros(X.shape[1])
+    for j in np.tile(np.arange(len(weights)), passes):
+        moved = weights[j] - X[:, j] @ (X @ weights - y) / len(y) / squares[j]
+        weights[j] = np.sign(moved) * max(abs(moved) - l1 / squares[j], 0.0)
+    solver = CoordinateDescent(block=1, passes=passes, outer=passes, clip=20.0, smoothness=squares)
+    ours = Lasso(alpha=l1, solver=solver, fit_intercept=False, **facts(X, y, "squared"))
+    np.testing.assert_allclose(exact(ours, X, y).coef_, weights, rtol=1e-4, atol=1e-6)
 
 
 def test_a_tight_clip_is_used():

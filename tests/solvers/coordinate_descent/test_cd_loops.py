@@ -20,7 +20,7 @@ from privlearn._objective.losses.logistic import fade
 from privlearn._objective.prox import WeightPenalty
 from privlearn.solvers import CoordinateDescent
 from privlearn.solvers.coordinate_descent.columns import proximal, refresh
-from privlearn.solvers.coordinate_descent.cyclic import take_sweeps
+from privlearn.solvers.coordinate_descent.cyclic import noise_is_cut, take_sweeps
 from privlearn.solvers.coordinate_descent.loops import (
     StoredColumns,
     Sweep,
@@ -175,7 +175,7 @@ def plain_sweeps(loss, X, columns, state, noise, grid):
         l1, l2, low, high = (side[j] for side in state.penalty)
         shrunk = np.sign(moved) * max(abs(moved) - pace * l1, 0.0)
         weights[j] = np.clip(shrunk / (1 + pace * l2), low, high)
-    return weights, points.mean(axis=0)
+    return weights, np.average(points, axis=0, weights=1.0 + np.arange(len(points)))
 
 
 @pytest.mark.parametrize(("loss", "sparse"), KINDS)
@@ -261,6 +261,16 @@ def test_the_last_proximal_map_is_the_sweeps_and_finite():
 
 
 # The whole
+
+
+def test_steps_stay_whole_where_the_penalty_cuts_the_noise():
+    _, columns, weights = problem_of("squared", False)
+    state = state_of("squared", columns, weights)
+    level = float(np.median(state.limits)) / state.total  # noise of one limit, on the mean
+    for size, cut in ((0.5, False), (2.0, True)):
+        state.penalty.absolute[:] = size * level
+        assert noise_is_cut(state, 1.0) is cut
+    assert not noise_is_cut(state, 3.0)
 
 
 def test_sweeps_list_no_rows():

@@ -106,7 +106,7 @@ def test_given_steps_are_what_is_planned(mode):
 
 
 @pytest.mark.parametrize("passes", [1, 2, 3, 10, 61])
-@pytest.mark.parametrize("outer", [1, 2, 5])
+@pytest.mark.parametrize("outer", [1, 2, 5, 60, 61])
 def test_loops_hold_every_step_once(passes, outer):
     settings = cd_rule.Settings("all", passes, outer, 1.0, None, None)
     loops = cd_rule.loops(settings)
@@ -137,6 +137,39 @@ def test_rule_plans_fewer_steps_for_smaller_budgets(mode):
     ]
     assert counts == sorted(counts)
     assert mode == "all" or counts[0] < counts[-1]
+
+
+def swept(solver=MODES["cyclic"], n=10_000, n_features=4, epsilon=1.0):
+    problem = Ridge(**BOX)._problem(n, n_features, n_classes=2)
+    return solver.configure(problem, Budget(epsilon, 1e-6))
+
+
+def test_sweeps_are_as_many_as_a_coordinate_has_effective_rows_for():
+    few, some, many = (swept(n=n) for n in (30, 1_000, 10**7))
+    assert (few.passes, many.passes) == (cd_rule.LEAST_SWEEPS, cd_rule.MOST_SWEEPS)
+    assert few.passes < some.passes < many.passes
+    assert swept(n=2_000, n_features=9).passes == some.passes  # with the intercept
+    assert (few.outer, many.outer) == (1, cd_rule.OUTER)
+
+
+def test_steps_are_shortened_where_noise_allows_less_than_the_least_sweeps():
+    one, other = swept(n=30), swept(n=60)
+    assert one.shortened
+    assert one.step_size == pytest.approx(other.step_size / 2)
+    assert not swept().shortened
+    for given in ({"passes": 7}, {"step_size": 0.5}):
+        settings = swept(CoordinateDescent(block=1, **given), n=30)
+        assert not settings.shortened
+        assert settings.step_size == given.get("step_size", 1.0)
+
+
+def test_limits_are_narrower_where_noise_is_large():
+    shares = [swept(n=n).coordinate_clip for n in (30, 600, 10**6)]
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (cd_rule.NARROWEST, cd_rule.COORDINATE_CLIP)
+    assert shares[0] < shares[1] < shares[2]
+    given = CoordinateDescent(block=1, clip=1.0)
+    assert swept(given, n=30).coordinate_clip == cd_rule.COORDINATE_CLIP
 
 
 def test_sweeps_do_not_list_their_rows():

@@ -90,12 +90,12 @@ def refresh(columns: StoredColumns, sweep: Sweep, loss: Loss) -> None:
         loops.move_scores(columns, j, sweep.weights[j], sweep.scores)
 
 
-def set_limits(loss: Loss, sweep: Sweep, clip: float) -> None:
+def set_limits(loss: Loss, sweep: Sweep, clip: float, share: float = rules.COORDINATE_CLIP) -> None:
     """Limit of each partial derivative: its share of a gradient's length, and some slack.
 
     A derivative in an auxiliary weight has a limit of its own, by its formula.
     """
-    sweep.limits[:] = clip * rules.COORDINATE_CLIP / math.sqrt(len(sweep.weights))
+    sweep.limits[:] = clip * share / math.sqrt(len(sweep.weights))
     if loss.auxiliary.count:
         sweep.limits[-1] = loss.auxiliary.slope_limit
 

@@ -35,15 +35,32 @@ def descend_by_coordinates(
     prepared = prepare(problem, settings, data, release)
     objective, noise = prepared.objective, release.noise_scale(GRADIENT)
     columns, state = as_columns(prepared), start_of(settings, prepared)
+    share, shortened = settings.coordinate_clip, state.step_sizes.copy()
     for sweeps in rules.loops(settings):
-        noise_std = noise * rules.COORDINATE_CLIP / math.sqrt(settings.passes * objective.size)
+        noise_std = noise * share / math.sqrt(settings.passes * objective.size)
         clip = private_clip(problem, settings, prepared, state.weights, release, noise_std)
-        set_limits(problem.loss, state, clip)
+        set_limits(problem.loss, state, clip, share)
+        if settings.shortened:
+            whole = noise_is_cut(state, noise)
+            state.step_sizes[:] = shortened / (settings.step_size if whole else 1.0)
         refresh(columns, state, problem.loss)
         take_sweeps(columns, state, sweeps, release)
         steps = state.step_sizes * objective.step_factor(state.weights)
         state.weights[:] = proximal(state, state.points, steps)
     return objective.solution(state.weights)
+
+
+def noise_is_cut(state: Sweep, noise: float) -> bool:
+    """Whether an l1 penalty sets to zero what noise alone moves: then steps may be whole.
+
+    Parameters
+    ----------
+    state : Sweep
+        With the limits of its derivatives.
+    noise : float
+        Standard deviation of the noise on a derivative's sum, in units of its limit.
+    """
+    return bool(np.median(state.penalty.absolute - noise * state.limits / state.total) > 0.0)
 
 
 def take_sweeps(columns: StoredColumns, state: Sweep, sweeps: int, release: Releaser) -> None:

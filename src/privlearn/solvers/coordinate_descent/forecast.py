@@ -18,7 +18,7 @@ from privlearn.solvers._common.forecast import (
 from privlearn.solvers._common.histograms import EVEN
 from privlearn.solvers._common.objective import n_weights
 from privlearn.solvers._common.scaling import Scaling
-from privlearn.solvers.coordinate_descent import private_scales, rules
+from privlearn.solvers.coordinate_descent import private_scales
 from privlearn.solvers.coordinate_descent.rules import Settings
 
 __all__ = ["first_order", "outlook"]
@@ -42,10 +42,10 @@ def first_order(problem: Problem, settings: Settings, plan: Plan, n: int) -> flo
     unit = TYPICAL_SPREAD if number else 1.0  # of slopes, where the clip is given
     clip = settings.clip / unit if settings.clip else 2.0 * slope * math.sqrt(size)
     gradient = next(r for r in plan.releases if r.name == private_scales.GRADIENT)
-    repeats = {"all": settings.passes / AVERAGING, "cyclic": settings.passes, "greedy": 1.0}
-    noise = plan.noise_scale(gradient) * clip / n / math.sqrt(repeats[settings.mode])
+    repeats = 1.0 if settings.mode == "greedy" else settings.passes / AVERAGING
+    noise = plan.noise_scale(gradient) * clip / n / math.sqrt(repeats)
     if settings.mode != "all":
-        noise *= rules.COORDINATE_CLIP / math.sqrt(size)
+        noise *= settings.coordinate_clip / math.sqrt(size)
     if predicts_probabilities(problem):
         return noise * math.sqrt(size)
     return noise / (loss.curvature * (1.0 if number else TYPICAL_BEND)) * math.sqrt(size)

@@ -19,6 +19,7 @@ __all__ = ["StoredColumns", "Sweep", "all_sums", "move_scores", "sweep"]
 
 AT_ONCE = 1024  # rows that are summed together, at most BLOCK_ROWS (numerics.py)
 BELOW_ONE = 1.0 - 2.0**-40
+LATE = 1.0  # of a visit's number, the power that weighs its point; 0 weighs all alike
 
 
 class StoredColumns(NamedTuple):
@@ -39,7 +40,8 @@ class Sweep(NamedTuple):
     """Weights as they move, and how they move; all of it post-processing of releases.
 
     `scores` are less the targets where these are numbers: a loss then needs no targets any more.
-    `points` collects the mean of each coordinate's gradient step before its proximal map.
+    `points` collects the mean of each coordinate's gradient step before its proximal map; the k-th
+    visit weighs k times as much as the first.
     """
 
     weights: NDArray[np.float64]
@@ -127,7 +129,8 @@ def sweep(columns, s, order, steps, done):
             return False
         step = step_sizes[j] * auxiliary
         moved = weights[j] - step * gradient[0] * limits[j] / total
-        points[j] += (moved - points[j]) / (done + k // size + 1)
+        visit = done + k // size + 1
+        points[j] += (moved - points[j]) * (1.0 + LATE) / (visit + LATE)
         new = prox_of_one(penalty, j, moved, step)
         before, change = j, new - weights[j]
         if j >= size - auxiliaries:

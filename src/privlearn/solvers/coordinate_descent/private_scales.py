@@ -230,7 +230,7 @@ def private_clip(
         longest=longest,
         rows=prepared.count,
         noise_std=noise_std / prepared.count * math.sqrt(len(weights)),
-        hidden=rules.HIDDEN if settings.mode == "all" else 0.0,
+        hidden=0.0 if settings.mode == "greedy" else rules.HIDDEN,
         otherwise=2.0 * slope * typical,
     )
     return max(found, prepared.objective.loss.least_slope * typical)

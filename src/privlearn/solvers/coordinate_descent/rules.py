@@ -19,9 +19,11 @@ __all__ = ["Mode", "Settings", "bearable", "loops", "mode_for"]
 Mode = Literal["all", "cyclic", "greedy"]
 
 MAGNITUDES, CURVATURE, LENGTHS, COUNT = 0.06, 0.10, 0.03, 0.01  # shares of mu^2
-ALL_STEPS, MOST_SWEEPS, GREEDY_LEAST, GREEDY_MOST = 30, 30, 8, 60
+ALL_STEPS, GREEDY_LEAST, GREEDY_MOST = 30, 8, 60
+SWEEPS, LEAST_SWEEPS, MOST_SWEEPS = 0.25, 3, 100  # the first per effective row of a coordinate
 OUTER = 2
 LEAST_BEND = 0.01  # of the loss's bound: in a curvature that is calculated, whatever rows are
+ONE_LOOP = 20  # sweeps below which the clip is chosen once
 WARM_UP = 0.1  # of all steps, before the clip is chosen a second time
 AHEAD = 4.0  # the first step's weight in its loop's average; each later one weighs 1 more
 LONGEST_ROW = 1.3  # squared length in the curvature, relative to the mean square of a row
@@ -32,8 +34,8 @@ UNSEEN = 0.5  # of its bound: where one row that no release shows may have a fea
 LONG_STEP, CLEAR = 1.5, 30.0  # of several classes, where n mu per weight is that large
 WIDEST = 1000  # coordinates whose curvature is a matrix of bearable size
 COORDINATE_CLIP = 2.0  # of one coordinate, relative to its share of a whole gradient's clip
+NARROWEST, NARROWING = 0.8, (0.35, 0.4)  # of it: least, and factor and power of effective rows
 GREEDY_ERROR = 0.02  # noise on a coordinate, relative to the errors' size, that is acceptable
-SWEEP_ERROR = 0.12  # the same where every coordinate gets it
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,8 @@ class Settings:
     smoothness: tuple[float, ...] | None  # None: estimated privately
     intercept_first: bool = False  # the intercept has the first step for itself
     wants_moments: bool = False  # the loss wants to know moments of y, even beside given scales
+    coordinate_clip: float = COORDINATE_CLIP  # in place of the constant
+    shortened: bool = False  # steps are shorter than 1 because of noise
 
     @property
     def scales_given(self) -> bool:
@@ -71,7 +75,7 @@ def loops(settings: Settings) -> list[int]:
     passes, outer = settings.passes - len(own), min(settings.outer, settings.passes - len(own))
     if outer == 1:
         return [*own, passes]
-    first = max(1, round(WARM_UP * passes))
+    first = min(max(1, round(WARM_UP * passes)), passes - outer + 1)  # no loop is empty
     rest, loops_left = passes - first, outer - 1
     return [*own, first, *(rest // loops_left + (k < rest % loops_left) for k in range(loops_left))]
 
@@ -109,25 +113,65 @@ def mode_for(problem: Problem, budget: Budget) -> Mode:
     return "greedy" if sparse else "cyclic"
 
 
-def step_size_for(problem: Problem, budget: Budget) -> float:
-    """1, and more where noise is small beside several classes.
-
-    Their curvature is a product of what couples classes and of what couples features. That is too
-    large in the very directions in which classes are told apart: rows there are far from any
-    boundary.
-    """
-    if not problem.loss.coupled:
-        return 1.0
-    seen = gdp_mu(problem, budget) * public_n_or_default(problem)
-    return LONG_STEP if seen >= CLEAR * n_weights(problem) else 1.0
-
-
 def passes_for(mode: Mode, problem: Problem, budget: Budget) -> int:
     """Steps (all coordinates at once, or the largest one each) or sweeps over all coordinates."""
     if mode == "all":
         return ALL_STEPS
-    signal = gdp_mu(problem, budget) * public_n_or_default(problem) / COORDINATE_CLIP
     if mode == "cyclic":
-        return int(min(max((SWEEP_ERROR * signal) ** 2 / n_weights(problem), 1), MOST_SWEEPS))
+        sweeps = SWEEPS * effective_rows(problem, budget)
+        return int(min(max(sweeps, LEAST_SWEEPS), MOST_SWEEPS))
+    signal = gdp_mu(problem, budget) * public_n_or_default(problem) / COORDINATE_CLIP
     steps = 0.5 * (GREEDY_ERROR * signal) ** 2
     return int(min(max(steps, GREEDY_LEAST), GREEDY_MOST, 2 * n_weights(problem)))
+
+
+def effective_rows(problem: Problem, budget: Budget) -> float:
+    """Effective sample size per coordinate: one over the noise that a descent leaves on each.
+
+    It holds for an averaged weight, relative to a typical gradient, whatever the number of sweeps.
+    """
+    return gdp_mu(problem, budget) * public_n_or_default(problem) / n_weights(problem)
+
+
+def outer_for(mode: Mode, passes: int) -> int:
+    """Outer loops: few sweeps share one choice of the clip, which each loop would pay for."""
+    return 1 if mode == "cyclic" and passes < ONE_LOOP else OUTER
+
+
+def step_for(mode: Mode, problem: Problem, budget: Budget) -> float:
+    """Whole steps, but where noise allows few sweeps, or is small beside several classes."""
+    if mode == "all" and problem.loss.coupled:
+        return _step_of_classes(problem, budget)
+    return _step_of_sweeps(problem, budget) if mode == "cyclic" else 1.0
+
+
+def _step_of_sweeps(problem: Problem, budget: Budget) -> float:
+    """Shorter ones where noise allows fewer sweeps than the least.
+
+    The sum of the steps is what counts: a direction of curvature c has converged once it is 1 / c,
+    and then has noise 1 / c times that of others. To stop before is to leave such directions out.
+    """
+    return min(1.0, SWEEPS * effective_rows(problem, budget) / LEAST_SWEEPS)
+
+
+def _step_of_classes(problem: Problem, budget: Budget) -> float:
+    """Longer ones where each weight stands out of the noise.
+
+    The curvature of several classes is a product of what couples classes and of what couples
+    features. That is too large in the very directions in which classes are told apart: rows there
+    are far from any boundary.
+    """
+    seen = gdp_mu(problem, budget) * public_n_or_default(problem)
+    return LONG_STEP if seen >= CLEAR * n_weights(problem) else 1.0
+
+
+def coordinate_clip_for(mode: Mode, problem: Problem, budget: Budget) -> float:
+    """Limit of one coordinate, relative to its share: less where noise is more than clips cut.
+
+    Clipping symmetric derivatives shortens their mean, which costs little; noise falls with it.
+    """
+    if mode != "cyclic":
+        return COORDINATE_CLIP
+    factor, power = NARROWING
+    wanted = factor * effective_rows(problem, budget) ** power
+    return min(max(wanted, NARROWEST), COORDINATE_CLIP)

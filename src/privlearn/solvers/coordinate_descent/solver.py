@@ -48,9 +48,11 @@ class CoordinateDescent(SolverDefaults):
         Passes over the data; with ``selection="greedy"``, steps of one coordinate each.
     outer : int or None
         Outer loops: at the start of each the clip is chosen anew, at the end its steps are
+        averaged, later ones more. With ``block=1`` and as many as there are passes nothing is
         averaged.
     step_size : float or None
-        Relative to the inverse curvature.
+        Relative to the inverse curvature; None takes 1, or less where all else is a rule's and
+        ``block=1`` would spread noise.
     clip : float or None
         Largest length of one row's gradient; None estimates a histogram of lengths and chooses.
     block : {1, "all"} or None
@@ -109,15 +111,19 @@ class CoordinateDescent(SolverDefaults):
         _check_several_classes(self, problem)
         mode = self._mode(problem, budget)
         passes = int(self.passes or rules.passes_for(mode, problem, budget))
+        step = rules.step_for(mode, problem, budget) if self.passes is None else 1.0
+        share = rules.coordinate_clip_for(mode, problem, budget)
         return Settings(
             mode=mode,
             passes=passes,
-            outer=int(self.outer or rules.OUTER),
-            step_size=float(self.step_size or rules.step_size_for(problem, budget)),
+            outer=int(self.outer or rules.outer_for(mode, passes)),
+            step_size=float(self.step_size or step),
             clip=self.clip,
             smoothness=given,
             intercept_first=mode == "all" and problem.fit_intercept and passes > 1,
             wants_moments=problem.loss.wants_moments,
+            coordinate_clip=share if self.clip is None else rules.COORDINATE_CLIP,
+            shortened=self.step_size is None and step < 1.0,
         )
 
     def _mode(self, problem: Problem, budget: Budget) -> Mode:

@@ -103,14 +103,15 @@ def count_signed(X, present, powers, counts):
 
 
 @jit(error_model="numpy", nogil=True)
-def count_evenly(X, present, low, per_width, bins, counts):
-    """How many rows that are present lie in which of the even `bins` of each column.
+def count_evenly(X, present, low, per_width, counts):
+    """How many rows that are present lie in which of the even bins of each column.
 
     Bins start at `low` and there are `per_width` to a unit; the first and the last take everything
     beyond.
     """
+    last = counts.shape[1] - 1
     for i in range(present.size):
         if present[i]:
             for j in range(X.shape[1]):
                 place = (X[i, j] - low[j]) * per_width[j]
-                counts[j, int(min(max(place, 0.0), float(bins[j] - 1)))] += 1.0
+                counts[j, int(min(max(place, 0.0), float(last)))] += 1.0
