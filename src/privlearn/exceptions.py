@@ -6,6 +6,7 @@ The texts say what was given, what is needed and what to do, and never quote dat
 __all__ = [
     "BudgetExceededError",
     "DeltaWarning",
+    "FewRowsWarning",
     "InvalidBudgetError",
     "LedgerError",
     "MissingFactError",
@@ -73,3 +74,7 @@ class UnsupportedCombinationError(PrivacyError, NotImplementedError):
 
 class DeltaWarning(UserWarning):
     """Delta is larger than 1/n, so publishing one random row would satisfy the promise."""
+
+
+class FewRowsWarning(UserWarning):
+    """The rows and the budget are too few for so many coefficients; nothing is charged yet."""

@@ -102,7 +102,7 @@ def test_plan_without_data(capsys):
     assert "n = 10,000 rows" in text
     assert re.search(r"cost +epsilon = 1 at delta = 1e-06", text)
     assert "the ranges of the columns for 15% and the range of the target for 10%" in text
-    assert "in units of half that range" in text
+    assert re.search(r"varies .* by\n.*\b[\d.]+ % of the target's standard deviation;", text)
 
 
 def test_plan_is_that_of_the_fit(capsys, tmp_path, monkeypatch):
@@ -127,9 +127,9 @@ def test_plan_tells_noise_in_the_units_of_columns(capsys):
 def test_more_privacy_is_more_noise(capsys):
     def noise(epsilon):
         text = printed(capsys, "plan", "--rows", "9999", "--features", "3", "--epsilon", epsilon)
-        return float(re.search(r"([\d.e-]+) on a coefficient", text).group(1))
+        return float(re.search(r"([\d.]+) % of the target", text).group(1))
 
-    assert noise("0.1") > 5 * noise("1")
+    assert noise("0.1") > 3 * noise("1")
 
 
 @pytest.mark.parametrize("model", sorted(MODELS))
@@ -217,3 +217,48 @@ def test_demo(capsys, tmp_path, monkeypatch):
     ledger = privlearn.Ledger(tmp_path / "demo.ledger")
     assert len(ledger.history("cps1988")) == 3
     assert len(text.splitlines()) < 100
+
+
+def test_the_epsilon_of_a_wanted_error_is_found(capsys):
+    line = ["plan", "--rows", "10000", "--features", "8"]
+    text = printed(capsys, *line, "--for-error", "0.05")
+    found = float(re.search(r"an error of 0.05 needs epsilon = ([\d.]+)$", text, re.M)[1])
+    assert 0.1 < found < 3
+    assert re.search(rf"cost +epsilon = {found:g}", text)
+    told = float(re.search(r"([\d.]+) % of the target", text)[1])
+    assert 4.5 <= told <= 5
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (["--rows", "1000", "--for-error", "0.05", "--epsilon", "1"], "but not both"),
+        (["--for-error", "0.05"], "add --rows N"),
+        (["--rows", "500", "--for-error", "1e-5"], "no epsilon up to 10 .* more rows or fewer"),
+    ],
+)
+def test_an_epsilon_that_cannot_be_found(capsys, line, words):
+    assert main(["plan", "--features", "8", *line]) == 1
+    assert re.search(words, capsys.readouterr().err)
+
+
+def test_few_rows_are_warned_about_on_stderr(capsys):
+    assert main(["plan", "--rows", "50", "--features", "8", "--epsilon", "1"]) == 0
+    out, err = capsys.readouterr()
+    assert err.startswith("privlearn: warning: n = 50 rows at epsilon=1 are an effective sample")
+    assert err.count("\n") == 1
+    assert "cannot tell, because" in out
+    assert main(["plan", "--rows", "50000", "--features", "8", "--epsilon", "1"]) == 0
+    assert not capsys.readouterr().err
+
+
+def test_a_fit_of_few_rows_warns_and_goes_on(capsys, tmp_path):
+    data, model = tmp_path / "people.csv", tmp_path / "model.json"
+    data.write_text("a,b\n" + "".join(f"{k},{k % 7}\n" for k in range(50)))
+    line = ["fit", str(data), "--target", "b", "--epsilon", "1", "-o", str(model)]
+    assert main(line) == 0
+    out, err = capsys.readouterr()
+    assert "privlearn: warning: n = 50 rows" in err
+    assert "model saved" in out
+    assert main([*line, "--overwrite", "--adjacency", "add_remove"]) == 0
+    assert not capsys.readouterr().err, "there the number of rows is private"

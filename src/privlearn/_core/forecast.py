@@ -2,30 +2,50 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Forecast"]
+__all__ = ["PROBABILITY", "SPREADS_OF_Y", "Forecast", "smallest_epsilon"]
+
+SPREADS_OF_Y, PROBABILITY = "standard deviations of y", "of the probability"
+LEAST_EPSILON, MOST_EPSILON = 1e-3, 10.0  # a promise of more means little
 
 
 @dataclass(frozen=True, eq=False)
 class Forecast:
-    """Expected size of what privacy adds to the non-private fit, for data as `assumes` says.
+    """How far private fits of one table will differ from each other, as far as public facts tell.
 
     Attributes
     ----------
     coefficient : array of shape (n_features,)
-        Standard deviation of the noise on each coefficient, in units of y per unit of x.
+        Standard deviation of the noise on each coefficient *for independent features that fill
+        their bounds*, in units of y per unit of x; in halves of the ranges that are yet to be
+        estimated. Collinear and narrow features get more, 10 times as much is not rare, and no
+        public fact tells how much: ask the fitted model's `coef_noise()`.
     prediction : float
-        Standard deviation of the noise on the prediction for a typical row, in units of y.
+        Standard deviation, over private fits, of the prediction for a typical row, in `unit`; NaN
+        where it is withheld.
     kept : float
-        Part of each coefficient that the damping of the noise leaves, between 0 and 1.
+        Part of what a model without noise explains that the private one is likely to explain,
+        between 0 and 1.
     n : int
         Number of rows it speaks of.
     assumes : str
-        The data it speaks of. Real data differ: correlated or narrow features get more noise.
+        The data it speaks of.
+    relative : float
+        The prediction's deviation relative to the standard deviation of the target. Of classes,
+        that of the probability; of scores (logarithms of means, margins), as they are.
+    unit : str
+        Of `prediction`: that of y where `bounds_y` is declared. Bounds do not tell how far y
+        spreads within them, so that `relative` is the surer number. Nothing but
+        "standard deviations of y" is known where the range of y is yet to be estimated.
+    withheld : str
+        Why public facts do not carry a forecast of the prediction; empty where they do.
     """
 
     coefficient: NDArray[np.float64]
@@ -33,13 +53,60 @@ class Forecast:
     kept: float
     n: int
     assumes: str
+    relative: float = math.nan
+    unit: str = ""
+    withheld: str = ""
 
     def __str__(self) -> str:
-        low, high = float(self.coefficient.min()), float(self.coefficient.max())
-        spread = f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}, by feature"
+        rows, kept = f"with n = {self.n:,} rows", self._of_what_is_kept()
+        last = "(the noise on a coefficient depends on collinearity, which no public fact tells)"
+        if self.withheld:
+            return f"{rows}: cannot tell, because {self.withheld};\n{kept}\n{last}"
         return (
-            f"with n = {self.n:,} rows, noise of standard deviation\n"
-            f"{spread} on a coefficient and {self.prediction:.3g} on a prediction\n"
-            f"({self.kept:.0%} of each coefficient is kept, after shrinkage against noise),\n"
-            f"if {self.assumes}"
+            f"{rows} the prediction for a typical row varies from fit to fit by\n"
+            f"{self._of_predictions()}; {kept},\nif {self.assumes}\n{last}"
         )
+
+    def _of_predictions(self) -> str:
+        if self.unit == PROBABILITY:
+            return f"{100.0 * self.prediction:.2g} percentage points {self.unit}"
+        if self.unit not in ("", "y", SPREADS_OF_Y):
+            return f"{self.prediction:.2g} ({self.unit})"
+        about = f" (about {self.prediction:.2g} in units of y)" if self.unit == "y" else ""
+        return f"{100.0 * self.relative:.2g} % of the target's standard deviation{about}"
+
+    def _of_what_is_kept(self) -> str:
+        much = "next to nothing" if self.kept < 0.05 else f"about {self.kept:.0%}"
+        return f"{much} of what could be explained is kept"
+
+
+def smallest_epsilon(forecast_at: Callable[[float], Forecast], error: float) -> float:
+    """The smallest epsilon, within 1 %, whose forecast is at most `error`; refused where none is.
+
+    Parameters
+    ----------
+    forecast_at : callable
+        The forecast of an epsilon; its error falls as epsilon grows.
+    error : float
+        Wanted, as `Forecast.relative`.
+    """
+    if isinstance(error, bool) or not isinstance(error, Real) or not 0 < error < math.inf:
+        given = f"{error:g}" if isinstance(error, Real) else type(error).__name__
+        raise ValueError(
+            f"error is {given}, but a number above 0 is needed: the wanted error of a prediction, "
+            "relative to the target's standard deviation, such as 0.05"
+        )
+    best = forecast_at(MOST_EPSILON)
+    if not best.relative <= error:  # NaN where it is withheld
+        reached = f"it is {best.relative:.2g} there"
+        if best.withheld:
+            reached = "there is no forecast there, because " + best.withheld.replace("\n", " ")
+        raise ValueError(
+            f"no epsilon up to {MOST_EPSILON:g} brings the forecast error of a prediction down to "
+            f"{error:g}: with n = {best.n:,} rows {reached}; it takes more rows or fewer features"
+        )
+    low, high = LEAST_EPSILON, MOST_EPSILON
+    while high > 1.01 * low:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if forecast_at(middle).relative <= error else (middle, high)
+    return float(f"{high * 1.005:.3g}") if high < MOST_EPSILON else high

@@ -7,12 +7,12 @@ follow from the two here, once.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral
 
-from privlearn._core.forecast import Forecast
+from privlearn._core.forecast import Forecast, smallest_epsilon
 from privlearn._core.mechanisms import GAUSSIAN, Kind, Mechanism, Shift
 from privlearn._core.numerics import MAX_COLUMNS, MAX_ROWS, summation_error
 from privlearn._core.problem import Adjacency, Problem
@@ -159,6 +159,8 @@ class Plan:
     paper: str = ""
     outlook: Forecast | None = field(default=None, compare=False)
     solver: str | None = field(default=None, compare=False)  # what "auto" took, where that is asked
+    # The forecast of the same fit for another epsilon, where a number of rows was given.
+    forecast_at: Callable[[float], Forecast] | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def of(
@@ -330,12 +332,38 @@ class Plan:
         return self._composition.delta(epsilon)
 
     def forecast(self) -> Forecast:
-        """Expected noise on a coefficient and on a prediction."""
+        """How far predictions will vary from fit to fit, or why that cannot be told."""
         if self.outlook is None:
             raise ValueError(
                 "no forecast without a number of rows; call estimator.plan(n=..., n_features=...)"
             )
         return self.outlook
+
+    def for_accuracy(self, error: float) -> float:
+        """The smallest epsilon whose forecast error of a prediction is at most `error`.
+
+        Parameters
+        ----------
+        error : float
+            As `forecast().relative`: 0.05 is 5 % of the target's standard deviation.
+
+        Returns
+        -------
+        float
+            Epsilon, within 2 %; this plan stays as it is. ValueError where none up to 10 will do.
+
+        Examples
+        --------
+        >>> from privlearn import Ridge
+        >>> 0.1 < Ridge().plan(n=10_000, n_features=8).for_accuracy(0.05) < 10
+        True
+        """
+        if self.forecast_at is None:
+            raise ValueError(
+                "no forecast without a number of rows, and one epsilon for all; call "
+                "estimator.plan(n=..., n_features=...)"
+            )
+        return smallest_epsilon(self.forecast_at, error)
 
     def describe(self) -> list[str]:
         """One line per release, the same in plans and certificates."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from privlearn.cli.design import design
 from privlearn.cli.models import MODELS, build
+from privlearn.cli.notices import plain_warnings
 from privlearn.cli.options import add_budget, add_model
 from privlearn.cli.plan import count
 from privlearn.cli.schema import Facts
@@ -58,9 +59,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Say what was promised and measured; status 1 when something is above its promise."""
+    with plain_warnings(show=False):  # attacks have few rows on purpose
+        return _audit(args, _model(args))
+
+
+def _audit(args: argparse.Namespace, model: PrivateEstimator) -> int:
     from privlearn import audit
 
-    model = _model(args)
     plan = model.plan(n=400, n_features=args.features)
     print(f"Audit of {type(model).__name__}, {args.features} columns in [0, 1], {args.adjacency}")
     print(f"promised    epsilon = {args.epsilon:g} at delta = {args.delta:g}")

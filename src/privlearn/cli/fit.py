@@ -13,6 +13,7 @@ from privlearn.cli.design import Design, design
 from privlearn.cli.errors import CommandError
 from privlearn.cli.model_file import SavedModel
 from privlearn.cli.models import MODELS, build
+from privlearn.cli.notices import plain_warnings
 from privlearn.cli.open_ledger import charged_ledger
 from privlearn.cli.outputs import Output
 from privlearn.cli.paths import check_paths
@@ -159,7 +160,7 @@ def _charge_and_fit(
     """From here on, an error costs privacy."""
     ledger = charged_ledger(args.ledger, args.dataset, args.ledger_epsilon, args.ledger_delta)
     estimator.set_params(ledger=ledger, dataset=args.dataset)
-    with progress():
+    with plain_warnings(), progress():
         estimator.fit(X, y)
 
 

@@ -11,6 +11,7 @@ from privlearn.cli.design import Design, design
 from privlearn.cli.encoding import in_own_units, parts
 from privlearn.cli.errors import CommandError
 from privlearn.cli.models import MODELS, build
+from privlearn.cli.notices import plain_warnings
 from privlearn.cli.private_bounds_summary import what_is_estimated
 from privlearn.cli.schema import Facts
 from privlearn.cli.tables import open_source
@@ -30,6 +31,8 @@ examples:
     privlearn plan --rows 10000 --features 8 --epsilon 1
   with ranges that are known: nothing is estimated, and the noise is in the columns' own units
     privlearn plan --rows 10000 --schema schema.toml --epsilon 1
+  how large must epsilon be for predictions that vary by at most 5 % of the target's spread?
+    privlearn plan --rows 10000 --features 8 --for-error 0.05
   a schema file to fill in; it holds column names and nothing else from the data
     privlearn plan --template people.csv --target wage > schema.toml
 """
@@ -44,11 +47,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLE
     parser.usage = (
         "privlearn plan --epsilon E --rows N (--features P | public metadata) [options]\n"
+        "       privlearn plan --for-error X --rows N (--features P | public metadata) [options]\n"
         "       privlearn plan --template DATA --target COLUMN"
     )
     add = parser.add_argument
     add("--rows", type=count, metavar="N", help="number of people")
     add("--features", type=count, metavar="P", help="number of columns, if there is no schema")
+    add(
+        "--for-error",
+        type=options.positive,
+        metavar="X",
+        help="in place of --epsilon: the smallest one whose forecast error of a prediction is at "
+        "most X, relative to the target's standard deviation (of labels: in log-odds)",
+    )
     add("--target", metavar="COLUMN", help="the column to predict")
     add(
         "--columns",
@@ -82,16 +93,35 @@ def run(args: argparse.Namespace) -> int:
     """Print the plan, or a template of a schema file."""
     if args.template is not None:
         return _template(args)
-    if args.epsilon is None:
-        raise CommandError("how private shall it be? Add --epsilon 1 (smaller is more private)")
+    _check_budget(args)
     facts = options.gather_facts(args, default_target="target")
     chosen = _design(args, facts, MODELS[args.model].classifies)
-    estimator = build(args, chosen)
-    plan = estimator.plan(n=args.rows, n_features=chosen.n_features)
+    if args.for_error is not None:
+        args.epsilon = _epsilon_for(args, chosen)
+        print(f"an error of {args.for_error:g} needs epsilon = {args.epsilon:g}\n")
+    with plain_warnings():
+        plan = build(args, chosen).plan(n=args.rows, n_features=chosen.n_features)
     print(plan)
     print(f"  cost        epsilon = {plan.epsilon(args.delta):.6g} at delta = {args.delta:g}")
     _explain(args, chosen, plan)
     return 0
+
+
+def _check_budget(args: argparse.Namespace) -> None:
+    if args.epsilon is not None and args.for_error is not None:
+        raise CommandError("give --epsilon, or --for-error to look for one, but not both")
+    if args.for_error is not None and args.rows is None:
+        raise CommandError("--for-error needs the number of people: add --rows N")
+    if args.epsilon is None and args.for_error is None:
+        raise CommandError("how private shall it be? Add --epsilon 1 (smaller is more private)")
+
+
+def _epsilon_for(args: argparse.Namespace, chosen: Design) -> float:
+    """The smallest epsilon that will do; a plan for any epsilon can tell it."""
+    args.epsilon = 1.0
+    with plain_warnings(show=False):
+        plan = build(args, chosen).plan(n=args.rows, n_features=chosen.n_features)
+    return plan.for_accuracy(args.for_error)
 
 
 def _template(args: argparse.Namespace) -> int:
@@ -137,12 +167,11 @@ def _explain(args: argparse.Namespace, chosen: Design, plan: Plan) -> None:
         print("Declared ranges are limits: what is estimated lies inside, and so do new values.")
     if args.rows is None:
         print("\nAdd --rows N to see how large the noise would be.")
-    elif estimated is not None and plan.outlook is not None:
-        print("Where a range is estimated privately, the forecast is in units of half that range.")
     if args.rows is None or chosen.unlimited or plan.outlook is None:
         return
     print("\nThe plan sees columns with bounds scaled to 0..1, and one column per category.")
-    print("\nNoise to expect on each coefficient, in the column's own units:")
+    print("\nNoise to expect on each coefficient, in the column's own units, if columns filled")
+    print("their ranges and were independent; narrow ones and those that go together get more:")
     noise, _ = in_own_units(chosen.columns, plan.outlook.coefficient)
     for column, part in parts(chosen.columns):
         print(f"  {column.name:<20} {float(noise[part].max()):.3g}")

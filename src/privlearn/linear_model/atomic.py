@@ -12,7 +12,8 @@ from privlearn.exceptions import PrivacyError
 __all__ = ["blank", "demand_finite"]
 
 T = TypeVar("T")
-HIDDEN = frozenset({"_clip_bounds", "_stream"})  # what a fit sets, besides names that end in "_"
+# What a fit sets, besides names that end in "_".
+HIDDEN = frozenset({"_clip_bounds", "_coef_noise", "_stream"})
 
 
 def blank(estimator: T) -> T:

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from privlearn._core.calibration import calibrate
 from privlearn._core.certificate import Certificate
 from privlearn._core.docstrings import documented
+from privlearn._core.forecast import Forecast
 from privlearn._core.plan import Plan, check_size
 from privlearn._core.problem import Adjacency, Bounds, Budget, Problem, budget_of
 from privlearn._core.releaser import charge_and_open
@@ -35,6 +36,7 @@ from privlearn.linear_model.penalty_parameters import in_a_box
 from privlearn.linear_model.saved import fill, plain_values
 from privlearn.private_bounds import looks_closer, undeclared, with_private_bounds
 from privlearn.solvers import Solution, Solver, resolve
+from privlearn.solvers._common.forecast import judged_forecast, warn_of_few_rows
 from privlearn.solvers._common.memory import refuse_too_large
 from privlearn.solvers._common.rehearsal import rehearse
 
@@ -81,6 +83,7 @@ class PrivateEstimator(BaseEstimator):
     intercept_: Any = field(init=False)  # a number, or one per output
     privacy_: Certificate = field(init=False)
     _clip_bounds: Bounds = field(init=False)  # only where it was learned on clipped rows
+    _coef_noise: NDArray[np.float64] = field(init=False)  # only where the solver knows it
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "adjacency": [StrOptions({relation.value for relation in Adjacency})],
@@ -122,7 +125,8 @@ class PrivateEstimator(BaseEstimator):
         Returns
         -------
         Plan
-            `str()` it, or ask `.epsilon(delta)`, `.releases`, `.forecast()`.
+            `str()` it, or ask `.epsilon(delta)`, `.releases`, `.forecast()`,
+            `.for_accuracy(error)`. A `FewRowsWarning` says where `n` is too small.
         """
         return self._planned(n, n_features, 0, sample_epsilon)
 
@@ -135,8 +139,21 @@ class PrivateEstimator(BaseEstimator):
         job = self._prepare(n, n_features, n_classes, sample_epsilon)
         if n is None:
             return job.plan
-        outlook = job.solver.forecast(job.problem, job.settings, job.plan, n)
-        return replace(job.plan, outlook=outlook)
+        warn_of_few_rows(job, n)
+        plan = replace(job.plan, outlook=judged_forecast(job, n))
+        if sample_epsilon is not None:
+            return plan
+        twin = blank(self)
+        twin.ledger = twin.dataset = twin.random_state = None  # a plan may be stored and sent
+        return replace(plan, forecast_at=partial(twin._outlook, n, n_features, n_classes))
+
+    def _outlook(self, n: int, n_features: int, n_classes: int, epsilon: float) -> Forecast:
+        """The forecast for another epsilon, without a warning."""
+        twin = blank(self)
+        twin.epsilon = epsilon
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeltaWarning)
+            return judged_forecast(twin._prepare(n, n_features, n_classes, None), n)
 
     @documented
     def fit(
@@ -177,6 +194,8 @@ class PrivateEstimator(BaseEstimator):
         n_classes = len(getattr(self, "classes_", ()))
         sparse = not isinstance(table.X, np.ndarray)
         job = self._prepare(n, n_features, n_classes, sample_epsilon, sparse=sparse)
+        if job.problem.n is not None:
+            warn_of_few_rows(job, n)
         table = replace(table, level=job.level)
         rehearse(job.solver, job.problem, job.settings, job.plan, job.budget, table)
         charge = {"ledger": self.ledger, "dataset": self.dataset, "random_state": self.random_state}
@@ -185,7 +204,38 @@ class PrivateEstimator(BaseEstimator):
             solution = job.solver.solve(job.problem, job.settings, rows, release)
         demand_finite(coef_=solution.coef, intercept_=solution.intercept)
         self._publish(solution)
+        if solution.coef_noise is not None:
+            self._coef_noise = solution.coef_noise.reshape(np.shape(self.coef_))
         self.privacy_ = release.certificate()
+
+    def coef_noise(self) -> NDArray[np.float64]:
+        """Standard deviations of the privacy noise on `coef_`, to first order.
+
+        They follow from what was released and from the known noise, and cost no privacy: how far
+        another fit of the same table would be off, but for the sampling of its rows, for shrinkage
+        towards 0, and for ranges that were estimated privately.
+
+        Returns
+        -------
+        array of the shape of coef_
+            NaN for features that were not selected.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from privlearn import LinearRegression
+        >>> X = np.linspace(0, 1, 2_000).reshape(-1, 2)
+        >>> model = LinearRegression(bounds_X=(0, 1), bounds_y=(0, 1), solver="moments")
+        >>> bool((model.fit(X, X[:, 0]).coef_noise() > 0).all())
+        True
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "_coef_noise"):
+            raise AttributeError(
+                "coef_noise() is not known of this fit: solver='moments' tells it, without an l1 "
+                "penalty, limits on coefficients or a model that was read from a file"
+            )
+        return self._coef_noise.copy()
 
     def to_dict(self) -> dict[str, Any]:
         """The fitted model as plain values, for JSON: coefficients, limits and certificate.

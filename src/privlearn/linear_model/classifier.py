@@ -59,7 +59,8 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
         Returns
         -------
         Plan
-            `str()` it, or ask `.epsilon(delta)`, `.releases`, `.forecast()`.
+            `str()` it, or ask `.epsilon(delta)`, `.releases`, `.forecast()`,
+            `.for_accuracy(error)`. A `FewRowsWarning` says where `n` is too small.
         """
         declared = self.classes if not isinstance(self.classes, str) else np.arange(n_classes)
         labels = declared_classes(declared, None)

@@ -250,9 +250,17 @@ class WithPrivateBounds(SolverDefaults):
         inner = self.inner.memory(self._within(problem, {}), settings.inner, sparse=sparse)
         return inner + ranks
 
+    def fitted_numbers(self, problem: Problem, settings: Settings) -> int:
+        """The inner solver's, of the features that are selected."""
+        return self.inner.fitted_numbers(self._within(problem, {}), settings.inner)
+
     def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
-        """The inner solver's in the box [-1, 1]."""
-        inner = self._within(problem, {})
+        """The inner solver's within what is declared, and in [-1, 1] where nothing is."""
+        inner, bounds = self._within(problem, {}), problem.bounds
+        if bounds.low is not None and self.keep is None:
+            inner = replace(inner, bounds=replace(bounds, target=inner.bounds.target))
+        if bounds.target is not None:
+            inner = replace(inner, bounds=replace(inner.bounds, target=bounds.target))
         found = self.inner.forecast(inner, settings.inner, self._own(plan), n)
         if self.keep is None:
             return found
@@ -334,4 +342,8 @@ def _in_all_columns(
         return replace(solution, clip_bounds=clip_bounds)
     coef = np.zeros((len(solution.coef), n_features))
     coef[:, chosen] = solution.coef
-    return replace(solution, coef=coef, clip_bounds=clip_bounds)
+    noise = solution.coef_noise
+    if noise is not None:
+        noise = np.full(coef.shape, np.nan)  # of a feature that was not chosen, nothing is known
+        noise[:, chosen] = solution.coef_noise
+    return replace(solution, coef=coef, clip_bounds=clip_bounds, coef_noise=noise)

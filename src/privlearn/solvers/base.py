@@ -43,6 +43,8 @@ class Solution:
     coef: NDArray[np.float64]  # (outputs, n_features)
     intercept: NDArray[np.float64]  # (outputs,)
     clip_bounds: Bounds | None = field(default=None, kw_only=True)  # of predictions, where learned
+    # Deviations of the privacy noise on coef, like coef; where the releases tell them.
+    coef_noise: NDArray[np.float64] | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,9 @@ class Solver(Protocol):
     def forecast(self, problem: Problem, settings: Any, plan: Plan, n: int) -> Forecast:  # noqa: ANN401
         """What the plan's noise does to a model of `n` rows."""
 
+    def fitted_numbers(self, problem: Problem, settings: Any) -> int:  # noqa: ANN401
+        """How many coefficients share what the rows tell."""
+
     def settled(self, problem: Problem, settings: Any) -> Any:  # noqa: ANN401
         """The same settings where bounds that stood in are replaced by estimated ones."""
 
@@ -126,6 +131,10 @@ class SolverDefaults:
 
     short_run: ClassVar[Mapping[str, int]] = {}  # settings of a rehearsal
     forks: ClassVar[tuple[str, ...]] = ()  # settings that decide which code runs
+
+    def fitted_numbers(self, problem: Problem, settings: Any) -> int:  # noqa: ANN401
+        """One per feature and one for the intercept, of each output."""
+        return problem.loss.outputs * (problem.n_features + int(problem.fit_intercept))
 
     def settled(self, problem: Problem, settings: Any) -> Any:  # noqa: ANN401
         """Settings do not depend on where bounds lie."""

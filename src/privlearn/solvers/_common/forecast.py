@@ -1,19 +1,68 @@
-"""What noise on gradients will do to a model: exact for a quadratic loss, an outlook for others."""
+"""What noise on gradients will do to a model, and what an effective sample size lets expect.
+
+The constants below were found on generated tables (`python -m benchmarks.derive forecast`), before
+any was tried on real data.
+"""
 
 from __future__ import annotations
 
 import math
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._core.forecast import Forecast
-from privlearn._core.problem import Problem
+from privlearn._core.forecast import PROBABILITY, SPREADS_OF_Y, Forecast
+from privlearn._core.plan import BOUNDS, Plan
+from privlearn._core.problem import Budget, Problem
+from privlearn._objective.losses import Target
+from privlearn.exceptions import FewRowsWarning
 from privlearn.solvers._common.scaling import Scaling
+from privlearn.solvers._common.snr import effective_mu, epsilon_for
 
-__all__ = ["outlook_of_steps", "responses"]
+if TYPE_CHECKING:
+    from privlearn.solvers.base import Solver
+
+__all__ = [
+    "EVEN_SPREAD",
+    "FEWEST",
+    "FEWEST_FOR_RANGES",
+    "TYPICAL_SLOPE",
+    "TYPICAL_SPREAD",
+    "judged",
+    "judged_forecast",
+    "outlook_of_steps",
+    "predicts_probabilities",
+    "predicts_scores",
+    "responses",
+    "usual_error",
+    "warn_of_few_rows",
+    "what_scores_are",
+]
 
 Array = NDArray[np.float64]
+EVEN_SPREAD = 1.0 / math.sqrt(3.0)  # deviation of a y that is uniform, over half its bounds
+# The same of a usual y in bounds that people declare: between the 10th percentile (0.09) where they
+# are up to 3 times as wide as the data, and the 90th (0.8) where they are the data's own range.
+TYPICAL_SPREAD = 0.25
+# Errors of usual tables, where `first` is what independent features without any surprise would
+# have: level first^POWER, and no more than what shrinkage lets through of the signal, whose
+# deviation is SIGNAL. Numbers relative to y's deviation, classes in probabilities, counts in logs.
+# Columns of 0 and 1 have no long tails and are seldom collinear: theirs is the second level.
+LEVEL, LEVEL_OF_FLAGS, POWER, SIGNAL = 1.4, 0.65, 0.75, 0.7
+CLASS_LEVEL, CLASS_LEVEL_OF_FLAGS, CLASS_POWER, CLASS_SIGNAL = 0.90, 0.45, 0.80, 0.26
+COUNT_SIGNAL = 1.5
+UNKNOWN = 0.5  # share of such columns, where no bounds tell
+TYPICAL_SLOPE = 0.175  # of the probability in its log-odds
+SEVERAL = 2.0  # how much more it is with several classes, where nothing else tells
+# Effective sample size n mu: per coefficient, below which hardly anything is learned, and in all,
+# below which ranges that nobody declared are missed in every second fit.
+FEWEST, FEWEST_FOR_RANGES = 3.0, 50.0
+HALF_KEPT, HALF_KEPT_OF_SCORES = 10.0, 20.0  # per coefficient, where half is kept
+LOG_ODDS = "log-odds"
+HALF_KEPT_OF_RANGES = 100.0  # in all
 
 
 def responses(
@@ -53,5 +102,182 @@ def outlook_of_steps(
     curvature = scaling.spread * bend * (1.0 if problem.loss.has_unit else 0.5)
     moved, shrinkage = responses(steps, momentum, averaged, step, curvature)
     deviation = noise * float(np.linalg.norm(moved))
-    more = f"; scores are {problem.loss.scores}" if problem.loss.scores else ""
-    return scaling.forecast(deviation, scaling.typical_length, shrinkage, n, more)
+    return scaling.forecast(
+        deviation, scaling.typical_length, shrinkage, n, what_scores_are(problem)
+    )
+
+
+def predicts_scores(problem: Problem) -> bool:
+    """Whether predictions are scores such as log-odds, and not in units of y."""
+    return bool(problem.loss.scores) or not problem.loss.has_unit
+
+
+def predicts_probabilities(problem: Problem) -> bool:
+    """Whether scores are log-odds."""
+    return problem.loss.scores == LOG_ODDS
+
+
+def what_scores_are(problem: Problem) -> str:
+    """In words, where they are predictions neither of y nor of its probability."""
+    scores = "" if predicts_probabilities(problem) else problem.loss.scores
+    return f"; scores are {scores}" if scores else ""
+
+
+def usual_error(problem: Problem, first: float) -> float:
+    """The error of a usual table's predictions: relative, of probabilities, or of scores.
+
+    Parameters
+    ----------
+    problem : Problem
+        Public facts.
+    first : float
+        The same to first order, for independent features that explain half of the target.
+    """
+    flags = _share_of_flags(problem)
+    if predicts_probabilities(problem):
+        level = CLASS_LEVEL ** (1.0 - flags) * CLASS_LEVEL_OF_FLAGS**flags
+        return level * first**CLASS_POWER / (1.0 + (first / CLASS_SIGNAL) ** 2)
+    signal = COUNT_SIGNAL if predicts_scores(problem) else SIGNAL
+    level = LEVEL ** (1.0 - flags) * LEVEL_OF_FLAGS**flags
+    return level * first**POWER / (1.0 + (first / signal) ** 2)
+
+
+def _share_of_flags(problem: Problem) -> float:
+    """Columns that are declared to lie between 0 and 1; all, where rows have a norm alone."""
+    bounds = problem.bounds
+    if bounds.estimated:
+        return UNKNOWN
+    if bounds.low is None or bounds.high is None:
+        return 1.0
+    return float(np.mean((bounds.low == 0.0) & (bounds.high == 1.0)))
+
+
+def judged(
+    found: Forecast, problem: Problem, seen: float, coefficients: int, *, ranges: bool
+) -> Forecast:
+    """A solver's forecast in units that mean something, or withheld; and what is kept.
+
+    Parameters
+    ----------
+    found : Forecast
+        The solver's, for bounds of [-1, 1] where they are yet to be estimated.
+    problem : Problem
+        Public facts, without bounds that stand in.
+    seen : float
+        Effective sample size, n mu.
+    coefficients : int
+        How many numbers are fitted.
+    ranges : bool
+        Whether ranges are estimated first.
+    """
+    scores = predicts_scores(problem)
+    half_kept = (HALF_KEPT_OF_SCORES if scores else HALF_KEPT) * coefficients
+    if ranges:
+        half_kept = max(half_kept, HALF_KEPT_OF_RANGES)
+    kept = min(found.kept, 1.0 / (1.0 + (half_kept / seen) ** 2))
+    found = _in_units(found, problem)
+    withheld = found.withheld or _too_little(seen, coefficients, ranges)
+    if withheld:
+        found = replace(found, prediction=math.nan, relative=math.nan, withheld=withheld)
+    return replace(found, kept=kept)
+
+
+def _in_units(found: Forecast, problem: Problem) -> Forecast:
+    """The deviation of a prediction relative to y's, and in units of y where they are known."""
+    loss, target = problem.loss, problem.bounds.target
+    if predicts_probabilities(problem):
+        error = found.relative
+        if math.isnan(error):
+            error = TYPICAL_SLOPE * found.prediction * (SEVERAL if loss.outputs > 1 else 1.0)
+        return replace(found, relative=error, prediction=error, unit=PROBABILITY)
+    if predicts_scores(problem):
+        unit = found.unit or loss.scores or "scores"
+        return replace(found, relative=found.prediction, unit=unit)
+    half = loss.units(*(target or (-1.0, 1.0)), problem.fit_intercept).score_scale
+    relative = found.relative
+    if math.isnan(relative):
+        relative = found.prediction / (half * EVEN_SPREAD)
+    if target is None and not found.unit:
+        return replace(found, relative=relative, prediction=relative, unit=SPREADS_OF_Y)
+    return replace(found, relative=relative, unit=found.unit or "y")
+
+
+def _too_little(seen: float, coefficients: int, ranges: bool) -> str:
+    """Why an effective sample size tells nothing of predictions, where that is so."""
+    if seen < FEWEST * coefficients:
+        return (
+            f"the effective sample size is {seen / coefficients:.2g} per\n"
+            f"coefficient, and below {FEWEST:g} predictions are noise, or a constant"
+        )
+    if ranges and seen < HALF_KEPT_OF_RANGES:
+        return (
+            f"the effective sample size is {seen:.2g},\nand below {HALF_KEPT_OF_RANGES:g} the "
+            "ranges that nobody declared may be missed"
+        )
+    return ""
+
+
+class Planned(Protocol):
+    """A fit that is planned: what is to be solved, for which budget, how, and its releases."""
+
+    @property
+    def problem(self) -> Problem:
+        """Public facts."""
+
+    @property
+    def budget(self) -> Budget:
+        """What may be spent."""
+
+    @property
+    def solver(self) -> Solver:
+        """How."""
+
+    @property
+    def settings(self) -> Any:  # noqa: ANN401
+        """The solver's."""
+
+    @property
+    def plan(self) -> Plan:
+        """What will be released."""
+
+
+def _numbers(job: Planned) -> tuple[int, float, bool]:
+    """Coefficients that are fitted, mu, and whether ranges are estimated that nobody declared."""
+    problem, bounds = job.problem, job.problem.bounds
+    coefficients = max(job.solver.fitted_numbers(problem, job.settings), 1)
+    mu = effective_mu(problem, job.budget, coefficients)
+    unknown = bounds.low is None and bounds.row_norm is None
+    unknown = unknown or (problem.loss.target is Target.NUMBER and bounds.target is None)
+    return coefficients, mu, unknown and any(r.stage == BOUNDS for r in job.plan.releases)
+
+
+def judged_forecast(job: Planned, n: int) -> Forecast:
+    """The solver's forecast for `n` rows, in units that mean something, or withheld."""
+    coefficients, mu, ranges = _numbers(job)
+    found = job.solver.forecast(job.problem, job.settings, job.plan, n)
+    return judged(found, job.problem, n * mu, coefficients, ranges=ranges)
+
+
+def warn_of_few_rows(job: Planned, n: int) -> None:
+    """Warn where the effective sample size of `n` rows, which are public, is too small.
+
+    Called by what the user's method calls, so that the warning points at the user's line.
+    """
+    coefficients, mu, ranges = _numbers(job)
+    ranges = ranges and coefficients < FEWEST_FOR_RANGES / FEWEST
+    needed = FEWEST_FOR_RANGES if ranges else FEWEST * coefficients
+    if n * mu >= needed:
+        return
+    enough = epsilon_for(job.problem, job.budget, coefficients, needed / n)
+    remedy = f"about {math.ceil(needed / mu):,} rows"
+    if math.isfinite(enough):
+        remedy += f" or epsilon={float(f'{1.005 * enough:.2g}'):g}"
+    warnings.warn(
+        f"n = {n:,} rows at epsilon={job.budget.epsilon:g} are an effective sample size (n mu) of "
+        f"{n * mu:.2g} for {coefficients:,} coefficients, but below {needed:g} "
+        + ("ranges that nobody declared are missed" if ranges else "hardly anything is learned")
+        + f"; {remedy} would be the least, or "
+        + ("bounds that are declared" if ranges else "fewer features"),
+        FewRowsWarning,
+        stacklevel=4,
+    )

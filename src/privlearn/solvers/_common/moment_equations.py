@@ -112,8 +112,10 @@ def solve_moments(
     noise: float,
     ridge: Ridge,
     count: float | None,
-) -> tuple[Array, float]:
-    """Coefficients and intercept that minimise the noisy, damped quadratic.
+) -> tuple[Array, float, Array | None]:
+    """Coefficients and intercept that minimise the noisy, damped quadratic, and their noise.
+
+    The noise is the standard deviation of each coefficient, None where the penalty has kinks.
 
     Parameters
     ----------
@@ -138,12 +140,42 @@ def solve_moments(
     eigenvalues, vectors = np.linalg.eigh(gram + np.diag(penalty.curvature))
     along = vectors.T @ cross
     gain = inverse_eigenvalues(eigenvalues, along, noise, ridge)
-    coef = vectors @ (gain * along)
-    if not penalty.smooth:
+    coef, noise_std = vectors @ (gain * along), None
+    if penalty.smooth:
+        constant = float(means[-1] - means[:-1] @ coef) if intercept else 0.0
+        public = intercept and count is not None
+        noise_std = _noise_of(vectors, gain, coef, means[:-1], constant, noise, public)
+    else:
         added = 0.0 if ridge == "noise" else _added(eigenvalues, noise, ridge)
         curvature = np.maximum(eigenvalues, 0.0) + added
         coef = _penalised(coef, curvature, vectors, penalty)
-    return coef, float(means[-1] - means[:-1] @ coef)
+    return coef, float(means[-1] - means[:-1] @ coef), noise_std
+
+
+def _noise_of(
+    vectors: Array,
+    gain: Array,
+    coef: Array,
+    means: Array,
+    constant: float,
+    noise: float,
+    count_is_public: bool,
+) -> Array:
+    """Standard deviation of each coefficient, to first order in the noise and for given gains.
+
+    The equations for (1, x) are off by E t, where E is the noise of the moments of (1, x, y) and t
+    = (constant, coef, -1). E has variance s^2 on its diagonal and s^2/2 off it, so E t has
+    covariance s^2/2 (|t|^2 I + t t'). Centring takes `means` times its first entry from the others,
+    and the gains turn what is left into coefficients: G (e - means e_1).
+    """
+    square = 1.0 + float(coef @ coef) + constant**2
+    of_first = square - constant**2 if count_is_public else square + constant**2
+    left = coef - constant * means
+    response = (vectors * gain) @ vectors.T
+    variance = square * np.sum(response**2, axis=1) + (response @ left) ** 2
+    # The intercept's own equation: its variance is of_first in place of square + constant^2.
+    variance += (of_first - constant**2) * (response @ means) ** 2
+    return np.asarray(noise * np.sqrt(0.5 * variance))
 
 
 def _penalised(damped: Array, curvature: Array, vectors: Array, penalty: WeightPenalty) -> Array:

@@ -110,7 +110,10 @@ class Objective:
             first_averaged=first_averaged,
         )
 
-    def solution(self, weights: Array) -> Solution:
-        """The model in the units of X and y."""
+    def solution(self, weights: Array, noise: Array | None = None) -> Solution:
+        """The model in the units of X and y; `noise` has deviations of the weights, if known."""
         outputs, width = self.loss.outputs, self.scaling.width
-        return self.scaling.to_user_units(weights[: outputs * width].reshape(outputs, width))
+        if noise is not None:
+            noise = noise[: outputs * width].reshape(outputs, width)
+        found = weights[: outputs * width].reshape(outputs, width)
+        return self.scaling.to_user_units(found, noise=noise)

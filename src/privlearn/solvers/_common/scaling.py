@@ -236,12 +236,17 @@ class Scaling:
         """Curvature of a penalty above which a weight is nothing and others would be lost."""
         return HEAVIEST * self._root_mean_squares**2
 
-    def to_user_units(self, weights: Array, *, by_division: bool = False) -> Solution:
+    def to_user_units(
+        self, weights: Array, *, by_division: bool = False, noise: Array | None = None
+    ) -> Solution:
         """The model in the units of X and y, from a row of `width` weights per output.
 
-        Weights of (x, 1) from moments, which were divided by scales, are so, too.
+        Weights of (x, 1) from moments, which were divided by scales, are so, too. `noise` has the
+        standard deviations of the weights, where they are known.
         """
         p = len(self.center)
+        if noise is not None:
+            noise = noise[:, :p] * self.inverse_scale * self.score_scale
         coef = weights[:, :p] * self.inverse_scale
         if by_division:
             np.divide(weights[:, :p], self.scale, out=coef, where=self.scale > 0)
@@ -249,7 +254,7 @@ class Scaling:
         if self.intercept_value > 0:
             moved = weights[:, p] * self.intercept_value * self.score_scale
             intercept = moved + self.score_center - coef @ self.center
-        return Solution(coef, intercept)
+        return Solution(coef, intercept, coef_noise=noise)
 
     @property
     def typical_length(self) -> float:

@@ -27,7 +27,6 @@ from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numb
 from privlearn.solvers.coordinate_descent import private_scales, rules
 from privlearn.solvers.coordinate_descent.all_coordinates import descend_all
 from privlearn.solvers.coordinate_descent.cyclic import descend_by_coordinates
-from privlearn.solvers.coordinate_descent.forecast import outlook
 from privlearn.solvers.coordinate_descent.greedy import descend_greedily
 from privlearn.solvers.coordinate_descent.rules import Mode, Settings
 
@@ -169,8 +168,15 @@ class CoordinateDescent(SolverDefaults):
         matrices = own * squares(problem.n_features + 1) if whole else 0.0
         return matrices + stored_rows(problem, sparse=sparse, copies=1 if whole else 2)
 
+    def fitted_numbers(self, problem: Problem, settings: Settings) -> int:
+        """All coordinates; or as many as there are steps, where each step takes one."""
+        size = super().fitted_numbers(problem, settings)
+        return min(settings.passes, size) if settings.mode == "greedy" else size
+
     def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
-        """Noise on the weights for evenly spread, independent features and a quadratic loss."""
+        """Noise on the predictions of usual tables."""
+        from privlearn.solvers.coordinate_descent.forecast import outlook  # only plans need it
+
         return outlook(problem, settings, plan, n)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,13 @@ from numpy.typing import NDArray
 from privlearn._core.forecast import Forecast
 from privlearn._core.plan import Plan
 from privlearn._core.problem import Problem
+from privlearn.solvers._common.forecast import (
+    EVEN_SPREAD,
+    TYPICAL_SLOPE,
+    TYPICAL_SPREAD,
+    predicts_probabilities,
+    predicts_scores,
+)
 from privlearn.solvers._common.scaling import Scaling
 from privlearn.solvers.dual_coordinate_descent import rules
 from privlearn.solvers.dual_coordinate_descent.lengths import slopes_are_unknown
@@ -19,6 +27,9 @@ __all__ = ["outlook", "responses"]
 
 Array = NDArray[np.float64]
 TYPICAL_ERROR = 0.5  # of y, relative to half its range
+# What generated tables make of the noise on predictions of evenly spread features, `first`: level
+# first^POWER of numbers whose clip is estimated, relative to y's deviation, and of probabilities.
+LEVEL, CLASS_LEVEL, POWER = 2.0, 0.4, 0.85
 
 
 def responses(
@@ -64,6 +75,15 @@ def outlook(problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecas
     moved, shrinkage = responses(settings, movement, curvature, stiffness)
     noise = plan.noise_scale(plan.releases[-1]) * movement.clip
     deviation = noise * float(np.linalg.norm(moved))
-    return scaling.forecast(
+    found = scaling.forecast(
         deviation, length, shrinkage, n, "" if number else "; scores are margins of about 1"
     )
+    if settings.clip is not None:
+        return found
+    if predicts_probabilities(problem):
+        return replace(found, relative=CLASS_LEVEL * (TYPICAL_SLOPE * found.prediction) ** POWER)
+    if clip is None or predicts_scores(problem):
+        return found
+    error = LEVEL * (found.prediction / (scaling.score_scale * EVEN_SPREAD)) ** POWER
+    in_units = error * TYPICAL_SPREAD * scaling.score_scale
+    return replace(found, relative=error, prediction=in_units)

@@ -31,7 +31,6 @@ from privlearn.solvers._common.scaling import Scaling
 from privlearn.solvers._common.snr import gdp_mu
 from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers, need_bounds
 from privlearn.solvers.dual_coordinate_descent import loops, rules
-from privlearn.solvers.dual_coordinate_descent.forecast import outlook
 from privlearn.solvers.dual_coordinate_descent.lengths import lengths_release, private_lengths
 from privlearn.solvers.dual_coordinate_descent.rules import Settings
 
@@ -148,6 +147,8 @@ class DualCoordinateDescent(SolverDefaults):
 
     def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
         """Noise on the weights for evenly spread, independent features and a quadratic loss."""
+        from privlearn.solvers.dual_coordinate_descent.forecast import outlook  # for plans only
+
         return outlook(problem, settings, plan, n)
 
 

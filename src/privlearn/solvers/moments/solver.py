@@ -96,7 +96,7 @@ class SufficientStatistics(SolverDefaults):
         noisy = release(MOMENTS, stack(moments.value()), clip=settings.squared_norm)
         count = problem.n if problem.n is not None and not problem.rows_may_be_empty else None
         total = problem.penalty.total(_rows(problem, data, noisy, release))
-        coef, intercept = solve_moments(
+        coef, intercept, noise = solve_moments(
             unstack(noisy, size),
             intercept=problem.fit_intercept,
             penalty=settings.moment_penalty(total),
@@ -104,7 +104,11 @@ class SufficientStatistics(SolverDefaults):
             ridge=self.ridge,
             count=count,
         )
-        return settings.to_user_units(np.append(coef, intercept)[None, :], by_division=True)
+        return settings.to_user_units(
+            np.append(coef, intercept)[None, :],
+            by_division=True,
+            noise=None if noise is None else noise[None, :],
+        )
 
     def settled(self, problem: Problem, settings: Scaling) -> Scaling:
         """Units of the estimated box, in which rows are as short as planned."""
