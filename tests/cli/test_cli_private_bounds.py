@@ -128,7 +128,7 @@ def test_features_that_were_not_chosen_are_not_clipped(folder, fitted, capsys):
     many = ",".join(["male", "female", *(f"other{k}" for k in range(60))])
     assert main([*FIT, *ALL[:2], "--categories", f"sex={many}"]) == 0
     text = capsys.readouterr().out
-    assert re.search(r"estimated privately: a choice of \d+ among 64 features for 20%, the", text)
+    assert re.search(r"Estimated privately: a choice of \d+ among 64 features for 20%, the", text)
     assert "Infinity" not in (folder / "model.json").read_text()
     new = np.zeros((4, 64))
     new[:, :4] = rows(sex=True)

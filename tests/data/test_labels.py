@@ -69,7 +69,7 @@ def test_plan_without_data_counts_classes():
     model = LogisticRegression(solver="sgd", **BOX)
     assert model.plan(n=1000, n_features=2).releases[0].shape == (3,)
     assert model.plan(n=1000, n_features=2, n_classes=4).releases[0].shape == (12,)
-    declared = LogisticRegression(classes=["a", "b", "c"], **BOX)
+    declared = LogisticRegression(classes=["a", "b", "c"], solver="sgd", **BOX)
     assert declared.plan(n=1000, n_features=2).releases[0].shape == (9,)
 
 

@@ -81,8 +81,8 @@ def scaling_divides_by_zero(patch):
 def numbers_that_are_none_are_published(patch):
     own = Scaling.to_user_units
 
-    def broken(self, weights):
-        return own(self, np.full_like(weights, np.nan))
+    def broken(self, weights, **known):
+        return own(self, np.full_like(weights, np.nan), **known)
 
     patch.setattr(Scaling, "to_user_units", broken)
     patch.setattr(base, "demand_finite", lambda **_: None)

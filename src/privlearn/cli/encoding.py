@@ -17,6 +17,7 @@ __all__ = [
     "Categories",
     "Column",
     "Numbers",
+    "centred_within_lists",
     "encode",
     "ends_in_own_units",
     "in_own_units",
@@ -120,6 +121,31 @@ def ends_in_own_units(columns: Sequence[Column], ends: Array) -> Array:
     ranges = [column.bounds or (0.0, 1.0) for column in columns for _ in column.features]
     low, high = np.array(ranges).T
     return np.asarray(low + ends * (high - low))
+
+
+def centred_within_lists(
+    columns: Sequence[Column], coef: Array, intercept: Array, ends: Array | None
+) -> tuple[Array, Array]:
+    """The same model with coefficients that add up to 0 within each list of categories.
+
+    Every row holds one category of a list, so a constant may move from them all to the intercept:
+    noise decides how much of it they have. Where indicators are clipped, they stay as they are.
+
+    Examples
+    --------
+    >>> sex = Categories("sex", ("male", "female"))
+    >>> coef, intercept = np.array([[500.0, 420.0]]), np.array([-300.0])
+    >>> centred_within_lists([sex], coef, intercept, None)
+    (array([[ 40., -40.]]), array([160.]))
+    """
+    coef, intercept = coef.copy(), intercept.copy()
+    for column, part in parts(columns):
+        whole = ends is None or bool(np.all(Categories.bounds == ends[:, part].T))
+        if isinstance(column, Categories) and whole:
+            mean = coef[:, part].mean(axis=1)
+            coef[:, part] -= mean[:, None]
+            intercept += mean
+    return coef, intercept
 
 
 def parts(columns: Sequence[Column]) -> Iterator[tuple[Column, slice]]:

@@ -16,6 +16,7 @@ from privlearn.cli.encoding import (
     Categories,
     Column,
     Numbers,
+    centred_within_lists,
     ends_in_own_units,
     in_own_units,
     parts,
@@ -79,16 +80,19 @@ class SavedModel:
         """A fitted estimator, brought back to the units of the file."""
         values = estimator.to_dict()
         coef, shift = in_own_units(design.columns, np.array(values["coef"]))
-        ends = values["clip_X"]
+        intercept, ends = np.array(values["intercept"]) + shift, None
+        if values["clip_X"] is not None:
+            ends = ends_in_own_units(design.columns, np.array(values["clip_X"]))
+        coef, intercept = centred_within_lists(design.columns, coef, intercept, ends)
         return cls(
             kind=kind,
             target=design.target,
             columns=design.columns,
             coef=coef,
-            intercept=np.array(values["intercept"]) + shift,
+            intercept=intercept,
             classes=None if values["classes"] is None else [*map(str, values["classes"])],
             certificate=values["certificate"],
-            clip_X=None if ends is None else ends_in_own_units(design.columns, np.array(ends)),
+            clip_X=ends,
             clip_y=values["clip_y"],
         )
 

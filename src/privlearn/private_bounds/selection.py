@@ -14,14 +14,21 @@ from numpy.typing import NDArray
 
 from privlearn._core.mechanisms import GUMBEL
 from privlearn._core.plan import LINF, Release
-from privlearn._core.problem import Adjacency, Budget, Problem
+from privlearn._core.problem import Adjacency, Bounds, Budget, Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
 from privlearn._objective.losses import Target
 from privlearn.solvers._common.noisy_top_k import Correlations, row_clip, select_another
 from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
 
-__all__ = ["SHARE", "columns_of", "most_relevant", "number_to_keep", "relevance_release"]
+__all__ = [
+    "SHARE",
+    "bounds_of",
+    "columns_of",
+    "most_relevant",
+    "number_to_keep",
+    "relevance_release",
+]
 
 RELEVANCE = "relevant features"
 SHARE = 0.2  # of the budget, where anything is selected
@@ -33,7 +40,8 @@ def number_to_keep(problem: Problem, budget: Budget) -> int | None:
     root = math.sqrt(public_n_or_default(problem) * gdp_mu(problem, budget))
     ordered = problem.loss.target is not Target.CLASS  # several classes have no order
     one_box = len(problem.penalty.low) == len(problem.penalty.high) == 1
-    if problem.n_features <= TOO_MANY * root or not (ordered and one_box):
+    few = problem.n_features <= TOO_MANY * root
+    if few or not (ordered and one_box) or problem.bounds.scale is not None:
         return None
     return min(max(1, round(KEPT * root)), problem.n_features)
 
@@ -59,4 +67,12 @@ def columns_of(data: BoundedData, chosen: NDArray[np.int64]) -> BoundedData:
     """
     table = data.table
     y = table.y if table.finite else np.where(data.present(), table.y, np.nan)
-    return replace(data, table=replace(table, X=table.X[:, chosen], y=y))
+    bounds = bounds_of(data.bounds, chosen)
+    return replace(data, table=replace(table, X=table.X[:, chosen], y=y), bounds=bounds)
+
+
+def bounds_of(bounds: Bounds, chosen: NDArray[np.int64]) -> Bounds:
+    """The same limits of the chosen columns."""
+    if bounds.low is None or bounds.high is None:
+        return bounds
+    return replace(bounds, low=bounds.low[chosen], high=bounds.high[chosen])

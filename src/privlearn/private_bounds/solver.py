@@ -32,7 +32,6 @@ from privlearn.private_bounds.declared import (
 from privlearn.private_bounds.ranges import (
     LAST_BINS,
     SIGNED_BINS,
-    Range,
     coarse_range,
     even_counts,
     located_range,
@@ -198,17 +197,10 @@ class WithPrivateBounds(SolverDefaults):
         if self.keep is not None:
             chosen = selection.most_relevant(data, self.keep, release)
             data = selection.columns_of(data, chosen)
+        size, bounds = problem.n_features, selection.bounds_of(problem.bounds, chosen)
+        problem = replace(problem, n_features=len(chosen), bounds=bounds)
         ranges = {
-            what: _ranges(
-                what,
-                len(chosen),
-                settings.bins[what],
-                problem.n,
-                self._declared(what, problem, chosen),
-                data,
-                release,
-            )
-            for what in self.wanted
+            what: _ranges(what, problem, settings.bins[what], data, release) for what in self.wanted
         }
         found = self._within(problem, ranges)
         inner, plan = self.inner.settled(found, settings.inner), release.plan
@@ -218,14 +210,7 @@ class WithPrivateBounds(SolverDefaults):
                 "ranges estimated privately changed what is to be released: a solver bug"
             )
         solution = self.inner.solve(found, inner, replace(data, bounds=found.bounds), release)
-        return _in_all_columns(solution, chosen, problem.n_features, ranges)
-
-    def _declared(self, what: str, problem: Problem, chosen: NDArray[np.int64]) -> Range | None:
-        """The declared range of the chosen columns, or of the target."""
-        found = declared_range(what, problem)
-        if found is None or what == "target":
-            return found
-        return Range(found.low[chosen], found.high[chosen])
+        return _in_all_columns(solution, chosen, size, ranges)
 
     def _own(self, plan: Plan) -> Plan:
         """The part of the plan that is the inner solver's."""
@@ -295,19 +280,17 @@ def _histograms(what: str, n_features: int, bins: tuple[int, int]) -> tuple[Rele
 
 def _ranges(
     what: str,
-    n_features: int,
+    problem: Problem,
     bins: tuple[int, int],
-    rows: int | None,
-    declared: Range | None,
     data: BoundedData,
     release: Releaser,
 ) -> CentredRange:
     """Powers of two, then many even bins between their ends, then few between theirs."""
     columns = _features if what == "features" else _target
-    width, (coarse, *zooms, last) = _width(what, n_features), range_releases(what)
-    clip = math.sqrt(width)
+    width, (coarse, *zooms, last) = _width(what, problem.n_features), range_releases(what)
+    clip, declared = math.sqrt(width), declared_range(what, problem)
     counts = release(coarse, signed_counts(data, columns, width), clip=clip)
-    found = coarse_inside(coarse_range(counts, release.noise_scale(coarse), rows), declared)
+    found = coarse_inside(coarse_range(counts, release.noise_scale(coarse), problem.n), declared)
     for zoom, many in zip(zooms, bins, strict=True):
         counts = release(zoom, even_counts(data, columns, found, many), clip=clip)
         found = located_range(counts, release.noise_scale(zoom), found)
