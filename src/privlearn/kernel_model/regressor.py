@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from privlearn._core.docstrings import documented
+from privlearn._objective.penalties import Penalty
 from privlearn.kernel_model.base import KernelMixin
 from privlearn.linear_model.penalty_parameters import weight
 from privlearn.linear_model.regressor import PrivateLinearRegressor
@@ -50,3 +51,6 @@ class KernelRegressor(KernelMixin, PrivateLinearRegressor):
 
     def _weight(self) -> float | None:
         return None if self.alpha is None else weight("alpha", self.alpha)
+
+    def _line_penalty(self) -> Penalty:
+        return Penalty()
