@@ -34,10 +34,11 @@ LEAST, MOST = 64, 2000
 # Penalty per root of the features and over mu: noise of deviation 1 / mu on every feature.
 OF_NUMBERS, OF_CLASSES = 0.045, 0.01
 # n mu, in all and per column, below which a line is all that can be told; per class, if several.
-LINE_BELOW, LINE_BELOW_PER_COLUMN = 500.0, 50.0
+LINE_BELOW, LINE_BELOW_PER_COLUMN = 200.0, 50.0
 # Share of the line where n mu per column is 100, and how it falls beyond; penalty on residuals.
 LINE_SHARE, LEAST_LINE_SHARE, LINE_FALLS = 0.7, 0.4, 0.15
 ON_RESIDUALS, RESIDUALS_FALL = 3.0, 0.5  # times what numbers have; likewise
+SAMPLED = 0.3  # mu of its part beyond which rows vary by more than the noise, and a penalty stays
 KEPT = 2.5e8  # numbers that features of all rows may have to be kept in memory
 AT_ONCE = 4096  # rows to predict at a time
 
@@ -166,11 +167,12 @@ class KernelMixin(PrivateEstimator):
         """The line with its share of the budget, and features of what it leaves over."""
         clearer = max(per_column / 100.0, 1.0)
         share = max(LINE_SHARE * clearer**-LINE_FALLS, LEAST_LINE_SHARE)
-        heavier = max(ON_RESIDUALS * clearer**-RESIDUALS_FALL, 1.0)
         problem = replace(problem, penalty=self._line_penalty())
         line = resolve("auto", problem, part_of(budget, share))
         on_residuals = replace(problem, loss=Squared())
         rest = part_of(budget, 1.0 - share)
+        heavier = max(ON_RESIDUALS * clearer**-RESIDUALS_FALL, 1.0)
+        heavier *= max(gdp_mu(problem, rest) / SAMPLED, 1.0)
         by_rule, curve = self._on_features(on_residuals, rest, heavier * OF_NUMBERS)
         both = cast("Solver", LineFirst(line, curve, by_rule.penalty, share))
         return problem, with_private_bounds(both, problem, budget, select=False)
