@@ -61,7 +61,8 @@ class KernelMixin(PrivateEstimator):
     solver : str or solver
         Any linear solver. "output" is Wang and Guo's (2024). "auto" takes "scd", and "sgd", which
         computes features in blocks, where those of all rows would not fit into memory; "one-pass"
-        with ``delta=0`` or own epsilons.
+        with ``delta=0`` or own epsilons. With nothing else given it fits a line before, or a line
+        alone where noise allows no more.
     scale_X : None
         Not used: kernels take `bandwidth`. Anything but None is refused.
     """

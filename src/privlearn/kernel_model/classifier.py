@@ -36,7 +36,8 @@ class KernelClassifier(KernelMixin, ProbabilityMixin, PrivateLinearClassifier):
     Attributes
     ----------
     coef_ : array of shape (1, n_features_out) or (n_classes, n_features_out)
-        Coefficients of the random features: of the second class, or of each of several.
+        Coefficients of the random features: of the second class, or of each of several. After
+        them those of the columns, where a line was fitted first or alone.
 
     See Also
     --------

@@ -28,8 +28,8 @@ class KernelRegressor(KernelMixin, PrivateLinearRegressor):
 
     Attributes
     ----------
-    coef_ : array of shape (n_features_out,)
-        Coefficients of the random features.
+    coef_ : array of shape (n_features_out,) or (n_features_out + n_features,)
+        Coefficients of the random features, then those of a line, where one was fitted first.
 
     See Also
     --------
