@@ -548,7 +548,9 @@ def test_an_odd_number_of_features_is_rounded_up():
 
 def test_the_number_of_features_grows_with_the_budget_and_stays_even():
     sizes = [
-        set_up(model(n_components=None, epsilon=epsilon, delta=1e-12), n)[1].spec.n_components
+        set_up(model(n_components=None, alpha=1.0, epsilon=epsilon, delta=1e-12), n)[
+            1
+        ].spec.n_components
         for n, epsilon in ((100, 0.1), (10_000, 0.1), (10_000, 1.0), (100_000, 1.0), (10**9, 9.0))
     ]
     assert sizes[0] == base.LEAST

@@ -125,27 +125,34 @@ def ends_in_own_units(columns: Sequence[Column], ends: Array) -> Array:
 
 def centred_within_lists(
     columns: Sequence[Column], coef: Array, intercept: Array, ends: Array | None
-) -> tuple[Array, Array]:
+) -> tuple[Array, Array, Array | None]:
     """The same model with coefficients that add up to 0 within each list of categories.
 
     Every row holds one category of a list, so a constant may move from them all to the intercept:
-    noise decides how much of it they have. Where indicators are clipped, they stay as they are.
+    noise decides how much of it they have. Indicators are 0 or 1, so ends to which they are clipped
+    are a constant and a factor.
 
     Examples
     --------
     >>> sex = Categories("sex", ("male", "female"))
     >>> coef, intercept = np.array([[500.0, 420.0]]), np.array([-300.0])
     >>> centred_within_lists([sex], coef, intercept, None)
-    (array([[ 40., -40.]]), array([160.]))
+    (array([[ 40., -40.]]), array([160.]), None)
     """
     coef, intercept = coef.copy(), intercept.copy()
+    ends = None if ends is None else ends.copy()
     for column, part in parts(columns):
-        whole = ends is None or bool(np.all(Categories.bounds == ends[:, part].T))
-        if isinstance(column, Categories) and whole:
-            mean = coef[:, part].mean(axis=1)
-            coef[:, part] -= mean[:, None]
-            intercept += mean
-    return coef, intercept
+        if not isinstance(column, Categories):
+            continue
+        if ends is not None:
+            zero, one = (np.clip(value, *ends[:, part]) for value in Categories.bounds)
+            intercept += coef[:, part] @ zero
+            coef[:, part] *= one - zero
+            ends[:, part] = np.array(Categories.bounds)[:, None]
+        mean = coef[:, part].mean(axis=1)
+        coef[:, part] -= mean[:, None]
+        intercept += mean
+    return coef, intercept, ends
 
 
 def parts(columns: Sequence[Column]) -> Iterator[tuple[Column, slice]]:

@@ -83,7 +83,7 @@ class SavedModel:
         intercept, ends = np.array(values["intercept"]) + shift, None
         if values["clip_X"] is not None:
             ends = ends_in_own_units(design.columns, np.array(values["clip_X"]))
-        coef, intercept = centred_within_lists(design.columns, coef, intercept, ends)
+        coef, intercept, ends = centred_within_lists(design.columns, coef, intercept, ends)
         return cls(
             kind=kind,
             target=design.target,

@@ -15,14 +15,15 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from privlearn._core.numerics import MAX_COLUMNS
 from privlearn._core.problem import Budget, Problem
-from privlearn._objective.losses import Target
+from privlearn._objective.losses import Squared, Target
 from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import UnsupportedCombinationError
 from privlearn.kernel_approximation import KERNELS
 from privlearn.kernel_model.feature_map import FeatureMap, KernelSpec
+from privlearn.kernel_model.line_first import LineFirst, part_of
 from privlearn.kernel_model.on_features import KernelSolution, OnFeatures, inner_problem
 from privlearn.linear_model.base import PrivateEstimator
-from privlearn.private_bounds import with_private_bounds
+from privlearn.private_bounds import solver_by_rule, with_private_bounds
 from privlearn.solvers import SOLVERS, Solution, Solver, resolve
 from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
 
@@ -32,6 +33,12 @@ PER_ROOT = 14.0  # features per root of n mu: how much a budget can tell apart
 LEAST, MOST = 64, 2000
 # Penalty per root of the features and over mu: noise of deviation 1 / mu on every feature.
 OF_NUMBERS, OF_CLASSES = 0.045, 0.01
+# n mu, in all and per column, below which a line is all that can be told; per class, if several.
+LINE_BELOW, LINE_BELOW_PER_COLUMN = 200.0, 50.0
+# Share of the line where n mu per column is 100, and how it falls beyond; penalty on residuals.
+LINE_SHARE, LEAST_LINE_SHARE, LINE_FALLS = 0.7, 0.4, 0.15
+ON_RESIDUALS, RESIDUALS_FALL = 3.0, 0.5  # times what numbers have; likewise
+SAMPLED = 0.3  # mu of its part beyond which rows vary by more than the noise, and a penalty stays
 KEPT = 2.5e8  # numbers that features of all rows may have to be kept in memory
 AT_ONCE = 4096  # rows to predict at a time
 
@@ -54,7 +61,8 @@ class KernelMixin(PrivateEstimator):
     solver : str or solver
         Any linear solver. "output" is Wang and Guo's (2024). "auto" takes "scd", and "sgd", which
         computes features in blocks, where those of all rows would not fit into memory; "one-pass"
-        with ``delta=0`` or own epsilons.
+        with ``delta=0`` or own epsilons. With nothing else given it fits a line before, or a line
+        alone where noise allows no more.
     scale_X : None
         Not used: kernels take `bandwidth`. Anything but None is refused.
     """
@@ -114,17 +122,65 @@ class KernelMixin(PrivateEstimator):
             raise UnsupportedCombinationError(
                 "scale_X is not used by kernels; give bandwidth, one length per feature, instead"
             )
+        if self._all_by_rule(problem, budget):
+            seen = gdp_mu(problem, budget) * public_n_or_default(problem)
+            per_column = seen / (problem.n_features * problem.loss.outputs)
+            if seen < LINE_BELOW * problem.loss.outputs or per_column < LINE_BELOW_PER_COLUMN:
+                return self._line_alone(problem, budget)
+            if not problem.loss.coupled:
+                return self._line_first(problem, budget, per_column)
+        factor = OF_NUMBERS if problem.loss.target is Target.NUMBER else OF_CLASSES
+        problem, on_features = self._on_features(problem, budget, factor)
+        solver = cast("Solver", on_features)
+        return problem, with_private_bounds(solver, problem, budget, automatic=False)
+
+    def _all_by_rule(self, problem: Problem, budget: Budget) -> bool:
+        """Whether nothing about the model was given: it may be a line then, or start with one."""
+        given = (self.bandwidth, self.n_components, self._weight())
+        auto = isinstance(self.solver, str) and self.solver == "auto"
+        nothing = all(one is None for one in given)
+        return auto and nothing and budget.delta > 0 and not problem.levels
+
+    def _on_features(
+        self, problem: Problem, budget: Budget, factor: float
+    ) -> tuple[Problem, OnFeatures]:
+        """The problem with its penalty, and a linear solver on random features."""
         size = self._size(problem, budget)
         spec = KernelSpec(self.kernel, size, self.orthogonal, int(self.feature_seed))
         if self._weight() is None:
             # As much as the noise of the budget asks for (kernel_model/proof.md, "The rule").
-            factor = OF_NUMBERS if problem.loss.target is Target.NUMBER else OF_CLASSES
             by_rule = Penalty(l2=factor * math.sqrt(size) / gdp_mu(problem, budget))
             problem = replace(problem, penalty=by_rule)
         inner = inner_problem(problem, spec, self.bandwidth is None)
         solver = resolve(self._inner_solver(inner, budget), inner, budget)
-        on_features = cast("Solver", OnFeatures(solver, spec, self.bandwidth))
-        return problem, with_private_bounds(on_features, problem, budget, automatic=False)
+        return problem, OnFeatures(solver, spec, self.bandwidth)
+
+    def _line_alone(self, problem: Problem, budget: Budget) -> tuple[Problem, Solver]:
+        """What the linear estimator would do."""
+        problem = replace(problem, penalty=self._line_penalty())
+        line = solver_by_rule(problem, budget)
+        alone = cast("Solver", LineFirst(line, None, Penalty(), 1.0))
+        return problem, with_private_bounds(alone, problem, budget, automatic=True)
+
+    def _line_first(
+        self, problem: Problem, budget: Budget, per_column: float
+    ) -> tuple[Problem, Solver]:
+        """The line with its share of the budget, and features of what it leaves over."""
+        clearer = max(per_column / 100.0, 1.0)
+        share = max(LINE_SHARE * clearer**-LINE_FALLS, LEAST_LINE_SHARE)
+        problem = replace(problem, penalty=self._line_penalty())
+        line = resolve("auto", problem, part_of(budget, share))
+        on_residuals = replace(problem, loss=Squared())
+        rest = part_of(budget, 1.0 - share)
+        heavier = max(ON_RESIDUALS * clearer**-RESIDUALS_FALL, 1.0)
+        heavier *= max(gdp_mu(problem, rest) / SAMPLED, 1.0)
+        by_rule, curve = self._on_features(on_residuals, rest, heavier * OF_NUMBERS)
+        both = cast("Solver", LineFirst(line, curve, by_rule.penalty, share))
+        return problem, with_private_bounds(both, problem, budget, automatic=False)
+
+    @abstractmethod
+    def _line_penalty(self) -> Penalty:
+        """On the coefficients of a line: that of the linear estimator, as it is by default."""
 
     @abstractmethod
     def _weight(self) -> float | None:
@@ -156,8 +212,18 @@ class KernelMixin(PrivateEstimator):
         for start in range(0, features.shape[0], AT_ONCE):
             rows = features[start : start + AT_ONCE]
             dense = rows if isinstance(rows, np.ndarray) else rows.toarray()
-            scores.append(self.feature_map_.single(dense) @ self.coef_.T + self.intercept_)
+            scores.append(self._scores_of(dense))
         return np.concatenate(scores) if scores else np.zeros((0, *np.shape(self.intercept_)))
+
+    def _scores_of(self, rows: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Features times their coefficients and columns times theirs, where there are any."""
+        coef, size = np.atleast_2d(self.coef_), self.feature_map_.n_features_out
+        scores = np.zeros((len(rows), len(coef)))
+        if size > 0:
+            scores += self.feature_map_.single(rows) @ coef[:, :size].T
+        if size < coef.shape[1]:
+            scores += np.asarray(rows, dtype=np.float64) @ coef[:, size:].T
+        return scores.reshape(len(rows), *np.shape(self.coef_)[:-1]) + self.intercept_
 
     def _publish(self, solution: Solution) -> None:
         assert isinstance(solution, KernelSolution)

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from privlearn._core.docstrings import documented
 from privlearn._objective.losses import Logistic, Loss, Softmax
+from privlearn._objective.penalties import Penalty
 from privlearn.kernel_model.base import KernelMixin
 from privlearn.linear_model.classifier import PrivateLinearClassifier
+from privlearn.linear_model.logistic_regression import LogisticRegression
 from privlearn.linear_model.penalty_parameters import inverse_weight
 from privlearn.linear_model.probabilities import ProbabilityMixin
 
@@ -34,7 +36,8 @@ class KernelClassifier(KernelMixin, ProbabilityMixin, PrivateLinearClassifier):
     Attributes
     ----------
     coef_ : array of shape (1, n_features_out) or (n_classes, n_features_out)
-        Coefficients of the random features: of the second class, or of each of several.
+        Coefficients of the random features: of the second class, or of each of several. After
+        them those of the columns, where a line was fitted first or alone.
 
     See Also
     --------
@@ -59,3 +62,6 @@ class KernelClassifier(KernelMixin, ProbabilityMixin, PrivateLinearClassifier):
 
     def _weight(self) -> float | None:
         return None if self.C is None else inverse_weight("C", self.C)
+
+    def _line_penalty(self) -> Penalty:
+        return Penalty(l2=inverse_weight("C", LogisticRegression().C))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from privlearn._core.docstrings import documented
+from privlearn._objective.penalties import Penalty
 from privlearn.kernel_model.base import KernelMixin
 from privlearn.linear_model.penalty_parameters import weight
 from privlearn.linear_model.regressor import PrivateLinearRegressor
@@ -27,8 +28,8 @@ class KernelRegressor(KernelMixin, PrivateLinearRegressor):
 
     Attributes
     ----------
-    coef_ : array of shape (n_features_out,)
-        Coefficients of the random features.
+    coef_ : array of shape (n_features_out,) or (n_features_out + n_features,)
+        Coefficients of the random features, then those of a line, where one was fitted first.
 
     See Also
     --------
@@ -50,3 +51,6 @@ class KernelRegressor(KernelMixin, PrivateLinearRegressor):
 
     def _weight(self) -> float | None:
         return None if self.alpha is None else weight("alpha", self.alpha)
+
+    def _line_penalty(self) -> Penalty:
+        return Penalty()

@@ -34,7 +34,7 @@ from privlearn.exceptions import DeltaWarning, UnsupportedCombinationError
 from privlearn.linear_model.atomic import blank, demand_finite
 from privlearn.linear_model.penalty_parameters import in_a_box
 from privlearn.linear_model.saved import fill, plain_values
-from privlearn.private_bounds import looks_closer, undeclared, with_private_bounds
+from privlearn.private_bounds import solver_by_rule, with_private_bounds
 from privlearn.solvers import Solution, Solver, resolve
 from privlearn.solvers._common.forecast import judged_forecast, warn_of_few_rows
 from privlearn.solvers._common.memory import refuse_too_large
@@ -328,8 +328,8 @@ class PrivateEstimator(BaseEstimator):
     def _solver_for(self, problem: Problem, budget: Budget) -> tuple[Problem, Solver]:
         """The problem, completed, and its solver, which estimates first what nobody declared."""
         automatic = isinstance(self.solver, str) and self.solver == "auto"
-        closer = automatic and looks_closer(problem, budget)
-        solver = resolve(self.solver, undeclared(problem) if closer else problem, budget)
+        by_name = partial(resolve, self.solver)
+        solver = (solver_by_rule if automatic else by_name)(problem, budget)
         return problem, with_private_bounds(solver, problem, budget, automatic=automatic)
 
     def _problem(self, n: int | None, n_features: int, n_classes: int) -> Problem:

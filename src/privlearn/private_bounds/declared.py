@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from privlearn._core.problem import Bounds, Budget, Problem, short_rows_exist
 from privlearn._objective.losses import Target
 from privlearn.private_bounds.ranges import CoarseRange, Range
+from privlearn.solvers import Solver, resolve
 from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
 
 __all__ = [
@@ -18,7 +19,7 @@ __all__ = [
     "inside",
     "looks_closer",
     "of_use_together",
-    "undeclared",
+    "solver_by_rule",
 ]
 
 Array = NDArray[np.float64]
@@ -36,9 +37,12 @@ def looks_closer(problem: Problem, budget: Budget) -> bool:
     return not known and gdp_mu(problem, budget) * public_n_or_default(problem) >= ENOUGH
 
 
-def undeclared(problem: Problem) -> Problem:
-    """The problem as if nothing were declared, by which "auto" chooses where it looks closer."""
-    return replace(problem, bounds=Bounds(None, None, None, None, problem.bounds.scale))
+def solver_by_rule(problem: Problem, budget: Budget) -> Solver:
+    """What "auto" takes: where it looks closer, as if nothing were declared."""
+    if looks_closer(problem, budget):
+        nothing = Bounds(None, None, None, None, problem.bounds.scale)
+        problem = replace(problem, bounds=nothing)
+    return resolve("auto", problem, budget)
 
 
 def declared_range(what: str, problem: Problem) -> Range | None:
