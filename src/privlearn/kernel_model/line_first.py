@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from privlearn._core.forecast import Forecast
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget, Problem
-from privlearn._core.releaser import Releaser
+from privlearn._core.releaser import ReleaseBatch, Releaser
 from privlearn._data.bounded import BoundedData
 from privlearn._objective.losses import Squared
 from privlearn._objective.penalties import Penalty
@@ -28,9 +28,6 @@ from privlearn.kernel_model.feature_map import FeatureMap
 from privlearn.kernel_model.on_features import KernelSolution, OnFeatures
 from privlearn.solvers import Solution, Solver, Support
 from privlearn.solvers.base import SolverDefaults
-
-if TYPE_CHECKING:
-    from privlearn._core.release_step import ReleaseBatch
 
 __all__ = ["LineFirst", "part_of"]
 
