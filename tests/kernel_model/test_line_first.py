@@ -73,6 +73,13 @@ def test_a_curve_needs_n_mu_in_all_and_per_column():
         assert solver_of(enough, p, adjacency="replace_one").curve is None
 
 
+def test_several_classes_need_more():
+    mu = equivalent_mu(1.0, 1e-6)
+    enough = int(np.ceil(5 * 4 * base.OF_SEVERAL_CLASSES / mu))
+    assert not isinstance(solver_of(enough, 5, KernelClassifier, 4), LineFirst)
+    assert solver_of(enough - 1, 5, KernelClassifier, 4).curve is None
+
+
 def test_the_share_of_the_line_falls_as_more_is_seen():
     shares = [solver_of(n).share for n in (1_000, 5_000, 30_000, 10**8)]
     assert shares[0] == base.LINE_SHARE
@@ -124,7 +131,7 @@ AUDITED = [
 @pytest.mark.parametrize(("kind", "relation"), AUDITED)
 def test_audits(kind, relation):
     curve, _ = PAIRS[kind]
-    known = {"bounds_X": (-1, 1), "epsilon": 40.0, "delta": 1e-6, "adjacency": relation}
+    known = {"bounds_X": (-1, 1), "epsilon": 8.0, "delta": 1e-6, "adjacency": relation}
     known |= {"bounds_y": (-1, 1)} if kind == "numbers" else {"classes": [0, 1]}
     audit.check(curve(**known), n_features=2)
 

@@ -30,7 +30,7 @@ from privlearn.solvers import Solution, Solver, Support
 from privlearn.solvers.base import SolverDefaults
 
 if TYPE_CHECKING:
-    from privlearn._core.release_step import ReleaseBatch
+    from privlearn._core.releaser import ReleaseBatch
 
 __all__ = ["LineFirst", "part_of"]
 
