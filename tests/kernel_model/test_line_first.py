@@ -12,6 +12,7 @@ from privlearn.accounting.gaussian import equivalent_mu
 from privlearn.kernel_model import base
 from privlearn.kernel_model.line_first import OF_THE_LINE, LineFirst, _with_residuals, part_of
 from privlearn.solvers import Solution
+from privlearn.solvers.dual_coordinate_descent import rules as dual
 from support import exact
 
 RELATIONS = [relation.value for relation in Adjacency]
@@ -130,7 +131,9 @@ AUDITED = [
 
 @pytest.mark.parametrize(("kind", "relation"), AUDITED)
 def test_audits(kind, relation, monkeypatch):
-    """With few features: of very many draws on the coarser grid of `add_remove` some are equal."""
+    """With few draws: of very many, on the coarser grid of `add_remove`, some are equal."""
+    monkeypatch.setattr(dual, "STEPS", 20)
+    monkeypatch.setattr(dual, "FULL_STEPS", 20)
     monkeypatch.setattr(base, "LEAST", 8)
     monkeypatch.setattr(base, "MOST", 8)
     curve, _ = PAIRS[kind]
