@@ -12,6 +12,7 @@ from privlearn.accounting.gaussian import equivalent_mu
 from privlearn.kernel_model import base
 from privlearn.kernel_model.line_first import OF_THE_LINE, LineFirst, _with_residuals, part_of
 from privlearn.solvers import Solution
+from privlearn.solvers.dual_coordinate_descent import rules as dual
 from support import exact
 
 RELATIONS = [relation.value for relation in Adjacency]
@@ -73,6 +74,13 @@ def test_a_curve_needs_n_mu_in_all_and_per_column():
         assert solver_of(enough, p, adjacency="replace_one").curve is None
 
 
+def test_several_classes_need_more():
+    mu = equivalent_mu(1.0, 1e-6)
+    enough = int(np.ceil(5 * 4 * base.OF_SEVERAL_CLASSES / mu))
+    assert not isinstance(solver_of(enough, 5, KernelClassifier, 4), LineFirst)
+    assert solver_of(enough - 1, 5, KernelClassifier, 4).curve is None
+
+
 def test_the_share_of_the_line_falls_as_more_is_seen():
     shares = [solver_of(n).share for n in (1_000, 5_000, 30_000, 10**8)]
     assert shares[0] == base.LINE_SHARE
@@ -122,9 +130,14 @@ AUDITED = [
 
 
 @pytest.mark.parametrize(("kind", "relation"), AUDITED)
-def test_audits(kind, relation):
+def test_audits(kind, relation, monkeypatch):
+    """With few draws: of very many, on the coarser grid of `add_remove`, some are equal."""
+    monkeypatch.setattr(dual, "STEPS", 20)
+    monkeypatch.setattr(dual, "FULL_STEPS", 20)
+    monkeypatch.setattr(base, "LEAST", 8)
+    monkeypatch.setattr(base, "MOST", 8)
     curve, _ = PAIRS[kind]
-    known = {"bounds_X": (-1, 1), "epsilon": 40.0, "delta": 1e-6, "adjacency": relation}
+    known = {"bounds_X": (-1, 1), "epsilon": 8.0, "delta": 1e-6, "adjacency": relation}
     known |= {"bounds_y": (-1, 1)} if kind == "numbers" else {"classes": [0, 1]}
     audit.check(curve(**known), n_features=2)
 

@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 SIGNIFICANCE = 1e-6  # false alarms of one check
 FITS = 60
 BLOCK = 2**15  # numbers that are drawn at once: sources and loops work on fewer
-LONGEST = 512  # numbers of one release that are looked at: of more, some are the same by chance
+LONGEST = 512  # numbers of one release that are looked at
 
 LAWS: dict[str, Callable[[Array], Array]] = {
     "Gaussian": stats.norm.cdf,
@@ -69,8 +69,14 @@ def check_noise_law(estimator: Model, *, n_features: int, seed: int = 0) -> None
     model = audited(estimator, random_state=seed)
     plan = record(model, data.X, data.y).plan
     mechanisms = {release.name: release.mechanism.name for release in plan.releases}
+    grids = {
+        release.name: plan.grid(release) / plan.noise_scale(release)
+        for release in plan.releases
+        if release.mechanism.kind is not Kind.DRAW
+    }
     for name, noise in standard_noise(model, data.X, data.y, FITS).items():
-        _demand_law(noise[:, :LONGEST], mechanisms[name], 0.0, f"the noise on {name!r}")
+        what = f"the noise on {name!r}"
+        _demand_law(noise[:, :LONGEST], mechanisms[name], grids[name], what)
     releaser = Releaser(plan, Budget(model.epsilon, model.delta), seed)
     for release in plan.releases:
         if release.mechanism.kind is not Kind.DRAW and release.mechanism.independent:

@@ -33,8 +33,9 @@ PER_ROOT = 14.0  # features per root of n mu: how much a budget can tell apart
 LEAST, MOST = 64, 2000
 # Penalty per root of the features and over mu: noise of deviation 1 / mu on every feature.
 OF_NUMBERS, OF_CLASSES = 0.045, 0.01
-# n mu, in all and per column, below which a line is all that can be told; per class, if several.
-LINE_BELOW, LINE_BELOW_PER_COLUMN = 200.0, 50.0
+# n mu, in all and per column, below which a line is all that can be told; per class, if several,
+# and then more, since features come without a line before them.
+LINE_BELOW, LINE_BELOW_PER_COLUMN, OF_SEVERAL_CLASSES = 200.0, 50.0, 150.0
 # Share of the line where n mu per column is 100, and how it falls beyond; penalty on residuals.
 LINE_SHARE, LEAST_LINE_SHARE, LINE_FALLS = 0.7, 0.4, 0.15
 ON_RESIDUALS, RESIDUALS_FALL = 3.0, 0.5  # times what numbers have; likewise
@@ -125,7 +126,8 @@ class KernelMixin(PrivateEstimator):
         if self._all_by_rule(problem, budget):
             seen = gdp_mu(problem, budget) * public_n_or_default(problem)
             per_column = seen / (problem.n_features * problem.loss.outputs)
-            if seen < LINE_BELOW * problem.loss.outputs or per_column < LINE_BELOW_PER_COLUMN:
+            least = OF_SEVERAL_CLASSES if problem.loss.coupled else LINE_BELOW_PER_COLUMN
+            if seen < LINE_BELOW * problem.loss.outputs or per_column < least:
                 return self._line_alone(problem, budget)
             if not problem.loss.coupled:
                 return self._line_first(problem, budget, per_column)
