@@ -109,7 +109,8 @@ def test_a_loaded_model_predicts_what_the_estimator_does(folder, fitted, options
     (model,) = fitted
     expected = getattr(model, method)(rows(sex=sex))
     found = getattr(read_model("model.json").estimator(), method)(rows(sex=sex))
-    assert np.array_equal(found.reshape(expected.shape), expected)
+    # A constant moves from lists of categories to the intercept.
+    np.testing.assert_allclose(found.reshape(expected.shape), expected, rtol=1e-9, atol=1e-9)
     if method == "predict":
         assert [float(line[0]) for line in predicted(folder)] == pytest.approx(expected, rel=1e-9)
     else:

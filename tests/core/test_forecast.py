@@ -74,7 +74,7 @@ def test_every_solver_withholds_what_few_rows_do_not_tell(solver):
 
 
 def test_nothing_is_told_of_kernels():
-    plan = KernelRegressor().plan(n=10_000, n_features=8)
+    plan = KernelRegressor(n_components=100).plan(n=10_000, n_features=8)
     assert "cannot tell, because the penalty of a kernel" in str(plan)
     with pytest.raises(ValueError, match="no forecast there, because the penalty of a kernel"):
         plan.for_accuracy(0.1)

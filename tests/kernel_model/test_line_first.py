@@ -123,15 +123,10 @@ def test_a_part_of_the_budget_is_one_in_mu_squared():
     )
 
 
-AUDITED = [
-    pytest.param(kind, relation, marks=() if one == 1 else pytest.mark.slow)
-    for one, (kind, relation) in enumerate(product(PAIRS, RELATIONS))
-]
-
-
-@pytest.mark.parametrize(("kind", "relation"), AUDITED)
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "relation"), list(product(PAIRS, RELATIONS)))
 def test_audits(kind, relation, monkeypatch):
-    """With few draws: of very many, on the coarser grid of `add_remove`, some are equal."""
+    """With few features and steps: replay takes each of them hundreds of times."""
     monkeypatch.setattr(dual, "STEPS", 20)
     monkeypatch.setattr(dual, "FULL_STEPS", 20)
     monkeypatch.setattr(base, "LEAST", 8)

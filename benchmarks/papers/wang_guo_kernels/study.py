@@ -145,4 +145,4 @@ def _size(task: Task, n: int, epsilon: float) -> int:
     model = KernelRegressor(**task.facts.given(epsilon))
     width = len(np.atleast_1d(task.facts.bounds_X[0]))
     budget = Budget(model.epsilon, model.delta)
-    return model._solver_for(model._problem(n, width, 0), budget)[1].spec.n_components
+    return model._size(model._problem(n, width, 0), budget)

@@ -40,7 +40,7 @@ Columns = Callable[[Rows], Array]  # which columns of a block are meant
 POWERS = 128  # to either side of zero: magnitudes from 2^-64 to 2^64
 SIGNED_BINS = 2 * POWERS + 1
 LAST_BINS = 32
-MOST_BINS, BINS_IN_ALL = 2**16, 2**18  # of a column, and of all of them, in one release
+MOST_BINS, BINS_IN_ALL = 2**12, 2**16  # of a column, and of all of them, in one release
 READABLE = 8.0  # deviations of noise above which a window of even bins is surely filled, or so
 # False alarms of a release: one far power of two ruins a fit, an even bin only widens a range.
 SIGNED_ALARMS, EVEN_ALARMS = 1e-5, 1e-4
