@@ -2,15 +2,17 @@
 
 Before a fit `plan(n=..., n_features=...).forecast()` tells from public facts how far the prediction
 for a typical row will vary from fit to fit, relative to the target's deviation; for classes, how
-far the probability will. Here is what it told over what 30 fits showed: the deviation over fits of
-the prediction for a row, averaged over rows. And after each fit `coef_noise()`, where the solver
-knows it, over the spread of the coefficients.
+far the probability will. Here is what it told over what many fits showed: the deviation of the
+prediction for a row over fits, averaged over rows. And after each fit `coef_noise()`, where the
+solver knows it, over the spread of the coefficients.
 
 CPS 1988, Adult, California housing and diamonds; wages, prices and values by `LinearRegression`,
 whether they are above their median (Adult: the income class) by `LogisticRegression`; with nothing
 declared, and with bounds from the documentation of the data. The constants of the forecast were
-found on generated tables (`python -m benchmarks.derive forecast`), before the first run on these
-data; that of classes was put into probabilities after it, and found anew on generated tables.
+found on generated tables alone (`python -m benchmarks.derive forecast`). Its form was not: after
+first runs on these data, forecasts of classes were put into probabilities, collinear tables joined
+the generated ones, and columns declared to be 0 or 1 got a level of their own. So this page is no
+held-out test.
 """
 
 import warnings
