@@ -56,6 +56,7 @@ INSIDE = 0.95  # of the rows between two ends that even bins between them must h
 TELLING = 2  # bins: a column that fills more is no narrower than they are
 GENEROUS = 1.0  # widths of what many bins show, by which a range is widened before the last zoom
 HIDING = 200.0  # rows per deviation of noise up to which tails are hidden
+PILED = 0.9  # of the rows in one bin of the last histogram: then they have one value
 UNKNOWN = 1.0  # half the range of a column of which nothing but zeros is seen
 FEW = 1.25  # thresholds below which rows beside many zeros may be noise
 
@@ -249,13 +250,20 @@ def located_range(counts: Array, noise: float, outer: CoarseRange) -> CoarseRang
 
 
 def refined_range(counts: Array, noise: float, outer: CoarseRange) -> CoarseRange:
-    """Ends of the even bins that hold more than noise would, as far as `outer` lets them move."""
+    """Ends of the even bins that hold more than noise would, as far as `outer` lets them move.
+
+    Where a column that may be narrow is one value, as far as is seen, the range reaches to zero: of
+    a flag that nearly all have, the others' zeros are hidden by noise.
+    """
     width = (outer.high - outer.low) / counts.shape[1]
     first, last, _ = _filled(counts, noise, outer)
+    low = np.minimum(outer.low + first * width, outer.latest_low)
+    high = np.maximum(outer.low + (last + 1) * width, outer.earliest_high)
+    one_value = outer.may_be_narrow & (counts.max(axis=1) >= PILED * outer.rows - 3.0 * noise)
     return replace(
         outer,
-        low=np.minimum(outer.low + first * width, outer.latest_low),
-        high=np.maximum(outer.low + (last + 1) * width, outer.earliest_high),
+        low=np.where(one_value, np.minimum(low, 0.0), low),
+        high=np.where(one_value, np.maximum(high, 0.0), high),
     )
 
 

@@ -148,7 +148,9 @@ def best_clip(
     return float(edges[np.argmin((noise_std * edges) ** 2 + (aligned * cut) ** 2)])
 
 
-def scales_from(counts: Array, noise: float, rows: float) -> tuple[Array, Array]:
+def scales_from(
+    counts: Array, noise: float, rows: float, *, close: bool = False
+) -> tuple[Array, Array]:
     """Scale of each feature relative to its limit, and its mean square in units of the scale.
 
     The scale lies between the root mean square m and the largest magnitude h that a significant
@@ -158,7 +160,8 @@ def scales_from(counts: Array, noise: float, rows: float) -> tuple[Array, Array]
     Too small a scale is worse than too large a one: it makes steps too long. So where single
     histograms drown in noise, all features get the scale of their sum, unless one is surely larger.
     A feature of which no significant number of rows is seen may still have a few: they are taken
-    for `noise` rows at the limit.
+    for `noise` rows at the limit. So are those of every feature whose limit is `close`, as that of
+    an estimated range is: of a flag around its mean, the rarer value is far out and may be hidden.
     """
     bins = counts.shape[1]
     squares = np.append(MEAN_SQUARE * 0.25 ** np.arange(bins - 1), 0.0)
@@ -175,6 +178,8 @@ def scales_from(counts: Array, noise: float, rows: float) -> tuple[Array, Array]
         kept, first = trimmed(counts, noise)
         seen = first < bins - 1
         mean = np.where(seen, kept @ squares, noise) / rows
+        if close:
+            mean = np.maximum(mean, noise / rows)
         first = np.where(seen, first, 0)
     mean = np.clip(mean, 0.25**bins, 1.0)
     largest = np.maximum(0.5**first, np.sqrt(mean))

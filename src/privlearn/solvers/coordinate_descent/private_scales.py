@@ -130,7 +130,8 @@ def _scales(
         histograms.count_magnitudes(rows.targets[:, None], NONE, NONE, present, counts[own:])
     noisy = release(MAGNITUDES, counts, clip=math.sqrt(len(counts)))
     noise = release.noise_scale(MAGNITUDES)
-    scales, squares = known or scales_from(noisy[:own], noise, count)
+    close = problem.bounds.estimated
+    scales, squares = known or scales_from(noisy[:own], noise, count, close=close)
     if len(counts) == own:
         return scales, squares, EVEN, None
     target = scales_from(noisy[own:], noise, count)[0]
