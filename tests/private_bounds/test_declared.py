@@ -10,9 +10,9 @@ from privlearn.private_bounds.ranges import CoarseRange, Range
 from support import regression
 
 
-def coarse(low, high, latest_low, earliest_high):
+def coarse(low, high, latest_low, earliest_high, rows=100.0):
     ends = (np.array([float(end)]) for end in (low, high, latest_low, earliest_high))
-    return CoarseRange(*ends, rows=np.array([100.0]), may_be_narrow=np.array([False]))
+    return CoarseRange(*ends, rows=np.array([rows]), may_be_narrow=np.array([False]))
 
 
 def test_a_range_is_cut_at_the_declared_one():
@@ -24,9 +24,12 @@ def test_a_range_is_cut_at_the_declared_one():
 
 def test_where_nothing_is_seen_the_declared_range_stays():
     declared = Range(np.array([0.0]), np.array([1000.0]))
-    unseen = coarse_inside(coarse(-1.0, 1.0, -1.0, 1.0), declared)
+    unseen = coarse_inside(coarse(-1.0, 1.0, -1.0, 1.0, rows=0.0), declared)
     assert (unseen.low, unseen.high) == (0.0, 1000.0)
     assert unseen.latest_low == 1000.0  # ends may move as far as counts say
+    zeros = coarse_inside(coarse(-1.0, 1.0, -1.0, 1.0), declared)
+    assert (zeros.low, zeros.high) == (0.0, 1000.0)
+    assert (zeros.latest_low, zeros.earliest_high) == (0.0, 1000.0)  # ends stay
     seen = coarse_inside(coarse(-4.0, 8.0, -2.0, 4.0), declared)
     assert (seen.low, seen.high, seen.latest_low, seen.earliest_high) == (0.0, 8.0, 0.0, 4.0)
 
@@ -88,3 +91,15 @@ def test_classes_with_a_norm_and_a_box_look_closer_too():
     model = LogisticRegression(bounds_X=(-9, 9), data_norm=9.0, random_state=0)
     model.fit(X, (y > 0).astype(int))
     assert any("histogram in powers" in release["name"] for release in model.privacy_.releases)
+
+
+def test_rare_flags_keep_their_declared_range():
+    """Only zeros are seen: a range around them would cut the flag off."""
+    rng = np.random.default_rng(0)
+    X = (rng.random((20_000, 30)) < np.r_[np.full(5, 0.3), np.full(25, 0.002)]).astype(float)
+    y = (X[:, 0] + X[:, 1] + rng.normal(size=20_000) > 0.8).astype(int)
+    for seed in range(5):
+        model = LogisticRegression(epsilon=0.3, bounds_X=(0, 1), random_state=seed).fit(X, y)
+        low, high = model.bounds_X_
+        np.testing.assert_array_equal(high[low < high], 1.0)
+        assert (low == 0.0).all()

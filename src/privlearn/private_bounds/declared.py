@@ -67,21 +67,26 @@ def inside(found: Range, declared: Range | None) -> Range:
 
 
 def coarse_inside(found: CoarseRange, declared: Range | None) -> CoarseRange:
-    """The same of a range to look closer at; all of the declared one where nothing was seen."""
+    """The same of a range to look closer at; all of the declared one where nothing was seen.
+
+    Where nothing but zeros was, its ends stay: what else there is, is too rare to be seen closer.
+    """
     if declared is None:
         return found
     within = inside(found, declared)
     unseen = (found.latest_low <= found.low) & (found.earliest_high >= found.high)
-    low, high = (
-        np.where(unseen, declared.low, within.low),
-        np.where(unseen, declared.high, within.high),
+    zeros, nothing = unseen & (found.rows > 0.0), unseen & (found.rows <= 0.0)
+    low = np.where(unseen, declared.low, within.low)
+    high = np.where(unseen, declared.high, within.high)
+    latest_low, earliest_high = (
+        np.clip(end, low, high) for end in (found.latest_low, found.earliest_high)
     )
     return replace(
         found,
         low=low,
         high=high,
-        latest_low=np.where(unseen, high, np.clip(found.latest_low, low, high)),
-        earliest_high=np.where(unseen, low, np.clip(found.earliest_high, low, high)),
+        latest_low=np.select([zeros, nothing], [low, high], latest_low),
+        earliest_high=np.select([zeros, nothing], [high, low], earliest_high),
     )
 
 
