@@ -28,8 +28,8 @@ def test_where_nothing_is_seen_the_declared_range_stays():
     assert (unseen.low, unseen.high) == (0.0, 1000.0)
     assert unseen.latest_low == 1000.0  # ends may move as far as counts say
     zeros = coarse_inside(coarse(-1.0, 1.0, -1.0, 1.0), declared)
-    assert (zeros.low, zeros.high) == (0.0, 1000.0)
-    assert (zeros.latest_low, zeros.earliest_high) == (0.0, 1000.0)  # ends stay
+    assert (zeros.low, zeros.high) == (0.0, 1.0)  # as with nothing declared
+    assert (zeros.latest_low, zeros.earliest_high) == (0.0, 1.0)  # ends stay
     seen = coarse_inside(coarse(-4.0, 8.0, -2.0, 4.0), declared)
     assert (seen.low, seen.high, seen.latest_low, seen.earliest_high) == (0.0, 8.0, 0.0, 4.0)
 

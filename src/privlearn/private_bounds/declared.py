@@ -69,15 +69,15 @@ def inside(found: Range, declared: Range | None) -> Range:
 def coarse_inside(found: CoarseRange, declared: Range | None) -> CoarseRange:
     """The same of a range to look closer at; all of the declared one where nothing was seen.
 
-    Where nothing but zeros was, its ends stay: what else there is, is too rare to be seen closer.
+    Where nothing but zeros was, ends stay: what else there is, is too rare to be seen closer.
     """
     if declared is None:
         return found
     within = inside(found, declared)
     unseen = (found.latest_low <= found.low) & (found.earliest_high >= found.high)
-    zeros, nothing = unseen & (found.rows > 0.0), unseen & (found.rows <= 0.0)
-    low = np.where(unseen, declared.low, within.low)
-    high = np.where(unseen, declared.high, within.high)
+    nothing = unseen & (found.rows <= 0.0)
+    low = np.where(nothing, declared.low, within.low)
+    high = np.where(nothing, declared.high, within.high)
     latest_low, earliest_high = (
         np.clip(end, low, high) for end in (found.latest_low, found.earliest_high)
     )
@@ -85,8 +85,8 @@ def coarse_inside(found: CoarseRange, declared: Range | None) -> CoarseRange:
         found,
         low=low,
         high=high,
-        latest_low=np.select([zeros, nothing], [low, high], latest_low),
-        earliest_high=np.select([zeros, nothing], [high, low], earliest_high),
+        latest_low=np.where(nothing, high, latest_low),
+        earliest_high=np.where(nothing, low, earliest_high),
     )
 
 
