@@ -421,3 +421,15 @@ def test_flags_that_nearly_all_have_harm_no_fit(share):
         model = LinearRegression(epsilon=1.0, delta=1e-5, random_state=seed).fit(X, y)
         assert model.score(X, y) > 0.35
         assert np.abs(model.coef_).max() < 3_000.0
+
+
+def test_amounts_that_few_have_are_looked_for_where_they_must_be():
+    """A tenth of the rows is not zero, over three powers of two that do not stand out alone."""
+    counts = powers(p10=640.0, p11=700.0, p12=640.0)
+    counts[0, ZERO] = 30_000.0
+    counts = np.vstack([counts, np.zeros((107, SIGNED_BINS))])  # beside many columns
+    found = coarse_range(counts, noise=173.0, rows=32_000)
+    assert (found.low[0], found.high[0]) == (0.0, 4096.0)
+    assert found.earliest_high[0] == 4096.0  # too thin to be seen closer
+    counts[0, ZERO] = 31_500.0  # nearly all are zero: noise may have made the rest
+    assert coarse_range(counts, noise=173.0, rows=32_000).high[0] == 1.0

@@ -45,7 +45,10 @@ READABLE = 8.0  # deviations of noise above which a window of even bins is surel
 # False alarms of a release: one far power of two ruins a fit, an even bin only widens a range.
 SIGNED_ALARMS, EVEN_ALARMS = 1e-5, 1e-4
 # Deviations by which bins next to a significant one must stand out, and how many are next to it.
+SIGNED_WINDOWS = (1, 2, 4)
 SIGNED_NEXT, SIGNED_NEAR = 3.5, 2
+# Deviations by which rows that are not zero must stand out, and then a bin that has them.
+SURELY_ELSEWHERE, LIKELY = 8.0, 4.5
 EVEN_NEXT, EVEN_NEAR = 4.0, 8
 COVERED = 0.6  # of the rows: with fewer between the ends, the rest is missing
 SLACK = 1.5  # deviations of the noise on their number, where a column may be narrow
@@ -142,14 +145,22 @@ def coarse_range(counts: Array, noise: float, rows: int | None = None) -> Coarse
         The public number of rows. None, where it is private, looks for nothing that is missing: a
         sum over all bins has too much noise to tell.
     """
-    sure = _significance(2 * counts.size, SIGNED_ALARMS) * noise
-    above = _powers(counts[:, POWERS + 1 :], sure, noise)
-    below = _powers(counts[:, POWERS - 1 :: -1], sure, noise)
-    zeros, beside = counts[:, POWERS], above.rows + below.rows
+    sure = _significance(len(SIGNED_WINDOWS) * counts.size, SIGNED_ALARMS) * noise
+    zeros, level = counts[:, POWERS], np.full((len(counts), 1), sure)
+    above, below = _both_sides(counts, level, noise)
+    if rows is not None:  # surely some rows are not zero: they may be where they hardly stand out
+        elsewhere = ~(above.seen | below.seen) & (rows - zeros > SURELY_ELSEWHERE * noise)
+        level[elsewhere] = LIKELY * noise
+        above, below = _both_sides(counts, level, noise)
+    beside = above.rows + below.rows
     zero = (zeros > sure) | _elsewhere(zeros, beside, above.bins + below.bins, noise, rows)
     few = zero & (beside < FEW * sure) & (beside < zeros)
     low, latest_low = _lower_ends(below, above, zero, few)
     high, earliest_high = (-end for end in _lower_ends(above, below, zero, few))
+    # Beside many zeros, rows that spread over several powers are too thin to be seen closer.
+    dominated = zero & (zeros > beside)
+    earliest_high = np.where(dominated & above.spread, high, earliest_high)
+    latest_low = np.where(dominated & below.spread, low, latest_low)
     unseen = ~(above.seen | below.seen)
     inside = beside + np.where(zero | (above.seen & below.seen), zeros, 0.0)
     around = unseen if rows is None else unseen | (inside <= COVERED * rows)
@@ -196,12 +207,24 @@ class _Powers:
     bins: Places
     rows: Array
 
+    @property
+    def spread(self) -> NDArray[np.bool_]:
+        """Whether there are rows in several of them."""
+        return self.seen & (self.most_inner > self.least)
 
-def _powers(counts: Array, sure: float, noise: float) -> _Powers:
+
+def _both_sides(counts: Array, sure: Array, noise: float) -> tuple[_Powers, _Powers]:
+    """Above zero and below."""
+    above, below = counts[:, POWERS + 1 :], counts[:, POWERS - 1 :: -1]
+    return _powers(above, sure, noise), _powers(below, sure, noise)
+
+
+def _powers(counts: Array, sure: Array, noise: float) -> _Powers:
     """What one side holds, the smallest power first."""
     near = SIGNED_NEXT * noise
-    surely_first, surely_last, _ = _significant_bins(counts, sure, math.inf, (1, 2), SIGNED_NEAR)
-    first, last, seen = _significant_bins(counts, sure, near, (1, 2), SIGNED_NEAR)
+    windows = SIGNED_WINDOWS
+    surely_first, surely_last, _ = _significant_bins(counts, sure, math.inf, windows, SIGNED_NEAR)
+    first, last, seen = _significant_bins(counts, sure, near, windows, SIGNED_NEAR)
     start, end = (np.asarray(2.0 ** (place - POWERS // 2)) for place in (first, last))
     return _Powers(
         seen,
@@ -331,7 +354,7 @@ def _sums(counts: Array, first: Places, last: Places) -> Array:
 
 
 def _significant_bins(
-    counts: Array, sure: float, likely: float, windows: tuple[int, ...], near: int
+    counts: Array, sure: Array | float, likely: float, windows: tuple[int, ...], near: int
 ) -> tuple[Places, Places, NDArray[np.bool_]]:
     """First and last bin of each row of counts that hold rows, and whether any seem to.
 
@@ -347,7 +370,11 @@ def _significant_bins(
 
 
 def _outermost(
-    counts: Array, sure: float, likely: float, windows: tuple[int, ...], short: tuple[int, ...]
+    counts: Array,
+    sure: Array | float,
+    likely: float,
+    windows: tuple[int, ...],
+    short: tuple[int, ...],
 ) -> tuple[Places, NDArray[np.bool_]]:
     """The first bin from which on there are rows, and whether there are."""
     surely = _above(counts, sure, windows)
@@ -365,7 +392,7 @@ def _outermost(
     return place, seen
 
 
-def _above(counts: Array, level: float, windows: tuple[int, ...]) -> NDArray[np.bool_]:
+def _above(counts: Array, level: Array | float, windows: tuple[int, ...]) -> NDArray[np.bool_]:
     """Whether a bin ends a window that holds more than `level` times the root of its bins."""
     so_far = np.cumsum(counts, axis=1)
     above = np.zeros(counts.shape, dtype=bool)
