@@ -36,6 +36,7 @@ __all__ = [
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
+Windows = tuple[int, ...]
 Columns = Callable[[Rows], Array]  # which columns of a block are meant
 POWERS = 128  # to either side of zero: magnitudes from 2^-64 to 2^64
 SIGNED_BINS = 2 * POWERS + 1
@@ -183,8 +184,7 @@ def _elsewhere(
 ) -> NDArray[np.bool_]:
     """Whether zero must be within the range, although its bin does not stand out among all.
 
-    Too many rows are in no bin that was seen: of a flag that most have, the others' zeros. Where
-    the number of rows is private, its own bin tells.
+    Too many rows are in no bin that was seen. Where their number is private, zero's bin tells.
     """
     if rows is None:
         return np.asarray(zeros > LIKELY_ZERO * noise)
@@ -275,8 +275,7 @@ def located_range(counts: Array, noise: float, outer: CoarseRange) -> CoarseRang
 def refined_range(counts: Array, noise: float, outer: CoarseRange) -> CoarseRange:
     """Ends of the even bins that hold more than noise would, as far as `outer` lets them move.
 
-    Where a column that may be narrow is one value, as far as is seen, the range reaches to zero: of
-    a flag that nearly all have, the others' zeros are hidden by noise.
+    Where a narrow column has one value, it reaches to zero: noise may hide zeros of a flag.
     """
     width = (outer.high - outer.low) / counts.shape[1]
     first, last, _ = _filled(counts, noise, outer)
@@ -354,7 +353,7 @@ def _sums(counts: Array, first: Places, last: Places) -> Array:
 
 
 def _significant_bins(
-    counts: Array, sure: Array | float, likely: float, windows: tuple[int, ...], near: int
+    counts: Array, sure: Array | float, likely: float, windows: Windows, near: int
 ) -> tuple[Places, Places, NDArray[np.bool_]]:
     """First and last bin of each row of counts that hold rows, and whether any seem to.
 
@@ -370,11 +369,7 @@ def _significant_bins(
 
 
 def _outermost(
-    counts: Array,
-    sure: Array | float,
-    likely: float,
-    windows: tuple[int, ...],
-    short: tuple[int, ...],
+    counts: Array, sure: Array | float, likely: float, windows: Windows, short: Windows
 ) -> tuple[Places, NDArray[np.bool_]]:
     """The first bin from which on there are rows, and whether there are."""
     surely = _above(counts, sure, windows)
@@ -392,7 +387,7 @@ def _outermost(
     return place, seen
 
 
-def _above(counts: Array, level: Array | float, windows: tuple[int, ...]) -> NDArray[np.bool_]:
+def _above(counts: Array, level: Array | float, windows: Windows) -> NDArray[np.bool_]:
     """Whether a bin ends a window that holds more than `level` times the root of its bins."""
     so_far = np.cumsum(counts, axis=1)
     above = np.zeros(counts.shape, dtype=bool)
