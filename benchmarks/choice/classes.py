@@ -202,7 +202,7 @@ def figures(results):
 
     by_measure = {
         "points": ("accuracy, in points", lambda one: one["measure"] == "points"),
-        "AUC": ("area under the ROC curve", lambda one: one["measure"] == "AUC"),
+        "AUC": ("AUC", lambda one: one["measure"] == "AUC"),
     }
     shown = {key: [c for c in results["cells"] if keep(c)] for key, (_, keep) in by_measure.items()}
     shown = {key: cells for key, cells in shown.items() if cells}
