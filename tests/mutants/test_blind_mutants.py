@@ -183,7 +183,7 @@ def estimated_range_of_y_not_enforced(patch):
             chosen = selection.most_relevant(data, self.keep, release)
             data = selection.columns_of(data, chosen)
         ranges = {
-            what: private_bounds._ranges(what, len(chosen), problem.n, data, release)
+            what: private_bounds._ranges(what, problem, settings.bins[what], data, release)
             for what in self.wanted
         }
         found = self._within(problem, ranges)
@@ -228,7 +228,7 @@ def kernel_share_taken_for_an_amplitude(patch):
     patch.setattr(FeatureMap, "write", write)
 
 
-@bugs.shown_in("no 1-moments")
+@bugs.shown_in("box and norm-no 1-boosted")
 def norm_before_box(patch):
     """Rows are clipped to the norm first: a box that excludes zero then lengthens them again."""
 
