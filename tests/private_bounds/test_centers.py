@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from privlearn import LinearRegression
-from privlearn.private_bounds.centers import centers
+from privlearn.private_bounds.declared import centers
 from privlearn.private_bounds.ranges import Range
 
 

@@ -1,8 +1,13 @@
-"""Ranges inside declared ones: what is declared is a limit, and may be far wider than the data."""
+"""Where estimated ranges lie in declared ones, and around what their columns are centred.
+
+What is declared is a limit, and may be far wider than the data. A column of 0 to 15 with mean 8 is
+long about zero and short about its mean, and noise follows the length of rows. A rare flag is short
+about zero, where most of its rows are. All of it is post-processing.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +19,8 @@ from privlearn.solvers import Solver, resolve
 from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
 
 __all__ = [
+    "CentredRange",
+    "centers",
     "coarse_inside",
     "declared_range",
     "inside",
@@ -23,6 +30,7 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
+READABLE = 0.1  # noise of a mean, relative to the range, above which it says nothing
 ENOUGH = 20.0  # rows times mu from which on more is seen than declared
 
 
@@ -95,3 +103,43 @@ def of_use_together(found: Bounds, declared: Bounds, fit_intercept: bool) -> Bou
     if short_rows_exist(found, fit_intercept):
         return found
     return replace(found, low=declared.low, high=declared.high, center=None)
+
+
+@dataclass(frozen=True, eq=False)
+class CentredRange(Range):
+    """Ends of the columns' values, and around what to centre them; None leaves that open."""
+
+    center: Array | None = None
+
+
+def centers(counts: Array, noise: float, within: Range, found: Range) -> Array:
+    """The mean of each column where it is more than a deviation from zero, else zero.
+
+    Where noise hides the mean it is the middle of a range that excludes zero, and zero else.
+
+    Parameters
+    ----------
+    counts : array of shape (columns, bins)
+        Noisy, of even bins between the ends of `within`.
+    noise : float
+        Standard deviation of the noise on a count.
+    within, found : Range
+        Ends of the bins, and those that were found by them.
+    """
+    bins = counts.shape[1]
+    width = (within.high - within.low) / bins
+    middles = within.low[:, None] + (np.arange(bins) + 0.5) * width[:, None]
+    inside = (middles >= found.low[:, None]) & (middles <= found.high[:, None])
+    kept = np.where(inside, counts, 0.0)
+    rows = kept.sum(axis=1)
+    some = np.maximum(rows, 1.0)
+    mean = (kept * middles).sum(axis=1) / some
+    away = np.where(inside, middles - mean[:, None], 0.0)
+    variance = (kept * away**2).sum(axis=1) / some
+    error = noise * np.sqrt((away**2).sum(axis=1)) / some
+    readable = (rows > 0.0) & (error <= READABLE * (found.high - found.low))
+    far = mean**2 > np.maximum(variance, 0.0)
+    believed = np.where(far, np.clip(mean, found.low, found.high), 0.0)
+    excluded = (found.low > 0.0) | (found.high < 0.0)
+    middle = np.where(excluded, found.low / 2 + found.high / 2, 0.0)
+    return np.asarray(np.where(readable, believed, middle))

@@ -11,10 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from privlearn._data.bounded import BoundedData, Rows
 from privlearn.solvers._common.loops import histograms
@@ -342,7 +342,7 @@ def widened(found: CoarseRange, noise: float, by: float) -> Range:
 
 def _significance(comparisons: int, alarms: float) -> float:
     """Deviations that noise exceeds in none of so many comparisons but with chance `alarms`."""
-    return -NormalDist().inv_cdf(alarms / comparisons)
+    return -float(ndtri(alarms / comparisons))
 
 
 def _sums(counts: Array, first: Places, last: Places) -> Array:

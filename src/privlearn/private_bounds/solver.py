@@ -21,8 +21,9 @@ from privlearn._data.bounded import BoundedData, Rows
 from privlearn._objective.losses import Target
 from privlearn.exceptions import PlanViolationError
 from privlearn.private_bounds import selection
-from privlearn.private_bounds.centers import CentredRange, centers
 from privlearn.private_bounds.declared import (
+    CentredRange,
+    centers,
     coarse_inside,
     declared_range,
     inside,
