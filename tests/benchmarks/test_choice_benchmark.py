@@ -83,7 +83,7 @@ def test_what_auto_takes_is_what_a_fit_takes(epsilon, n):
     sample = problems.draw("one-hot, declared norm", "logistic", n, 10, seed=0)
     name = fits.taken(sample, "logistic", epsilon)
     losses = [fits._private(sample, "logistic", epsilon, solver, 0) for solver in ("auto", name)]
-    assert losses[0] == pytest.approx(losses[1], rel=0.1)  # "auto" looks closer than that solver
+    assert losses[0] == losses[1]
     others = {"cd", "sgd"} - {name}
     assert fits._private(sample, "logistic", epsilon, others.pop(), 0) != losses[0]
 
@@ -194,8 +194,11 @@ def test_what_auto_alone_does_is_a_cell_of_its_own(monkeypatch):
     assert cell["auto"] == "cd" + situations_fits.SELECTION
     assert cell["lost"][cell["auto"]] != cell["lost"]["cd"]
     (bounded,) = situations_fits.cells("bounds declared", "least squares", 1_000, 80, (0.5,), 1)
-    assert bounded["auto"] == "cd" + situations_fits.SELECTION  # in declared bounds, too
+    assert bounded["auto"] == "cd" + situations_fits.SELECTION  # it selects in bounds, too
     assert set(bounded["lost"]) == {"cd", bounded["auto"]}
+    (few,) = situations_fits.cells("bounds declared", "least squares", 1_000, 5, (0.5,), 1)
+    assert few["auto"] == "cd" + fits.CLOSER
+    assert few["lost"][few["auto"]] != few["lost"]["cd"]
 
 
 def test_only_tables_that_can_be_learned_count(monkeypatch):

@@ -216,7 +216,7 @@ def test_demo(capsys, tmp_path, monkeypatch):
     assert float(total) == pytest.approx(3, abs=0.01)
     ledger = privlearn.Ledger(tmp_path / "demo.ledger")
     assert len(ledger.history("cps1988")) == 3
-    assert len(text.splitlines()) < 130  # 30 of them releases, of which each story lists its own
+    assert len(text.splitlines()) < 100
 
 
 def test_the_epsilon_of_a_wanted_error_is_found(capsys):

@@ -248,6 +248,9 @@ def test_few_rows_give_a_model_near_the_middle_of_y():
         model = LinearRegression(epsilon=1, delta=1e-6, random_state=seed).fit(case.X, case.y)
         inside = (model.predict(case.fresh_X) > low) & (model.predict(case.fresh_X) < high)
         assert inside.mean() > 0.95
+        assert (
+            model.score(case.fresh_X, case.fresh_y) > 0.0
+        )  # it follows y, so it leaves the middle
 
 
 @pytest.mark.parametrize("n", [1, 2, 50])

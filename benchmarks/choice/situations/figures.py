@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.choice.situations.fits import SELECTION
 from benchmarks.choice.solvers.figures import HOPELESS, lattice
+from benchmarks.choice.solvers.fits import CLOSER
 from benchmarks.choice.solvers.pages import best, capped, is_wrong, lost, within_reach
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def _square(axes: Axes, x: int, y: int, cell: dict) -> None:
     if is_wrong(cell):
         inside = (x - 0.45, y - 0.43)
         axes.add_patch(Rectangle(inside, 0.9, 0.86, fill=False, edgecolor="black", lw=1.6))
-    name = cell["auto"].replace(SELECTION, "*")
+    name = cell["auto"].replace(SELECTION, "*").removesuffix(CLOSER)
     share = 100.0 * capped(cell, cell["auto"])
     words = f"{name}\nall" if share >= 99.5 else f"{name}\n{share:.0f} %"
     axes.text(x, y, words, ha="center", va="center", fontsize=9, linespacing=1.4, color=INK)
@@ -85,7 +86,7 @@ def _winner(cell: dict) -> str:
     name = best(cell)
     if lost(cell)[cell["auto"]] <= max(lost(cell)[name], 0.0) + NEAR:
         name = cell["auto"]
-    return name.replace(SELECTION, "")
+    return name.replace(SELECTION, "").removesuffix(CLOSER)
 
 
 def _legend(figure: Figure, cells: list[dict]) -> None:

@@ -8,7 +8,14 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from benchmarks.choice.situations.problems import draw
-from benchmarks.choice.solvers.fits import mean_loss, of_constant, share_lost, without_privacy
+from benchmarks.choice.solvers.fits import (
+    CLOSER,
+    looks_closer,
+    mean_loss,
+    of_constant,
+    share_lost,
+    without_privacy,
+)
 from benchmarks.choice.solvers.problems import Sample
 
 __all__ = ["SELECTION", "SOLVERS", "cells"]
@@ -74,22 +81,25 @@ def _model(sample: Sample, loss: str, epsilon: float, solver: str, seed: int) ->
 
 
 def _automatic(sample: Sample, loss: str, epsilon: float) -> tuple[str, tuple[str, ...]]:
-    """What "auto" takes, and the fit that only it makes: one that selects features first."""
+    """What "auto" takes, and a fit that only it makes: it selects features, or looks closer."""
     from privlearn._core.problem import Budget
 
     model = _model(sample, loss, epsilon, "auto", 0)
     classes = len(sample.facts.get("classes", ()))
     problem = model._problem(*sample.X.shape, classes)
     _, solver = model._solver_for(problem, Budget(model.epsilon, model.delta))
-    selects = getattr(solver, "keep", None) is not None
-    return (solver.name + SELECTION, (solver.name + SELECTION,)) if selects else (solver.name, ())
+    if getattr(solver, "keep", None) is not None:
+        return solver.name + SELECTION, (solver.name + SELECTION,)
+    if looks_closer(solver, problem):
+        return solver.name + CLOSER, (solver.name + CLOSER,)
+    return solver.name, ()
 
 
 def _reached(sample: Sample, loss: str, epsilon: float, solver: str, seed: int) -> float | None:
     """Loss on fresh rows; None where a privacy test fails."""
     from privlearn.exceptions import PrivacyTestFailedError
 
-    name = "auto" if solver.endswith(SELECTION) else solver
+    name = "auto" if solver.endswith((SELECTION, CLOSER)) else solver
     model = _model(sample, loss, epsilon, name, seed)
     with warnings.catch_warnings(), np.errstate(over="ignore"):
         warnings.simplefilter("ignore")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from benchmarks.choice.solvers.fits import CLOSER
 from benchmarks.choice.solvers.pages import best, is_wrong, lost, tied, within_reach
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def _square(axes: Axes, x: int, y: int, cell: dict) -> None:
     share = 100.0 * max(lost(cell)[best(cell)], 0.0)
     words = f"{share:.0f}" if share < 99.5 else "all"
     axes.text(x - 0.17, y, words, ha="center", va="center", fontsize=8, color=ink)
-    marker = _markers()[cell["auto"]]
+    marker = _markers()[cell["auto"].removesuffix(CLOSER)]
     axes.plot(x + 0.25, y, marker=marker, color=ink, markersize=4.5, linestyle="none", zorder=3)
 
 
@@ -95,7 +96,7 @@ def _colour(cell: dict) -> str:
         return HOPELESS
     if sum(tied(cell, solver) for solver in cell["lost"]) > 1:
         return TIED
-    return _colours()[best(cell)]
+    return _colours()[best(cell).removesuffix(CLOSER)]
 
 
 def _colours() -> dict[str, str]:

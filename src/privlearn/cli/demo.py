@@ -170,12 +170,23 @@ def _fit(model: PrivateEstimator, wages: Wages, y: Array, *, explain: bool) -> N
     """Show the plan, then fit, then show the certificate."""
     if explain:
         print("Before any data is touched, the plan says what will be released, and how noisy:\n")
-    print(model.plan(n=len(y), n_features=wages.X.shape[1]))
+    plan = str(model.plan(n=len(y), n_features=wages.X.shape[1]))
+    print(plan if explain else _in_short(plan))
     with progress():
         model.fit(wages.X, y)
     if explain:
         print("\nThe fitted model carries a certificate of what was promised, spent and assumed:")
-    print(f"\n{model.privacy_}\n\nOn people that neither model has seen:")
+    print(f"\n{_in_short(str(model.privacy_))}\n\nOn people that neither model has seen:")
+
+
+def _in_short(text: str) -> str:
+    """A plan or certificate with one line for its releases, which the first plan lists."""
+    lines = text.splitlines()
+    releases = [line for line in lines if line.startswith("  release ")]
+    first = lines.index(releases[0])
+    short = f"  release     {len(releases)} kinds, as in the plan of the first model"
+    others = [line for line in lines if line not in releases]
+    return "\n".join([*others[:first], short, *others[first:]])
 
 
 def _title(text: str) -> None:

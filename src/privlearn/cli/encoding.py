@@ -104,10 +104,14 @@ def in_own_units(columns: Sequence[Column], coef: Array) -> tuple[Array, Array]:
     >>> in_own_units([Numbers("age", (20.0, 70.0))], np.array([[5.0]]))  # 5 in all, 0.1 a year
     (array([[0.1]]), array([-2.]))
     """
-    ranges = [column.bounds or (0.0, 1.0) for column in columns for _ in column.features]
-    low, high = np.array(ranges).T
+    low, high = _scaled_from(columns)
     slopes = coef / (high - low)
     return slopes, -np.asarray(slopes @ low)
+
+
+def _scaled_from(columns: Sequence[Column]) -> Array:
+    """Lowest and highest value of each feature before it was scaled to [0, 1], as rows."""
+    return np.array([c.bounds or (0.0, 1.0) for c in columns for _ in c.features]).T
 
 
 def ends_in_own_units(columns: Sequence[Column], ends: Array) -> Array:
@@ -118,8 +122,7 @@ def ends_in_own_units(columns: Sequence[Column], ends: Array) -> Array:
     >>> ends_in_own_units([Numbers("age", (20.0, 70.0))], np.array([[0.1], [1.0]])).tolist()
     [[25.0], [70.0]]
     """
-    ranges = [column.bounds or (0.0, 1.0) for column in columns for _ in column.features]
-    low, high = np.array(ranges).T
+    low, high = _scaled_from(columns)
     return np.asarray(low + ends * (high - low))
 
 

@@ -58,7 +58,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=options.positive,
         metavar="X",
         help="in place of --epsilon: the smallest one whose forecast error of a prediction is at "
-        "most X, relative to the target's standard deviation (of labels: in log-odds)",
+        "most X, relative to the target's standard deviation (of labels: of their probability)",
     )
     add("--target", metavar="COLUMN", help="the column to predict")
     add(
