@@ -47,7 +47,7 @@ def over_epsilons(
 
 
 def table(found: Curves) -> str:
-    """Median (quartiles) of each method at each epsilon, and the references below."""
+    """Median (quartiles, worst) of each method at each epsilon, and the references below."""
     header = ["method", *(f"epsilon = {epsilon:g}" for epsilon in found["epsilons"])]
     rows = [
         [method, *(cell(scores) for scores in curve)] for method, curve in found["curves"].items()
@@ -55,13 +55,15 @@ def table(found: Curves) -> str:
     blanks = [""] * (len(header) - 2)
     rows += [[name, f"{score:.4f}", *blanks] for name, score in found["references"].items()]
     seeds = len(next(iter(found["curves"].values()))[0])
-    return report.table(header, rows) + f"\n\nMedian of {seeds} seeds (first to third quartile)."
+    note = f"\n\nMedian of {seeds} seeds (first to third quartile; the worst of all)."
+    return report.table(header, rows) + note
 
 
 def cell(scores: list[float], digits: int = 4) -> str:
-    """Median (quartiles), with so many digits after the point."""
-    middle, low, high = (f"{value:.{digits}f}" for value in summary(scores))
-    return f"{middle} ({low} to {high})"
+    """Median (quartiles; worst), with so many digits after the point."""
+    shown = (*summary(scores), min(scores))
+    middle, low, high, worst = (f"{value:.{digits}f}" for value in shown)
+    return f"{middle} ({low} to {high}; {worst})"
 
 
 def figure(found: Curves, *, title: str, score: str) -> Figure:
@@ -76,7 +78,7 @@ def figure(found: Curves, *, title: str, score: str) -> Figure:
         axes.axhline(value, color="#444444", linestyle=("--", ":")[index % 2], label=name)
     plain_ticks(axes.xaxis, found["epsilons"])
     axes.set_xlabel("epsilon (logarithmic): less privacy to the right")
-    axes.set_ylabel(f"{score}\n(median of the seeds, quartiles shaded)")
+    axes.set_ylabel(f"{score}\n(median of the seeds, quartiles shaded, worst as a dot)")
     axes.set_title(title, loc="left")
     legend_below(plot, columns=2)
     return plot
@@ -91,3 +93,5 @@ def _draw_curve(
     colour = COLOURS[index]
     axes.plot(epsilons, middle, color=colour, marker=MARKERS[index], label=method, zorder=3)
     axes.fill_between(epsilons, low, high, color=colour, alpha=0.2, linewidth=0)
+    worst = [min(scores) for scores in curve]
+    axes.plot(epsilons, worst, color=colour, marker=".", markersize=5, linestyle="none", zorder=2)

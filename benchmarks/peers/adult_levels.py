@@ -104,9 +104,9 @@ def tables(results):
     return "\n\n".join(
         [
             report.table(["epsilon", *columns], accuracy),
-            f"Test accuracy: median of {seeds} seeds (first to third quartile).",
+            f"Test accuracy: median of {seeds} seeds (first to third quartile; the worst).",
             report.table(header, paired),
-            "Median of the paired differences (first to third quartile), and the sign test.",
+            "Median of the paired differences (first to third quartile; the lowest), and the sign test.",
         ]
     )
 
