@@ -183,6 +183,14 @@ class _Powers:
         return self.seen & (self.most_inner > self.least)
 
 
+ENDS = {
+    "least": np.minimum,
+    "least_outer": np.minimum,
+    "most_inner": np.maximum,
+    "most": np.maximum,
+}
+
+
 def _both_sides(counts: Array, sure: Array, noise: float) -> tuple[_Powers, _Powers]:
     """Above zero and below."""
     above, below = _sides(counts)
@@ -196,18 +204,13 @@ def _sides(counts: Array) -> tuple[Array, Array]:
 
 def _joined(one: _Powers, other: _Powers) -> _Powers:
     """What either holds: where one has seen nothing, the other's ends."""
-    parts = []
-    for ends, of_both in (
-        ("least", np.minimum),
-        ("least_outer", np.minimum),
-        ("most_inner", np.maximum),
-        ("most", np.maximum),
-    ):
-        first, second = getattr(one, ends), getattr(other, ends)
+    ends = dict[str, Array]()
+    for end, of_both in ENDS.items():
+        first, second = getattr(one, end), getattr(other, end)
         both = np.where(other.seen, of_both(first, second), first)
-        parts.append(np.where(one.seen, both, second))
+        ends[end] = np.where(one.seen, both, second)
     bins, rows = np.maximum(one.bins, other.bins), np.maximum(one.rows, other.rows)
-    return _Powers(one.seen | other.seen, *parts, bins, rows)
+    return _Powers(seen=one.seen | other.seen, bins=bins, rows=rows, **ends)
 
 
 def _powers(counts: Array, sure: Array, noise: float) -> _Powers:
