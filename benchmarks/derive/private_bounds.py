@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.datasets.tables import table
 from privlearn import LinearRegression
-from privlearn.private_bounds import ranges, selection
+from privlearn.private_bounds import declared, powers, ranges, selection
 from privlearn.private_bounds import solver as purchase
 
 SEEDS = 2
@@ -28,7 +28,7 @@ def arguments(parser):
 
 
 def homes(given):
-    return purchase, ranges, selection
+    return purchase, powers, ranges, declared, selection
 
 
 def problems(given):

@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 
 from privlearn.noise import NoiseSource
-from privlearn.noise.evaluate import approximate_quantiles
+from privlearn.noise.evaluate import BINADES, DEGREE, ERROR_COLUMN, SEGMENTS, approximate_quantiles
 from privlearn.noise.laws import GAUSSIAN, GUMBEL, LAPLACE, LAWS
-from privlearn.noise.layout import BINADES, DEGREE, ERROR_COLUMN, SEGMENTS
 from privlearn.noise.precise import quantile
 from privlearn.noise.rounding import round_words
 from privlearn.noise.selection import bernoulli

@@ -1,5 +1,7 @@
 """Estimated ranges: what noisy counts tell, and models that need nothing but epsilon and delta."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression as LeastSquares
@@ -18,15 +20,13 @@ from privlearn import (
 )
 from privlearn._core.problem import Budget
 from privlearn.private_bounds import ranges, with_private_bounds
+from privlearn.private_bounds.declared import widened
+from privlearn.private_bounds.powers import POWERS, SIGNED_BINS, coarse_range
 from privlearn.private_bounds.ranges import (
     LAST_BINS,
-    POWERS,
-    SIGNED_BINS,
     CoarseRange,
-    coarse_range,
     located_range,
     refined_range,
-    widened,
     zoom_bins,
 )
 from privlearn.private_bounds.selection import KEPT, TOO_MANY, number_to_keep
@@ -126,7 +126,7 @@ def zeros_and(**filled):
 
 def test_the_bin_of_zero_is_next_to_nothing():
     """Its neighbours are 2^-64: believing one there made a rare flag's range [0, 5e-20]."""
-    for filled in ({"p-63": 45.0}, {"n-63": 45.0}, {"p-63": 45.0, "n-63": 45.0}):
+    for filled in ({"p-63": 45.0}, {"n-63": 45.0}, {"p-63": 45.0, "n-63": 25.0}):
         coarse = coarse_range(zeros_and(**filled), noise=10.0, rows=30_100)
         assert (coarse.low[0], coarse.high[0]) == (-1.0, 1.0)
     coarse = coarse_range(powers(p3=500.0, p2=45.0) + zeros_and(p1=0.0), noise=10.0)
@@ -218,10 +218,65 @@ def test_what_no_bin_tells_is_not_fixed():
 def test_ranges_are_widened_where_noise_hides_tails_but_not_across_zero():
     low, high = np.array([-2.0, 1.0, 0.0, 8.0, -4.0, -1.0]), np.array([2.0, 9, 4, 12, -3.5, 1])
     seen = CoarseRange(low, high, low, high, np.full(6, 1_000.0), np.zeros(6, dtype=bool))
-    found = widened(seen, 10.0, 0.25)
+    few = np.zeros((6, LAST_BINS))
+    found = widened(few, 10.0, seen, seen, 0.25)
     np.testing.assert_allclose(found.low, [-3.0, 0.0, 0.0, 7.0, -4.125, -1.0], rtol=1e-3)
     np.testing.assert_allclose(found.high, [3.0, 11.0, 5.0, 13.0, -3.375, 1.0], rtol=1e-3)
-    np.testing.assert_array_equal(widened(seen, 0.0, 0.25).low, low)
+    np.testing.assert_array_equal(widened(few, 0.0, seen, seen, 0.25).low, low)
+
+
+@pytest.mark.parametrize(
+    ("filled", "abrupt"),
+    [
+        ({8: 500.0, 24: 500.0}, True),  # a flag
+        (dict.fromkeys(range(8, 25), 60.0), False),  # too few to tell
+        (dict.fromkeys(range(8, 25), 200.0), True),  # even
+        ({k: 4_000.0 * 0.5 ** abs(k - 16) for k in range(8, 25)}, False),  # tails
+        ({8: 120.0, 9: 500.0, 16: 900.0, 23: 500.0, 24: 120.0}, False),
+    ],
+)
+def test_where_a_column_ends_abruptly_there_is_no_room_for_tails(filled, abrupt):
+    within = CoarseRange(*(np.array([end]) for end in (-64.0, 64.0, 0.0, 0.0, 1e3, False)))
+    ends = replace(within, low=np.array([-32.0]), high=np.array([36.0]))
+    found = widened(even(LAST_BINS, filled), 10.0, within, ends, 0.25)
+    assert (found.low[0] == -32.0, found.high[0] == 36.0) == (abrupt, abrupt)
+    moved = replace(ends, low=np.array([-33.0]), high=np.array([37.0]))  # between two bins
+    found = widened(even(LAST_BINS, filled), 10.0, within, moved, 0.25)
+    assert found.low[0] < -33.0
+    assert found.high[0] > 37.0
+
+
+def spread_rows(values, columns, noise, seed):
+    """Noisy counts of columns that have these values."""
+    places = POWERS + np.sign(values) * (1.0 + np.floor(np.log2(np.abs(values))) + POWERS // 2)
+    counts = np.bincount(places.astype(int), minlength=SIGNED_BINS)
+    return counts + noise * np.random.default_rng(seed).standard_normal((columns, SIGNED_BINS))
+
+
+@pytest.mark.parametrize("noise", [80.0, 115.0, 200.0])
+@pytest.mark.parametrize("values", ["normal", "skewed", "above zero"])
+def test_rows_too_thin_to_be_seen_are_not_looked_for_where_noise_is(values, noise):
+    """Wild coefficients came from such a place, of one column in a thousand."""
+    drawn = np.random.default_rng(7).normal(size=2_048)
+    drawn = {"normal": 32.0 * drawn, "skewed": np.exp(2.0 * drawn), "above zero": 9.0 + drawn}
+    rows = drawn[values]
+    sizes = np.abs(rows)
+    for seed in range(50):
+        found = coarse_range(spread_rows(rows, 40, noise, seed), noise, len(rows))
+        far = np.maximum(-found.low, found.high)
+        unseen = (found.low == -1.0) & (found.high == 1.0)
+        right = (far > np.quantile(sizes, 0.05) / 4.0) & (far < 64.0 * sizes.max())
+        assert (unseen | right).all()
+
+
+@pytest.mark.parametrize("noise", [60.0, 80.0])
+def test_a_shape_stands_out_where_no_power_does(noise):
+    rng = np.random.default_rng(7)
+    for rows, both in ((32.0 * rng.normal(size=2_048), True), (np.exp(rng.normal(size=2_048)), 0)):
+        found = coarse_range(spread_rows(rows, 40, noise, seed=1), noise, len(rows))
+        ends = np.quantile(np.abs(rows), 0.95)
+        assert np.mean((found.high > 0.25 * ends) & (found.high < 8.0 * ends)) > 0.9
+        assert not both or np.mean(found.low < -0.25 * ends) > 0.9
 
 
 def test_there_are_as_many_bins_as_rows_are_seen_in_and_columns_allow():

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from privlearn._core.jit import jit
-from privlearn.noise.layout import BINADES, DEGREE, ERROR_COLUMN, SEGMENT_BITS, SEGMENTS
+from privlearn.noise.evaluate import BINADES, DEGREE, ERROR_COLUMN, SEGMENT_BITS, SEGMENTS
 
 __all__ = ["write_rounded", "write_skips"]
 

@@ -2,13 +2,19 @@
 
 Plain array operations on blocks that fit a core's cache: about 23 ns a word, without a compiler's
 start-up time in front of the first fit. The layout of a word and of a table row is described in
-``tables.py``; the error bounds that the rows carry are proven in ``noise.md``.
+``tables.py``; the error bounds that the rows carry are proven in ``noise.md``. A table has one row
+of ``DEGREE + 2`` numbers for each of 2 sides x (BINADES + 1) x SEGMENTS pieces: its builder and its
+readers must agree on that.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn.noise.layout import BINADES, DEGREE, ERROR_COLUMN, SEGMENT_BITS, SEGMENTS
+BINADES = 24
+SEGMENTS = 32
+SEGMENT_BITS = 5
+DEGREE = 8
+ERROR_COLUMN = DEGREE + 1
 
 Words = NDArray[np.uint64]
 Doubles = NDArray[np.float64]

@@ -15,8 +15,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn.noise.evaluate import BINADES, DEGREE, ERROR_COLUMN, SEGMENTS
 from privlearn.noise.laws import Law
-from privlearn.noise.layout import BINADES, DEGREE, ERROR_COLUMN, SEGMENTS
 from privlearn.noise.precise import high_precision, quantile
 
 UNIT_ROUNDOFF = 2.0**-53

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from privlearn._core.problem import Bounds, Budget, Problem, short_rows_exist
 from privlearn._objective.losses import Target
+from privlearn.private_bounds.powers import UNKNOWN
 from privlearn.private_bounds.ranges import CoarseRange, Range
 from privlearn.solvers import Solver, resolve
 from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
@@ -27,11 +28,16 @@ __all__ = [
     "looks_closer",
     "of_use_together",
     "solver_by_rule",
+    "widened",
 ]
 
 Array = NDArray[np.float64]
 READABLE = 0.1  # noise of a mean, relative to the range, above which it says nothing
 ENOUGH = 20.0  # rows times mu from which on more is seen than declared
+HIDING = 200.0  # rows per deviation of noise up to which tails are hidden
+# A column ends abruptly where its last bin stands out by so many deviations of noise, and holds
+# so much of the most that a few bins before it do.
+STANDS_OUT, AS_MANY, BEFORE = 10.0, 0.7, 4
 
 
 def looks_closer(problem: Problem, budget: Budget) -> bool:
@@ -110,6 +116,48 @@ class CentredRange(Range):
     """Ends of the columns' values, and around what to centre them; None leaves that open."""
 
     center: Array | None = None
+
+
+def widened(counts: Array, noise: float, within: Range, found: CoarseRange, by: float) -> Range:
+    """The range with room for tails that noise hides, but not across zero.
+
+    A column that ends abruptly, as flags, grades and cut-off values do, has no tail there. Where
+    nothing was seen the range stays as it is.
+
+    Parameters
+    ----------
+    counts : array of shape (columns, bins)
+        Noisy, of even bins between the ends of `within`.
+    noise : float
+        Standard deviation of the noise on a count.
+    within : Range
+        Ends of the bins.
+    found : CoarseRange
+        Ends of what was seen.
+    by : float
+        Part of its width, on either side; less where there is little noise beside the rows.
+    """
+    unknown = (found.low == -UNKNOWN) & (found.high == UNKNOWN)
+    hidden = np.minimum(1.0, HIDING * noise / np.maximum(found.rows, HIDING * noise + 1.0))
+    more = np.where(unknown, 0.0, by * hidden * (found.high - found.low))
+    bins = (within.high - within.low) / counts.shape[1]
+    first, last = (found.low - within.low) / bins, (within.high - found.high) / bins
+    less = np.where(_abrupt(counts, noise, first), 0.0, more)
+    more = np.where(_abrupt(counts[:, ::-1], noise, last), 0.0, more)
+    return Range(
+        np.where(found.low >= 0.0, np.maximum(found.low - less, 0.0), found.low - less),
+        np.where(found.high <= 0.0, np.minimum(found.high + more, 0.0), found.high + more),
+    )
+
+
+def _abrupt(counts: Array, noise: float, place: Array) -> NDArray[np.bool_]:
+    """Whether many rows are in the first bin, which begins at `place`, as in those after it."""
+    columns, bins = counts.shape
+    first = np.clip(np.rint(place), 0, bins - 1).astype(np.int64)
+    after = np.minimum(first[:, None] + np.arange(1, BEFORE + 1), bins - 1)
+    own, most = counts[np.arange(columns), first], np.take_along_axis(counts, after, axis=1)
+    stands_out = (own >= STANDS_OUT * noise) & (own >= AS_MANY * most.max(axis=1))
+    return np.asarray(stands_out & (np.abs(place - first) < 1e-6))
 
 
 def centers(counts: Array, noise: float, within: Range, found: Range) -> Array:

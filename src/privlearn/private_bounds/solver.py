@@ -29,16 +29,14 @@ from privlearn.private_bounds.declared import (
     inside,
     looks_closer,
     of_use_together,
+    widened,
 )
+from privlearn.private_bounds.powers import SIGNED_BINS, coarse_range, signed_counts
 from privlearn.private_bounds.ranges import (
     LAST_BINS,
-    SIGNED_BINS,
-    coarse_range,
     even_counts,
     located_range,
     refined_range,
-    signed_counts,
-    widened,
     zoom_bins,
 )
 from privlearn.solvers import Solution, Solver, Support
@@ -297,7 +295,8 @@ def _ranges(
         found = located_range(counts, release.noise_scale(zoom), found)
     counts = release(last, even_counts(data, columns, found, LAST_BINS), clip=clip)
     noise = release.noise_scale(last)
-    wide = inside(widened(refined_range(counts, noise, found), noise, WIDER[what]), declared)
+    ends = refined_range(counts, noise, found)
+    wide = inside(widened(counts, noise, found, ends, WIDER[what]), declared)
     # Sparse rows stay sparse: they are never centred where zero is in the range.
     center = None if data.sparse else centers(counts, noise, found, wide)
     return CentredRange(wide.low, wide.high, center)

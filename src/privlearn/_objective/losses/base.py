@@ -149,6 +149,10 @@ class Loss:
         """
         return np.asarray(-slope / self.curvature)
 
+    def slope_to_keep(self, score: Array) -> float:
+        """Least slope that clipping should leave alone, given the best score for all rows alike."""
+        return self.least_slope
+
     def second_derivative(self, z: Array) -> Array:
         """Second derivative in the one score; only asked where `bends`."""
         raise NotImplementedError

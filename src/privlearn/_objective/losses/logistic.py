@@ -9,10 +9,11 @@ import numpy as np
 from privlearn._core.jit import ANY_ORDER, jit
 from privlearn._objective.losses.base import Array, Loss, Target, between, exponential
 
-__all__ = ["LOGISTIC", "RAREST", "Logistic", "fade"]
+__all__ = ["LOGISTIC", "RAREST", "Logistic", "fade", "rare_slope"]
 
 LOGISTIC = 2
 RAREST = 1e-6  # share of a class that an intercept is chosen for before there are features
+KEPT = 0.7  # of a rare class's slopes (benchmarks/derive/classes.py)
 FLAT = 40.0  # margins beyond it change the slope by less than 2^-57
 
 
@@ -48,9 +49,28 @@ class Logistic(Loss):
         share = np.clip(0.5 - slope, least, 1.0 - least)
         return np.asarray(np.log(share) - np.log1p(-share))
 
+    def slope_to_keep(self, score: Array) -> float:
+        """Rows of a rare class have slopes of about 1; to clip them is to make it rarer."""
+        return rare_slope(1.0 / (1.0 + np.exp(-np.abs(score[0]))), self.lipschitz, 2)
+
     def second_derivative(self, z: Array) -> Array:
         """Of the loss in z: p (1 - p), whatever y is."""
         return np.asarray(0.25 / np.cosh(0.5 * np.clip(z, -FLAT, FLAT)) ** 2)
+
+
+def rare_slope(largest: float, steepest: float, classes: int) -> float:
+    """Part of the steepest slope to keep: none where classes are alike, most where one has all.
+
+    Parameters
+    ----------
+    largest : float
+        Share of the largest class.
+    steepest : float
+        Norm of the steepest slope.
+    classes : int
+        How many there are.
+    """
+    return KEPT * steepest * (float(largest) - 1.0 / classes) / (1.0 - 1.0 / classes)
 
 
 @jit(fastmath=ANY_ORDER, error_model="numpy")

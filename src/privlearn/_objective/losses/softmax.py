@@ -9,7 +9,7 @@ import numpy as np
 
 from privlearn._core.jit import jit
 from privlearn._objective.losses.base import Array, Loss, Target
-from privlearn._objective.losses.logistic import RAREST
+from privlearn._objective.losses.logistic import RAREST, rare_slope
 
 __all__ = ["SOFTMAX", "Softmax"]
 
@@ -57,6 +57,10 @@ class Softmax(Loss):
         least = min(max(noise, RAREST), 1.0 / self.outputs)
         share = np.maximum(1.0 / self.outputs - slope, least)
         return np.asarray(np.log(share) - np.log(share).mean())
+
+    def slope_to_keep(self, score: Array) -> float:
+        """As of two classes: rows of the rare ones have the steepest slopes."""
+        return rare_slope(_shares(score[None, :]).max(), self.lipschitz, self.outputs)
 
     def mean_second_derivative(self, z: Array) -> Array:
         """Mean over the rows of z of diag(p) - p p', whatever y is."""

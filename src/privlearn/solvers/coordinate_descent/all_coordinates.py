@@ -42,9 +42,10 @@ def descend_all(
     everyone = np.arange(len(prepared.rows.targets))
     noise, count = release.noise_scale(GRADIENT), prepared.count
     weights, statistic = objective.start(prepared.target), np.empty(objective.size)
+    least = 0.0
     for loop, steps in enumerate(rules.loops(settings)):
         noise_std = noise / math.sqrt(settings.passes)
-        clip = private_clip(problem, settings, prepared, weights, release, noise_std)
+        clip = private_clip(problem, settings, prepared, weights, release, noise_std, least)
         model.forget()
         for step in range(steps):
             sgd.clipped_sum(prepared.rows, everyone, objective.compiled(clip), weights, statistic)
@@ -53,7 +54,8 @@ def descend_all(
             factor = objective.step_factor(weights)
             noise_std = noise * clip / count * factor
             if settings.intercept_first and loop == 0:
-                _move_intercept(settings, prepared, weights, factor * gradient, noise_std)
+                score = _move_intercept(settings, prepared, weights, factor * gradient, noise_std)
+                least = objective.loss.slope_to_keep(score)
                 continue
             bend = _curvature(settings, objective, rows, weights)
             share = step + rules.AHEAD
@@ -72,7 +74,7 @@ def _balanced(loss: Loss, gradient: Array) -> Array:
 
 def _move_intercept(
     settings: Settings, prepared: Prepared, weights: Array, gradient: Array, noise_std: float
-) -> None:
+) -> Array:
     """One step of the intercept alone, to where the mean slope would be 0, less what may be noise.
 
     It takes what is the intercept's before features whose sum is constant, as the columns of
@@ -86,6 +88,7 @@ def _move_intercept(
     moved = weights[places] + settings.step_size * loss.constant_score(trusted * pull, noise_std)
     largest = 1.0 if loss.has_unit else math.inf  # y lies in [-1, 1]; a mean is known to a factor
     weights[places] = np.clip(moved, -largest, largest)
+    return weights[places]
 
 
 def _curvature(settings: Settings, objective: Objective, rows: Array, weights: Array) -> Curvature:

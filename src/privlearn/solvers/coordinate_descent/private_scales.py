@@ -211,11 +211,12 @@ def private_clip(
     weights: Array,
     release: Releaser,
     noise_std: float,
+    least_slope: float = 0.0,
 ) -> float:
     """Length to which gradients are clipped, given or from a noisy histogram of lengths.
 
     `noise_std` is the noise on one coordinate of the sum of gradients, averaged over all steps, per
-    unit of clip.
+    unit of clip. Gradients of that slope, in a row of typical length, are not clipped.
     """
     if settings.clip is not None:
         return settings.clip
@@ -234,7 +235,7 @@ def private_clip(
         hidden=0.0 if settings.mode == "greedy" else rules.HIDDEN,
         otherwise=2.0 * slope * typical,
     )
-    return max(found, prepared.objective.loss.least_slope * typical)
+    return max(found, max(least_slope, prepared.objective.loss.least_slope) * typical)
 
 
 def _longest(problem: Problem, prepared: Prepared) -> float:
