@@ -96,7 +96,9 @@ def test_each_cell_has_every_solver_that_can_and_every_seed():
         "cd": 2,
         "scd": 2,
         "sgd": 2,
+        "scd" + fits.CLOSER: 2,  # which "auto" takes
     }
+    assert first["auto"] == "scd" + fits.CLOSER
     assert first["lost"] != second["lost"]
 
 
