@@ -106,7 +106,7 @@ def tables(results):
             report.table(["epsilon", *columns], accuracy),
             f"Test accuracy: median of {seeds} seeds (first to third quartile; the worst).",
             report.table(header, paired),
-            "Median of the paired differences (first to third quartile; the lowest), and the sign test.",
+            "Median of paired differences (first to third quartile; lowest), and the sign test.",
         ]
     )
 

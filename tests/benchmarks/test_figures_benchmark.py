@@ -14,7 +14,9 @@ SECONDS = {"small": {"ours": [0.2, 0.4, 0.2], "theirs": [0.1, 0.1, 0.2]}}
 
 def test_tables_hold_medians_spreads_and_references():
     text = curves.table(SCORES)
-    assert "| ours | 0.6000 (0.5500 to 0.6500; 0.5000) | 0.8000 (0.8000 to 0.8500; 0.8000) |" in text
+    assert (
+        "| ours | 0.6000 (0.5500 to 0.6500; 0.5000) | 0.8000 (0.8000 to 0.8500; 0.8000) |" in text
+    )
     assert "| no privacy | 0.9500 |  |" in text
     assert "Median of 3 seeds" in text
     assert "| small | 200 ms (200 to 400) |" in races.table(SECONDS, "ours", "theirs")

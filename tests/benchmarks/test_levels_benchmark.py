@@ -52,7 +52,9 @@ def test_the_sign_test_counts_signs_and_leaves_ties_out(values, expected):
 def test_the_page_of_levels_holds_medians_and_paired_differences():
     text = adult_levels.tables(results())
     assert "| half at 0.1, half at 1 | 0.7500 (0.7300 to 0.7750; 0.7100) |" in text
-    wanted = "| half at 0.1, half at 1, minus all at 0.1 | 0 | 5.00 (2.00 to 7.00; -1.00) | 2 of 3 | 1 |"
+    wanted = (
+        "| half at 0.1, half at 1, minus all at 0.1 | 0 | 5.00 (2.00 to 7.00; -1.00) | 2 of 3 | 1 |"
+    )
     assert wanted in text
 
 
