@@ -37,7 +37,8 @@ def measure(options):
     seeds = options.repeats(usual=30, quick=2)
     epsilons = EPSILONS[1:] if options.quick else EPSILONS
     found = []
-    for name, load in problems(quick=options.quick).items():
+    few = (("wine_quality",), ("wine, 2",)) if options.quick else ()
+    for name, load in problems(*few).items():
         X, y, labels = load()
         facts = {"bounds_X": outwards(X)} | ({} if labels else {"bounds_y": outwards(y)})
         for epsilon in epsilons:
@@ -48,15 +49,13 @@ def measure(options):
     return {"seeds": seeds, "cells": found}
 
 
-def problems(*, quick):
-    """How to load X, y and whether y is a label, by name."""
-    numbers = {name: lambda name=name: (*data.load(name), False) for name in data.NAMES}
-    labels = {
-        f"{name} (labels)": lambda load=load: (*load(), True)
-        for name, load in classes.real_problems().items()
-    }
-    both = numbers | labels
-    return {name: both[name] for name in ("wine_quality", "wine, 2 (labels)")} if quick else both
+def problems(numbers=data.NAMES, labels=None):
+    """How to load X, y and whether y is a label, by name; all data sets unless some are named."""
+    real = classes.real_problems()
+    found = {name: lambda name=name: (*data.load(name), False) for name in numbers}
+    for name in real if labels is None else labels:
+        found[f"{name} (labels)"] = lambda load=real[name]: (*load(), True)
+    return found
 
 
 def outwards(values):
@@ -78,19 +77,25 @@ def _one_digit(value, up):
 
 def one_run(X, y, labels, facts, epsilon, seed):
     """Scores with nothing and with bounds declared."""
+    name = "LogisticRegression" if labels else "LinearRegression"
+    models = [(name, {}), (name, facts)]
+    return scores(models, X, y, MOST, epsilon=epsilon, delta=DELTA, random_state=seed)
+
+
+def scores(models, X, y, most, *, random_state, **budget):
+    """Of estimators, given by name and parameters, on the same quarter of the rows."""
     import privlearn
 
-    order = np.random.default_rng(seed).permutation(len(y))
+    order = np.random.default_rng(random_state).permutation(len(y))
     first = 3 * len(y) // 4
-    old, fresh = order[:first][:MOST], order[first:]
-    estimator_class = privlearn.LogisticRegression if labels else privlearn.LinearRegression
-    scores = []
-    for declared in ({}, facts):
-        model = estimator_class(epsilon=epsilon, delta=DELTA, random_state=seed, **declared)
+    old, fresh = order[:first][:most], order[first:]
+    found = []
+    for name, facts in models:
+        model = getattr(privlearn, name)(random_state=random_state, **budget, **facts)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            scores.append(float(model.fit(X[old], y[old]).score(X[fresh], y[fresh])))
-    return scores
+            found.append(float(model.fit(X[old], y[old]).score(X[fresh], y[fresh])))
+    return found
 
 
 def interval(cell):

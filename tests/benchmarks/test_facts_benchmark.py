@@ -1,8 +1,8 @@
-"""choice/declared, peers/subgroups and peers/adult_undeclared: what their pages say."""
+"""Pages of declared facts, of lines and curves, of groups, and of Adult with nothing declared."""
 
 import numpy as np
 import pytest
-from benchmarks.choice import declared
+from benchmarks.choice import curves, declared
 from benchmarks.peers import adult_undeclared, subgroups
 
 
@@ -52,3 +52,38 @@ def test_errors_of_groups_are_those_of_their_rows():
 def test_a_fit_fails_that_keeps_less_than_half_of_the_way():
     results = {"majority": 0.76, "references": {"a": 0.84, "b": 0.86}}
     assert adult_undeclared.failed(results, [0.80, 0.82, 0.76, 0.85]) == 2
+
+
+def test_both_models_of_a_pair_see_the_same_rows(monkeypatch):
+    import privlearn
+
+    seen = []
+
+    class Fake:
+        def __init__(self, **parameters):
+            self.parameters = parameters
+
+        def fit(self, X, y):
+            seen.append((self.parameters, X.ravel().tolist()))
+            return self
+
+        def score(self, X, y):
+            seen.append(sorted(X.ravel().tolist()))
+            return float(len(y))
+
+    monkeypatch.setattr(privlearn, "LinearRegression", Fake)
+    monkeypatch.setattr(privlearn, "KernelRegressor", Fake)
+    X, y = np.arange(40.0)[:, None], np.zeros(40)
+    assert curves.one_run(X, y, False, 20, 0.5, seed=3) == [10.0, 10.0]
+    assert seen[0] == seen[2]
+    assert len(seen[0][1]) == 20
+    assert not set(seen[0][1]) & set(seen[1])
+    assert declared.one_run(X, y, False, {"bounds_y": (0, 1)}, 0.5, seed=3) == [10.0, 10.0]
+    assert len(seen[4][1]) == 30
+    assert seen[6][0] == seen[4][0] | {"bounds_y": (0, 1)}
+
+
+def test_a_kernel_loses_where_its_median_is_below_that_of_the_line():
+    cell = {"line": [0.5, 0.6, 0.7], "curve": [0.5, 0.595, 0.9]}
+    assert not curves.loses(cell)
+    assert curves.loses(cell | {"curve": [0.5, 0.58, 0.9]})
