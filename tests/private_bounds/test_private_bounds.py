@@ -451,6 +451,14 @@ def test_classifiers_need_nothing_but_labels(model):
     assert np.isfinite(model.coef_).all()
 
 
+def test_a_narrow_column_within_one_bin_but_for_its_tails_stays_narrow():
+    """10^4 +- 0.01 had reached to zero where four fifths of it were in one bin of the last zoom."""
+    coarse = coarse_range(powers(p14=10_000.0), noise=130.0, rows=10_000)
+    assert coarse.may_be_narrow[0]
+    found = refined_range(even(LAST_BINS, {15: 900.0, 16: 8_700.0, 17: 400.0}), 130.0, coarse)
+    assert found.low[0] > 8_192.0
+
+
 def test_one_value_that_nearly_all_have_reaches_to_zero():
     """Noise hides the zeros of a flag; a range as narrow as a bin would make it a wild column."""
     column = coarse_range(powers(p1=9_700.0), noise=50.0, rows=10_000)

@@ -36,17 +36,13 @@ SIGNED_NEXT, SIGNED_NEAR = 3.5, 2
 # Where powers that stand out hold at most this part of the rows that are not zero, and those so
 # many deviations of noise, the others are looked for by their shape.
 SEEN, ELSEWHERE = 0.8, 8.0
-# Shares of rows in powers of two: one of them, two, a half-normal law, and two log-normal ones
-# whose logarithms have deviations 1 and 2; but for tails.
+# Shares of rows in powers of two, but for tails: of a half-normal law, and of log-normal ones whose
+# logarithms have deviations 1 and 2. One or two powers alone must stand out by themselves.
 SHAPES = (
-    np.array([1.0]),
-    np.array([0.5, 0.5]),
     np.array([0.05, 0.10, 0.19, 0.30, 0.27]),
     np.array([0.05, 0.10, 0.18, 0.25, 0.20, 0.12]),
     np.array([0.05, 0.07, 0.09, 0.11, 0.13, 0.13, 0.11, 0.09, 0.07, 0.05]),
 )
-NARROW = 2  # powers: a shape that may lie far from zero
-ONE_SIDED = 6.0  # by how much the logarithm of its likelihood must be larger
 COVERED = 0.6  # of the rows: with fewer between the ends, the rest is missing
 # Rows in no power of two that was seen, as a part of all and in deviations of noise, from which on
 # zero is within the range; where nobody knows how many there are, deviations of zero's own bin.
@@ -121,8 +117,7 @@ def _by_shape(
     Bins that hold rows too thinly to stand out one by one may do so together. A shape is the
     likelier, the closer its counts of all `others`, the rows that are not zero, are to those that
     were found: noise in one bin cannot pass for one that holds them all. To cut off a side of zero
-    is worse than to keep one: a wide shape is taken to be on both, unless most rows are zero, and a
-    narrow one on one side must be clearly likelier.
+    is worse than to keep one, so a shape is taken to be on both, unless most rows are zero.
     """
     level = significance(3 * len(SHAPES) * counts.size, SHAPE_ALARMS) * noise
     expected = np.zeros(counts.shape)
@@ -137,12 +132,12 @@ def _by_shape(
             fits = up * on[0] + down * on[1]
             square = float(shape @ shape) * (up**2 + down**2)
             first, most = fits.argmax(axis=1), fits.max(axis=1)
-            gain = rows * (most - 0.5 * rows * square) - (up != down) * ONE_SIDED * noise**2
+            gain = rows * (most - 0.5 * rows * square)
             better = (most > level * math.sqrt(square)) & (gain > best)
             best[better] = gain[better]
             for k in np.flatnonzero(better):
                 own = np.zeros((2, POWERS))
-                sides = (up, down) if one_side[k] or len(shape) <= NARROW else (0.5, 0.5)
+                sides = (up, down) if one_side[k] else (0.5, 0.5)
                 own[:, first[k] : first[k] + len(shape)] = np.outer(sides, shape) * rows[k]
                 expected[places[k], POWERS + 1 :], expected[places[k], POWERS - 1 :: -1] = own
                 least[places[k]] = 0.5 * own[own > 0.0].min()

@@ -46,7 +46,7 @@ SLACK = 1.5  # deviations of the noise on the number of rows, where a column may
 INSIDE = 0.95  # of the rows between two ends that even bins between them must hold
 TELLING = 2  # bins: a column that fills more is no narrower than they are
 GENEROUS = 1.0  # widths of what many bins show, by which a range is widened before the last zoom
-PILED = 0.9  # of the rows in one bin of the last histogram: then they have one value
+PILED = 0.97, 4.0  # of the rows in one bin, less so many deviations: then they have one value
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +135,8 @@ def refined_range(counts: Array, noise: float, outer: CoarseRange) -> CoarseRang
     first, last, _ = _filled(counts, noise, outer)
     low = np.minimum(outer.low + first * width, outer.latest_low)
     high = np.maximum(outer.low + (last + 1) * width, outer.earliest_high)
-    one_value = outer.may_be_narrow & (counts.max(axis=1) >= PILED * outer.rows - 3.0 * noise)
+    part, less = PILED
+    one_value = outer.may_be_narrow & (counts.max(axis=1) >= part * outer.rows - less * noise)
     return replace(
         outer,
         low=np.where(one_value, np.minimum(low, 0.0), low),

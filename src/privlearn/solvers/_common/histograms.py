@@ -158,7 +158,8 @@ def scales_from(
     s^2 lets them, so the sum of the one times the sum of the other is least for s^2 = m h.
 
     Too small a scale is worse than too large a one: it makes steps too long. So where single
-    histograms drown in noise, all features get the scale of their sum, unless one is surely larger.
+    histograms drown in noise, all features get the scale of their sum, unless one is surely larger,
+    or noise leaves a part of the differences between them unexplained: that part is believed.
     A feature of which no significant number of rows is seen may still have a few: they are taken
     for `noise` rows at the limit. So are those of every feature whose limit is `close`, as that of
     an estimated range is: of a flag around its mean, the rarer value is far out and may be hidden.
@@ -169,8 +170,9 @@ def scales_from(
         features = len(counts)
         pooled, first = trimmed(counts.sum(axis=0)[None, :], noise * math.sqrt(features))
         together = float(pooled[0] @ squares) / features
-        surely = counts @ squares - significance(features) * noise * float(np.linalg.norm(squares))
-        mean = np.maximum(together, surely) / rows
+        own = noise * float(np.linalg.norm(squares))
+        surely = counts @ squares - significance(features) * own
+        mean = np.maximum(np.maximum(together, surely), _shrunk(counts @ squares, own)) / rows
         if first[0] == bins - 1:  # not even their sum says anything
             return np.full(features, EVEN), np.ones(features)
         first = np.full(features, first[0])
@@ -185,6 +187,13 @@ def scales_from(
     largest = np.maximum(0.5**first, np.sqrt(mean))
     square = mean ** (1.0 - LARGEST) * largest ** (2.0 * LARGEST)
     return np.sqrt(square), mean / square
+
+
+def _shrunk(found: Array, noise: float) -> Array:
+    """Noisy numbers, drawn to their mean by the part of their variance that noise explains."""
+    middle, variance = found.mean(), found.var()
+    real = max(0.0, 1.0 - noise**2 / variance) if variance > 0.0 else 0.0
+    return np.asarray(middle + real * (found - middle))
 
 
 def moments_from(counts: Array, noise: float, rows: float) -> tuple[float, float] | None:
