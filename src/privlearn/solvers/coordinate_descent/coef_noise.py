@@ -1,8 +1,8 @@
 """What the noise of all gradients does to the last weights: post-processing of what was released.
 
-A step takes the minimiser w of averaged quadratic models, w = J q with the average q of A v - g over
-the steps at v so far: A is the curvature that was released, g the gradient. The true gradient moves
-by H dv, so that noise n of a gradient goes through all later steps by
+A step takes the minimiser w of averaged quadratic models, w = J q with the average q of A v - g
+over the steps at v so far: A is the curvature that was released, g the gradient. The true gradient
+moves by H dv, so that noise n of a gradient goes through all later steps by
 
     q <- (1 - part) q + part ((A - H) dv - n),    dw = J q.
 
