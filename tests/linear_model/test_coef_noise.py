@@ -186,3 +186,13 @@ def test_wide_tables_are_not_told():
     with pytest.raises(AttributeError, match="not known"):
         model.fit(X, np.zeros(50)).coef_noise()
     assert model.fit(X[:, :-1], np.zeros(50)).coef_noise().shape == (WIDEST - 1,)
+
+
+@pytest.mark.parametrize("model", [LinearRegression, LogisticRegression])
+@pytest.mark.parametrize("seed", range(5))
+def test_it_is_a_number_where_noise_is_all_there_is(model, seed):
+    X, y = table(12)
+    known = {"bounds_X": (-1, 1)} | ({"bounds_y": (-2, 2)} if model is LinearRegression else {})
+    y = y if model is LinearRegression else np.arange(12) % 2
+    made = model(solver="cd", epsilon=0.1, random_state=seed, **known)
+    assert np.isfinite(made.fit(X, y).coef_noise()).all()

@@ -29,6 +29,7 @@ __all__ = ["NoiseRecord", "is_told"]
 Array = NDArray[np.float64]
 LOSSES = frozenset({"squared", "logistic"})  # of one score, with a curvature that is known
 WIDEST = 200  # columns: the recursion multiplies matrices of this size at every step
+FLATTEST = 1e-9  # of the damping: moments where noise has left none, so that means are numbers
 # Squared part of a coefficient in directions that do not converge, relative to what noise of their
 # eigenvectors gives it: below the first it is taken for noise, above the second for real.
 NOISE_OR_REAL = 1.0, 4.0
@@ -79,7 +80,8 @@ class NoiseRecord:
     def deviations(self) -> Array:
         """Standard deviation of the noise on each of the last weights."""
         values, vectors = _true_spectrum(self._moments)
-        curvature = self._loss_curvature((vectors * np.maximum(values, 0.0)) @ vectors.T)
+        positive = np.maximum(values, FLATTEST * self._moments.damping)
+        curvature = self._loss_curvature((vectors * positive) @ vectors.T)
         variance = self._propagated(curvature)
         weak = values < self._moments.damping
         real = _share_that_is_real(values, vectors, weak, self._moments.noise)
