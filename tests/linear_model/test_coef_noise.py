@@ -153,8 +153,8 @@ def test_it_would_notice_half_the_noise(monkeypatch):
     assert 0.75 < np.median(told / seen) < 1.4
     add = NoiseRecord.add
 
-    def halved(self, *arguments, noise_std, **others):
-        add(self, *arguments, noise_std=0.5 * noise_std, **others)
+    def halved(self, part, noise_std):
+        add(self, part, 0.5 * noise_std)
 
     monkeypatch.setattr(NoiseRecord, "add", halved)
     half = spread_and_told(LinearRegression(solver="cd", **KNOWN), X, y)[1]
@@ -166,9 +166,10 @@ def test_directions_that_do_not_converge_are_seen():
     """Categories beside an intercept: a common shift of them wanders; a number stays there."""
     X, y = one_hot()
     seen, told = spread_and_told(LinearRegression(solver="cd", epsilon=3, **KNOWN), X, y)
-    assert (seen[1:] > 5 * seen[0]).all()
+    assert (seen[1:] > 100 * seen[0]).all()
     assert (told > 0.5 * seen).all(), told / seen
-    assert (told < 2.0 * seen).all(), told / seen
+    assert (told[1:] < 2.0 * seen[1:]).all(), told / seen
+    assert told[0] < 4.0 * seen[0]  # a hundredth of the shift would be more, if it were its own
 
 
 def test_cd_tells_it_without_an_intercept_and_without_noise():

@@ -39,7 +39,7 @@ def descend_all(
     prepared = prepare(problem, settings, data, release)
     objective = prepared.objective
     moments = private_curvature(prepared, release)
-    rows, record = moments.damped, NoiseRecord(objective, moments) if is_told(problem) else None
+    rows, record = moments.damped, NoiseRecord(objective, moments)
     model = QuadraticModel(objective.penalty, objective.loss.outputs)
     everyone = np.arange(len(prepared.rows.targets))
     noise, count = release.noise_scale(GRADIENT), prepared.count
@@ -60,12 +60,12 @@ def descend_all(
             bend = _curvature(settings, objective, rows, weights)
             share = step + rules.AHEAD
             model.add(weights, factor * gradient, bend, share=share, noise_std=noise_std)
+            record.add(share / model.total, noise_std)
             before, weights = weights, model.minimiser(weights, factor)
-            if record is not None:
-                response = model.response(weights)
-                part = share / model.total
-                record.add(before, bend.within, response, part=part, noise_std=noise_std)
-    return objective.solution(weights, None if record is None else record.deviations())
+    if not is_told(problem):
+        return objective.solution(weights)
+    deviations = record.deviations(before, bend.within, model.response(weights))
+    return objective.solution(weights, deviations)
 
 
 def _balanced(loss: Loss, gradient: Array) -> Array:

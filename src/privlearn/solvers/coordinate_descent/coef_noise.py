@@ -6,15 +6,14 @@ moves by H dv, so that noise n of a gradient goes through all later steps by
 
     q <- (1 - part) q + part ((A - H) dv - n),    dw = J q.
 
-Covariance matrices follow this recursion. A and J are known. H is not: it is estimated from the
-noisy second moments as well as their eigenvectors allow. Directions of little curvature, such as a
+A and J are known, and taken as they are at the last step: then the recursion falls apart along the
+eigenvectors of R (A - H) R, where R R = J. H is not known: it is estimated from the noisy second
+moments as well as their eigenvectors allow. Directions of little curvature, such as a
 group of categories beside an intercept, do not converge, so their noise piles up; most of it would
 be overlooked with A in the place of H. proof.md has the rule and what it was compared with.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,13 +40,6 @@ def is_told(problem: Problem) -> bool:
     return narrow and problem.loss.name in LOSSES and problem.penalty.smooth
 
 
-class _Step(NamedTuple):
-    part: float  # of this step's model in the average
-    noise_std: float  # on each number of its gradient
-    curvature: Array  # of its model
-    response: Array  # derivative of the minimiser in the average's pull
-
-
 class NoiseRecord:
     """What a descent released and did, and what its noise comes to.
 
@@ -61,57 +53,64 @@ class NoiseRecord:
 
     def __init__(self, objective: Objective, moments: RowMoments) -> None:
         self._objective, self._moments = objective, moments
-        self._steps: list[_Step] = []
-        self._at = objective.start()
+        self._parts, self._noise_stds = list[float](), list[float]()
 
-    def add(
-        self,
-        weights: Array,
-        curvature: Array,
-        response: Array,
-        *,
-        part: float,
-        noise_std: float,
-    ) -> None:
-        """Note a step from the given weights; its model is that part of the present average."""
-        self._steps.append(_Step(part, noise_std, curvature, response))
-        self._at = weights
+    def add(self, part: float, noise_std: float) -> None:
+        """Note a step whose model, with that noise on its gradient, is a part of the average."""
+        self._parts.append(part)
+        self._noise_stds.append(noise_std)
 
-    def deviations(self) -> Array:
-        """Standard deviation of the noise on each of the last weights."""
+    def deviations(self, weights: Array, step_curvature: Array, response: Array) -> Array:
+        """Standard deviation of the noise on each of the last weights.
+
+        Parameters
+        ----------
+        weights : array of shape (width,)
+            Where the last step was taken.
+        step_curvature : array of shape (width, width)
+            A, of its model.
+        response : array of shape (width, width)
+            J, the derivative of its minimiser in the average's pull.
+        """
         values, vectors = _true_spectrum(self._moments)
         positive = np.maximum(values, FLATTEST * self._moments.damping)
-        curvature = self._loss_curvature((vectors * positive) @ vectors.T)
-        variance = self._propagated(curvature)
+        missing = step_curvature - self._loss_curvature((vectors * positive) @ vectors.T, weights)
+        root = _root(response)
+        variance = self._variances(missing, root)
         weak = values < self._moments.damping
         real = _share_that_is_real(values, vectors, weak, self._moments.noise)
         if (real < 1.0).any():
             slow = vectors[:, weak] @ vectors[:, weak].T
-            missing = slow @ (self._steps[-1].curvature - curvature) @ slow
-            without = self._propagated(curvature + missing)  # as if they converged
+            without = self._variances(missing - slow @ missing @ slow, root)  # as if they converged
             variance = without + real * np.maximum(variance - without, 0.0)
         return np.sqrt(variance)
 
-    def _loss_curvature(self, moments: Array) -> Array:
-        """Of the mean loss at the last weights, for rows with these second moments."""
+    def _loss_curvature(self, moments: Array, weights: Array) -> Array:
+        """Of the mean loss, for rows with these second moments."""
         loss, scaling = self._objective.loss, self._objective.scaling
         if loss.bends:
             intercept = scaling.intercept_value > 0.0
-            return curvature_at(loss, moments, intercept, self._at[None, :]).within
+            return curvature_at(loss, moments, intercept, weights[None, :]).within
         return loss.curvature * moments
 
-    def _propagated(self, curvature: Array) -> Array:
-        """Variances of the last weights, if the loss has that curvature."""
-        size = len(curvature)
-        response, of_pull = np.zeros((size, size)), np.zeros((size, size))
-        for step in self._steps:
-            missing = step.curvature - curvature
-            carried = step.part * (missing @ response)
-            np.einsum("ii->i", carried)[:] += 1.0 - step.part
-            of_pull = carried @ of_pull @ carried.T
-            np.einsum("ii->i", of_pull)[:] += (step.part * step.noise_std) ** 2
-            response = step.response
-        return np.asarray(np.einsum("ij,ij->i", response @ of_pull, response))
+    def _variances(self, missing: Array, root: Array) -> Array:
+        """Of the last weights, where the models' curvature exceeds the loss's by `missing`."""
+        repeated, directions = np.linalg.eigh(root @ missing @ root)  # by the next step
+        left = np.ones(len(repeated))
+        in_the_end = np.empty((len(self._parts), len(left)))
+        for k in reversed(range(len(self._parts))):
+            part = self._parts[k]
+            in_the_end[k] = part * self._noise_stds[k] * left
+            left *= 1.0 - part + part * repeated
+        basis = root @ directions
+        covariance = (basis.T @ basis) * (in_the_end.T @ in_the_end)
+        return np.maximum(np.einsum("ij,ij->i", basis @ covariance, basis), 0.0)
+
+
+def _root(matrix: Array) -> Array:
+    """The symmetric square root of a positive semidefinite matrix."""
+    values, vectors = np.linalg.eigh(matrix)
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
 
 
 def _true_spectrum(moments: RowMoments) -> tuple[Array, Array]:
