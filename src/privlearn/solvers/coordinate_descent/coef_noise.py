@@ -8,9 +8,9 @@ moves by H dv, so that noise n of a gradient goes through all later steps by
 
 A and J are known, and taken as they are at the last step: then the recursion falls apart along the
 eigenvectors of R (A - H) R, where R R = J. H is not known: it is estimated from the noisy second
-moments as well as their eigenvectors allow. Directions of little curvature, such as a
-group of categories beside an intercept, do not converge, so their noise piles up; most of it would
-be overlooked with A in the place of H. proof.md has the rule and what it was compared with.
+moments as well as their eigenvectors allow. Directions of little curvature, such as a group of
+categories beside an intercept, do not converge, so their noise piles up; most of it would be
+overlooked with A in the place of H. proof.md has the rule and what it was compared with.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["NoiseRecord", "is_told"]
 
 Array = NDArray[np.float64]
 LOSSES = frozenset({"squared", "logistic"})  # of one score, with a curvature that is known
-WIDEST = 200  # columns: the recursion multiplies matrices of this size at every step
+WIDEST = 200  # columns, the intercept's included: wider tables were not compared
 FLATTEST = 1e-9  # of the damping: moments where noise has left none, so that means are numbers
 # Squared part of a coefficient in directions that do not converge, relative to what noise of their
 # eigenvectors gives it: below the first it is taken for noise, above the second for real.

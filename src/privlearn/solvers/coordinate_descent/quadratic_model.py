@@ -116,7 +116,7 @@ class QuadraticModel:
         free &= (minimiser != 0.0) | (self._penalty.absolute == 0.0)
         own = np.ix_(free, free)
         found = np.zeros((len(minimiser),) * 2)
-        found[own] = np.linalg.inv(self._whole(1.0 / self._used)[own])
+        found[own] = np.linalg.pinv(self._whole(1.0 / self._used)[own], hermitian=True)
         return found
 
     def _factorise(self, penalty_scale: float) -> None:
