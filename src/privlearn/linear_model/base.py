@@ -214,7 +214,7 @@ class PrivateEstimator(BaseEstimator):
         They follow from what was released and from the known noise, and cost no privacy: how far
         another fit of the same table would be off, but for the sampling of its rows, for shrinkage
         towards 0, and for ranges that were estimated privately. Where columns have long tails those
-        make most of the difference: it is then several times what is told here.
+        make most of the difference, which may be several times what is told here.
 
         Solvers "moments" and "cd" tell it (squared errors; "cd" also of two classes, with
         ``block="all"`` and at most 200 columns), without an l1 penalty or limits on coefficients.
