@@ -15,6 +15,7 @@ from privlearn.solvers._common.loops import sgd
 from privlearn.solvers._common.objective import Objective
 from privlearn.solvers.base import Solution
 from privlearn.solvers.coordinate_descent import rules
+from privlearn.solvers.coordinate_descent.coef_noise import NoiseRecord, is_told
 from privlearn.solvers.coordinate_descent.gaussian_rows import curvature_at
 from privlearn.solvers.coordinate_descent.private_scales import (
     GRADIENT,
@@ -37,7 +38,8 @@ def descend_all(
     """Outer loops, each with its own clip; every step minimises the models of its loop so far."""
     prepared = prepare(problem, settings, data, release)
     objective = prepared.objective
-    rows = private_curvature(prepared, release)
+    moments = private_curvature(prepared, release)
+    rows, record = moments.damped, NoiseRecord(objective, moments)
     model = QuadraticModel(objective.penalty, objective.loss.outputs)
     everyone = np.arange(len(prepared.rows.targets))
     noise, count = release.noise_scale(GRADIENT), prepared.count
@@ -60,8 +62,12 @@ def descend_all(
             bend = _curvature(settings, objective, rows, weights)
             share = step + rules.AHEAD
             model.add(weights, factor * gradient, bend, share=share, noise_std=noise_std)
-            weights = model.minimiser(weights, factor)
-    return objective.solution(weights)
+            record.add(share / model.total, noise_std)
+            before, weights = weights, model.minimiser(weights, factor)
+    if not is_told(problem):
+        return objective.solution(weights)
+    deviations = record.deviations(before, bend.within, model.response(weights))
+    return objective.solution(weights, deviations)
 
 
 def _balanced(loss: Loss, gradient: Array) -> Array:
