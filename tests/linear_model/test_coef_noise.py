@@ -4,7 +4,6 @@ import pickle
 
 import numpy as np
 import pytest
-from tests.support import without_noise
 
 from privlearn import HuberRegressor, Lasso, LinearRegression, LogisticRegression, Ridge
 from privlearn.private_bounds.ranges import Range
@@ -12,6 +11,7 @@ from privlearn.private_bounds.solver import _in_all_columns
 from privlearn.solvers import CoordinateDescent
 from privlearn.solvers.base import Solution
 from privlearn.solvers.coordinate_descent.coef_noise import WIDEST, NoiseRecord
+from support import without_noise
 
 KNOWN = {"bounds_X": (-1, 1), "bounds_y": (-2, 2)}
 
@@ -134,6 +134,7 @@ def classes(y):
     return (y + 0.5 * np.random.default_rng(3).standard_normal(len(y)) > 0.3).astype(int)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("known", "epsilon"), [(KNOWN, 1), (KNOWN, 10), ({}, 1), ({}, 10)])
 @pytest.mark.parametrize("model", [LinearRegression, Ridge, LogisticRegression])
 def test_cd_tells_the_spread_of_fits(model, known, epsilon):

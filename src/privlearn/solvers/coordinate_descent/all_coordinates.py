@@ -15,7 +15,6 @@ from privlearn.solvers._common.loops import sgd
 from privlearn.solvers._common.objective import Objective
 from privlearn.solvers.base import Solution
 from privlearn.solvers.coordinate_descent import rules
-from privlearn.solvers.coordinate_descent.coef_noise import NoiseRecord, is_told
 from privlearn.solvers.coordinate_descent.gaussian_rows import curvature_at
 from privlearn.solvers.coordinate_descent.private_scales import (
     GRADIENT,
@@ -36,6 +35,8 @@ def descend_all(
     problem: Problem, settings: Settings, data: BoundedData, release: Releaser
 ) -> Solution:
     """Outer loops, each with its own clip; every step minimises the models of its loop so far."""
+    from privlearn.solvers.coordinate_descent.coef_noise import NoiseRecord, is_told  # fits alone
+
     prepared = prepare(problem, settings, data, release)
     objective = prepared.objective
     moments = private_curvature(prepared, release)
