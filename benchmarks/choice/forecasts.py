@@ -144,11 +144,11 @@ def _told_noise(model):
 
 
 def _of_coefficients(coefs, noises):
-    """What `coef_noise` told over what was seen, for each coefficient that varied."""
+    """Root mean square of `coef_noise` over what was seen, for each coefficient that varied."""
     if not noises:
         return []
     seen = np.std(coefs, axis=0, ddof=1)
-    told = np.median(noises, axis=0)
+    told = np.sqrt(np.mean(np.square(noises), axis=0))
     return [float(one / other) for one, other in zip(told, seen, strict=True) if other > 0]
 
 

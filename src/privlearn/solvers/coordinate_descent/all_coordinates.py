@@ -35,9 +35,12 @@ def descend_all(
     problem: Problem, settings: Settings, data: BoundedData, release: Releaser
 ) -> Solution:
     """Outer loops, each with its own clip; every step minimises the models of its loop so far."""
+    from privlearn.solvers.coordinate_descent.coef_noise import NoiseRecord, is_told  # fits alone
+
     prepared = prepare(problem, settings, data, release)
     objective = prepared.objective
-    rows = private_curvature(prepared, release)
+    moments = private_curvature(prepared, release)
+    rows, record = moments.damped, NoiseRecord(objective, moments)
     model = QuadraticModel(objective.penalty, objective.loss.outputs)
     everyone = np.arange(len(prepared.rows.targets))
     noise, count = release.noise_scale(GRADIENT), prepared.count
@@ -60,8 +63,12 @@ def descend_all(
             bend = _curvature(settings, objective, rows, weights)
             share = step + rules.AHEAD
             model.add(weights, factor * gradient, bend, share=share, noise_std=noise_std)
-            weights = model.minimiser(weights, factor)
-    return objective.solution(weights)
+            record.add(share / model.total, noise_std)
+            before, weights = weights, model.minimiser(weights, factor)
+    if not is_told(problem):
+        return objective.solution(weights)
+    deviations = record.deviations(before, bend.within, model.response(weights))
+    return objective.solution(weights, deviations)
 
 
 def _balanced(loss: Loss, gradient: Array) -> Array:

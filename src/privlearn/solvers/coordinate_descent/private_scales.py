@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,7 @@ __all__ = [
     "LENGTHS",
     "MAGNITUDES",
     "Prepared",
+    "RowMoments",
     "magnitudes_of",
     "prepare",
     "private_clip",
@@ -66,6 +68,15 @@ class Prepared:
     scales: Array  # of the features, relative to their bounds
     squares: Array  # their mean squares in these units, as far as known
     target: float  # scale of y, relative to its bounds
+
+
+class RowMoments(NamedTuple):
+    """Second moments of rows that were shortened to a typical length, as released."""
+
+    damped: Array  # without what may be noise, and never too small: the curvature of steps
+    noisy: Array
+    noise: float  # deviation on the diagonal; off it, of a part sqrt(1/2) of it
+    damping: float  # added to every eigenvalue of `damped`
 
 
 def prepare(problem: Problem, settings: Settings, data: BoundedData, release: Releaser) -> Prepared:
@@ -144,7 +155,7 @@ def magnitudes_of(problem: Problem, settings: Settings) -> int:
     return features + int(problem.loss.has_unit)
 
 
-def private_curvature(prepared: Prepared, release: Releaser) -> Array:
+def private_curvature(prepared: Prepared, release: Releaser) -> RowMoments:
     """Mean of u u' over rows u, each shortened to the length that rows typically have."""
     size = prepared.objective.scaling.width
     typical = float(prepared.squares.sum()) + prepared.objective.scaling.intercept_value**2
@@ -161,7 +172,7 @@ def private_curvature(prepared: Prepared, release: Releaser) -> Array:
     return _denoised(mean, expected, noise)
 
 
-def _denoised(mean: Array, expected: Array, noise: float) -> Array:
+def _denoised(mean: Array, expected: Array, noise: float) -> RowMoments:
     """A noisy curvature, shrunk to its expected diagonal as far as it may be noise, and damped.
 
     Off the diagonal the noise has variance noise^2 / 2; what is left of the squares beyond it is
@@ -176,9 +187,9 @@ def _denoised(mean: Array, expected: Array, noise: float) -> Array:
     corrected = expected + _structure(deviation, size * noise**2) * deviation
     corrected = np.maximum(corrected, LEAST_DIAGONAL * expected) if noise > 0 else diagonal
     values, vectors = np.linalg.eigh(np.diag(corrected) + kept * off)
-    left = noise * max(kept, LEAST_KEPT)
-    damped = np.maximum(values, 0.0) + rules.DAMPING * left * math.sqrt(2.0 * size)
-    return np.asarray((vectors * damped) @ vectors.T)
+    damping = rules.DAMPING * (noise * max(kept, LEAST_KEPT)) * math.sqrt(2.0 * size)
+    damped = np.maximum(values, 0.0) + damping
+    return RowMoments((vectors * damped) @ vectors.T, mean, noise, damping)
 
 
 def _structure(found: Array, noise: float) -> float:

@@ -45,6 +45,11 @@ class QuadraticModel:
         Of all weights, per row; alike for every output.
     outputs : int, default=1
         Rows of weights.
+
+    Attributes
+    ----------
+    total : float
+        Sum of the models' shares.
     """
 
     def __init__(self, penalty: WeightPenalty, outputs: int = 1) -> None:
@@ -57,7 +62,7 @@ class QuadraticModel:
         outputs, width = self._shape
         self._pull = np.zeros(self._shape)
         self._curvature = Curvature(np.zeros((outputs, outputs)), np.zeros((width, width)))
-        self._variance = self._total = 0.0
+        self._variance = self.total = 0.0
         self._penalty_scale, self._moved = math.nan, 0.0
 
     def add(
@@ -70,8 +75,8 @@ class QuadraticModel:
         noise_std: float,
     ) -> None:
         """Average in the model of a gradient with that noise, `share` times as heavy as 1."""
-        self._total += share
-        part = share / self._total
+        self.total += share
+        part = share / self.total
         at, slope = weights.reshape(self._shape), gradient.reshape(self._shape)
         own = curvature.between @ at @ curvature.within - slope
         self._pull += part * (own - self._pull)
@@ -88,6 +93,7 @@ class QuadraticModel:
             self._factorise(penalty_scale)
         along = np.einsum("kji,kj->ki", self._vectors, self._across.T @ self._pull)
         gains = _gains(self._values.ravel(), along.ravel(), self._variance).reshape(along.shape)
+        self._used = gains
         if self._penalty.smooth:
             found = self._across @ np.einsum("kij,kj->ki", self._vectors, gains * along)
             return np.asarray(found.ravel())
@@ -97,6 +103,21 @@ class QuadraticModel:
             damped, self._pull.ravel(), *rough, start.copy(), SWEEPS, TOLERANCE
         )
         return np.asarray(moved)
+
+    def response(self, minimiser: Array) -> Array:
+        """Derivative of the last minimiser in the pull of one output, for gains as they are.
+
+        Weights that an absolute value holds at zero, or a limit, do not move.
+        """
+        if self._penalty.smooth:
+            return self._whole(self._used)
+        low, high = self._penalty.low, self._penalty.high
+        free = (minimiser > low) & (minimiser < high)
+        free &= (minimiser != 0.0) | (self._penalty.absolute == 0.0)
+        own = np.ix_(free, free)
+        found = np.zeros((len(minimiser),) * 2)
+        found[own] = np.linalg.pinv(self._whole(1.0 / self._used)[own], hermitian=True)
+        return found
 
     def _factorise(self, penalty_scale: float) -> None:
         """Directions of the outputs, and of the weights along each of them."""
