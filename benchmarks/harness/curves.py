@@ -78,7 +78,7 @@ def figure(found: Curves, *, title: str, score: str) -> Figure:
         axes.axhline(value, color="#444444", linestyle=("--", ":")[index % 2], label=name)
     plain_ticks(axes.xaxis, found["epsilons"])
     axes.set_xlabel("epsilon (logarithmic): less privacy to the right")
-    axes.set_ylabel(f"{score}\n(median of the seeds, quartiles shaded, worst as a dot)")
+    axes.set_ylabel(f"{score}\n(median; quartiles shaded; dot: worst)")
     axes.set_title(title, loc="left")
     legend_below(plot, columns=2)
     return plot
