@@ -294,6 +294,8 @@ def figures(results: dict) -> dict[str, Figure]:
                 alpha=0.3,
             )
         place.set_title(f"epsilon {epsilon:g}")
-        place.set_xlabel("share of the way kept, one mark per fit\n(ends: -0.5 or less, 1.2 or more)")
+        place.set_xlabel(
+            "share of the way kept, one mark per fit\n(ends: -0.5 or less, 1.2 or more)"
+        )
         place.set_yticks(range(len(KINDS)), labels=list(KINDS))
     return {"": figure}

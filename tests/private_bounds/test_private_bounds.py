@@ -233,6 +233,8 @@ def test_ranges_are_widened_where_noise_hides_tails_but_not_across_zero():
         (dict.fromkeys(range(8, 25), 200.0), True),  # even
         ({k: 4_000.0 * 0.5 ** abs(k - 16) for k in range(8, 25)}, False),  # tails
         ({8: 120.0, 9: 500.0, 16: 900.0, 23: 500.0, 24: 120.0}, False),
+        # a pile where noise hides what is beyond: years of school, of which many have 12
+        ({8: 500.0, 24: 500.0, **dict.fromkeys((*range(3, 8), *range(25, 30)), 30.0)}, False),
     ],
 )
 def test_where_a_column_ends_abruptly_there_is_no_room_for_tails(filled, abrupt):

@@ -35,9 +35,9 @@ Array = NDArray[np.float64]
 READABLE = 0.1  # noise of a mean, relative to the range, above which it says nothing
 ENOUGH = 20.0  # rows times mu from which on more is seen than declared
 HIDING = 200.0  # rows per deviation of noise up to which tails are hidden
-# A column ends abruptly where its last bin stands out by so many deviations of noise, and holds
-# so much of the most that a few bins before it do.
-STANDS_OUT, AS_MANY, BEFORE = 10.0, 0.7, 4
+# A column ends abruptly where its last bin stands out by so many deviations of noise, holds so much
+# of the most that a few bins before it do, and at most this part of the rows may be beyond it.
+STANDS_OUT, AS_MANY, BEFORE, BEYOND = 10.0, 0.7, 4, 0.1
 
 
 def looks_closer(problem: Problem, budget: Budget) -> bool:
@@ -142,22 +142,24 @@ def widened(counts: Array, noise: float, within: Range, found: CoarseRange, by: 
     more = np.where(unknown, 0.0, by * hidden * (found.high - found.low))
     bins = (within.high - within.low) / counts.shape[1]
     first, last = (found.low - within.low) / bins, (within.high - found.high) / bins
-    less = np.where(_abrupt(counts, noise, first), 0.0, more)
-    more = np.where(_abrupt(counts[:, ::-1], noise, last), 0.0, more)
+    less = np.where(_abrupt(counts, noise, first, found.rows), 0.0, more)
+    more = np.where(_abrupt(counts[:, ::-1], noise, last, found.rows), 0.0, more)
     return Range(
         np.where(found.low >= 0.0, np.maximum(found.low - less, 0.0), found.low - less),
         np.where(found.high <= 0.0, np.minimum(found.high + more, 0.0), found.high + more),
     )
 
 
-def _abrupt(counts: Array, noise: float, place: Array) -> NDArray[np.bool_]:
-    """Whether many rows are in the first bin, which begins at `place`, as in those after it."""
-    columns, bins = counts.shape
+def _abrupt(counts: Array, noise: float, place: Array, rows: Array) -> NDArray[np.bool_]:
+    """Whether many rows are in the first bin, which begins at `place`, and hardly any before it."""
+    columns, bins = np.arange(len(counts)), counts.shape[1]
     first = np.clip(np.rint(place), 0, bins - 1).astype(np.int64)
     after = np.minimum(first[:, None] + np.arange(1, BEFORE + 1), bins - 1)
-    own, most = counts[np.arange(columns), first], np.take_along_axis(counts, after, axis=1)
+    own, most = counts[columns, first], np.take_along_axis(counts, after, axis=1)
     stands_out = (own >= STANDS_OUT * noise) & (own >= AS_MANY * most.max(axis=1))
-    return np.asarray(stands_out & (np.abs(place - first) < 1e-6))
+    before = np.cumsum(counts, axis=1)[columns, first] - own
+    few = before + noise * np.sqrt(first) <= BEYOND * rows
+    return np.asarray(stands_out & few & (np.abs(place - first) < 1e-6))
 
 
 def centers(counts: Array, noise: float, within: Range, found: Range) -> Array:
