@@ -34,6 +34,30 @@ def test_where_nothing_is_seen_the_declared_range_stays():
     assert (seen.low, seen.high, seen.latest_low, seen.earliest_high) == (0.0, 8.0, 0.0, 4.0)
 
 
+def test_a_declared_range_cuts_at_powers_of_two_unless_it_is_far_narrower():
+    """Values of most rows at one end, and a thin tail: in narrower bins it would not show."""
+    like_nothing = coarse_inside(coarse(64, 256, 128, 64), Range(np.array([70.0]), np.array([200])))
+    assert (like_nothing.low, like_nothing.high) == (64.0, 256.0)
+    ends = Range(np.array([-3.0]), np.array([-1.0]))
+    below = coarse_inside(coarse(-64, 64, 1, -1), ends)
+    assert (below.low, below.high) == (-4.0, -1.0)
+    far = coarse_inside(coarse(512, 1024, 1024, 512), Range(np.array([1000.0]), np.array([1010])))
+    assert (far.low, far.high) == (1000.0, 1010.0)
+
+
+def test_a_column_in_small_units_is_not_flattened_by_its_penalty():
+    """It decides the label; in its own units the default penalty would be 100 million times that
+    of a standardised column.
+    """
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(8_000, 3)) * [1e-4, 1.0, 1.0] + [2e-4, 0.0, 0.0]
+    y = (1e4 * X[:, 0] + 0.3 * X[:, 1] + 0.5 * rng.normal(size=8_000) > 2.0).astype(int)
+    known = {"bounds_X": ([0.0, -4.0, -4.0], [1e-3, 4.0, 4.0]), "random_state": 0}
+    undeclared = LogisticRegression(random_state=0).fit(X, y).score(X, y)
+    assert LogisticRegression(**known).fit(X, y).score(X, y) > undeclared - 0.005
+    assert undeclared > 0.8
+
+
 def test_a_box_in_which_no_row_is_as_short_as_declared_is_left_out():
     declared = Bounds(np.array([-9.0]), np.array([9.0]), None, 2.0)
     found = Bounds(np.array([5.0]), np.array([6.0]), None, 2.0, estimated=True)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, fields
-from enum import StrEnum
+from enum import Enum, StrEnum
 from typing import cast
 
 import numpy as np
@@ -27,6 +27,7 @@ __all__ = [
     "Bounds",
     "Budget",
     "Level",
+    "Penalised",
     "Problem",
     "budget_of",
     "declared_numbers",
@@ -57,6 +58,14 @@ class Adjacency(StrEnum):
         }[value]
 
 
+class Penalised(Enum):
+    """The units of the features whose coefficients are penalised."""
+
+    OWN_UNITS = "those of X"
+    NOT_TOO_SMALL = "those of X, unless that flattens a feature because its numbers are small"
+    STANDARDISED = "root mean squares, for nobody knows the units"
+
+
 @dataclass(frozen=True, eq=False)
 class Bounds:
     """Declared facts: limits that are *enforced* on every row, a box, then a norm; and scales.
@@ -79,7 +88,7 @@ class Bounds:
     row_norm: float | None
     scale: NDArray[np.float64] | None = None
     center: NDArray[np.float64] | None = None  # of an estimated box: around what to centre columns
-    units_known: bool = True  # whether penalties are meant in the features' own units
+    penalised: Penalised = Penalised.OWN_UNITS
     estimated: bool = False  # whether the box is estimated: a plan must hold wherever it will lie
 
     @classmethod

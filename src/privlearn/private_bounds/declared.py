@@ -38,6 +38,8 @@ HIDING = 200.0  # rows per deviation of noise up to which tails are hidden
 # A column ends abruptly where its last bin stands out by so many deviations of noise, holds so much
 # of the most that a few bins before it do, and at most this part of the rows may be beyond it.
 STANDS_OUT, AS_MANY, BEFORE, BEYOND = 10.0, 0.7, 4, 0.1
+MAX_EXPONENT = 1023  # of a float
+NARROWER = 1 / 16  # of what was seen: then a declared range says more than powers of two do
 
 
 def looks_closer(problem: Problem, budget: Budget) -> bool:
@@ -83,11 +85,15 @@ def inside(found: Range, declared: Range | None) -> Range:
 def coarse_inside(found: CoarseRange, declared: Range | None) -> CoarseRange:
     """The same of a range to look closer at; all of the declared one where nothing was seen.
 
-    Where nothing but zeros was, ends stay: what else there is, is too rare to be seen closer.
+    Where nothing but zeros was, ends stay: what else there is, is too rare to be seen closer. A
+    declared range cuts at powers of two, so that bins are those of nothing declared, and tails show
+    in them as well as there. Only one that is far narrower cuts at its own ends.
     """
     if declared is None:
         return found
-    within = inside(found, declared)
+    within, powers = inside(found, declared), inside(found, _between_powers(declared))
+    far = within.high - within.low < NARROWER * (powers.high - powers.low)
+    within = Range(np.where(far, within.low, powers.low), np.where(far, within.high, powers.high))
     unseen = (found.latest_low <= found.low) & (found.earliest_high >= found.high)
     nothing = unseen & (found.rows <= 0.0)
     low = np.where(nothing, declared.low, within.low)
@@ -102,6 +108,21 @@ def coarse_inside(found: CoarseRange, declared: Range | None) -> CoarseRange:
         latest_low=np.where(nothing, high, latest_low),
         earliest_high=np.where(nothing, low, earliest_high),
     )
+
+
+def _between_powers(declared: Range) -> Range:
+    """The range with its ends moved outwards to powers of two, or zero."""
+    return Range(
+        np.where(declared.low > 0.0, _power(declared.low, -1), -_power(-declared.low, 1)),
+        np.where(declared.high < 0.0, -_power(-declared.high, -1), _power(declared.high, 1)),
+    )
+
+
+def _power(size: Array, side: int) -> Array:
+    """The next power of two from a size on, upwards (1) or downwards (-1); 0 unless positive."""
+    fraction, exponent = np.frexp(size)  # f 2^e, f within 1/2 and 1
+    whole = exponent - ((fraction == 0.5) | (side < 0))
+    return np.where(size > 0.0, np.ldexp(1.0, np.minimum(whole, MAX_EXPONENT)), 0.0)
 
 
 def of_use_together(found: Bounds, declared: Bounds, fit_intercept: bool) -> Bounds:

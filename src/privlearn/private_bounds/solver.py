@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from privlearn._core.forecast import Forecast
 from privlearn._core.plan import Plan, Release
-from privlearn._core.problem import Bounds, Budget, Problem
+from privlearn._core.problem import Bounds, Budget, Penalised, Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData, Rows
 from privlearn._objective.losses import Target
@@ -157,7 +157,7 @@ class WithPrivateBounds(SolverDefaults):
                 low=box.low,
                 high=box.high,
                 center=box.center,
-                units_known=not nothing,
+                penalised=Penalised.STANDARDISED if nothing else Penalised.NOT_TOO_SMALL,
                 estimated=True,
             )
             bounds = of_use_together(found, bounds, problem.fit_intercept)

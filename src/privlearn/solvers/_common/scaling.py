@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.forecast import Forecast
-from privlearn._core.problem import Bounds, Problem
+from privlearn._core.problem import Bounds, Penalised, Problem
 from privlearn._data.bounded import Rows
 from privlearn._data.sparse import zero_is_allowed
 from privlearn._objective.losses import Loss, Squared, Units
@@ -35,6 +35,9 @@ INTERCEPT_SHARE = 0.2
 # Curvature of a penalty, relative to that of the loss along the same feature: the weight is then a
 # millionth of what it was, and more would hide other directions from an eigendecomposition.
 HEAVIEST = 1e6
+# Root mean square of a feature below which its own units make a penalty heavier than is meant: a
+# feature of 0.01 would have 10,000 times the penalty of a standardised one, and is flattened.
+SMALLEST = 1 / 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,9 +57,8 @@ class Scaling:
         Largest squared length of a row: of (1, x, y) for moments, of the entries else.
     spread : float
         Variance of a feature for data as `assumes` says.
-    standardised : bool
-        Whether penalties are of coefficients of features that are divided by their root mean
-        squares: so where ranges are estimated, for nobody knows the units.
+    penalised : Penalised
+        The units of the features whose coefficients are penalised.
     mean_squares : array of shape (n_features,) or None
         Of the features in these units, where released; None takes the `spread`.
     """
@@ -72,7 +74,7 @@ class Scaling:
     squared_norm: float
     spread: float
     assumes: str = "features are independent and uniform within their bounds"
-    standardised: bool = False
+    penalised: Penalised = Penalised.OWN_UNITS
     mean_squares: Array | None = None
 
     @classmethod
@@ -106,7 +108,7 @@ class Scaling:
             *_units(problem.bounds, problem.fit_intercept, problem.loss),
             squared_norm=1.0,
             spread=squares / length**2 / movable / 3.0 or 1.0 / 3.0,
-            standardised=not problem.bounds.units_known,
+            penalised=problem.bounds.penalised,
         )
 
     @classmethod
@@ -134,7 +136,7 @@ class Scaling:
             *_units(bounds, problem.fit_intercept, problem.loss),
             squared_norm=math.inf,
             spread=1.0 / 3.0,
-            standardised=not bounds.units_known,
+            penalised=bounds.penalised,
         )
 
     @classmethod
@@ -154,7 +156,7 @@ class Scaling:
             squared_norm=(length + 1.0 + float(intercept)) * (1.0 + 2.0**-40),
             spread=length / movable / 3.0 if movable else 1.0 / 3.0,
             assumes=f"features are independent, {even}",
-            standardised=not bounds.units_known,
+            penalised=bounds.penalised,
         )
 
     def as_planned(self, planned: Scaling) -> Scaling:
@@ -215,14 +217,27 @@ class Scaling:
         """The penalty of the features' weights beside the mean loss of `rows` rows."""
         unit = self.inverse_scale * self.score_scale  # coefficient per weight
         share = 1.0 / (rows * self.target_scale**loss.degree)  # of one row's loss
-        penalised = self._root_mean_squares * self.score_scale if self.standardised else None
+        penalised = self._penalised
+        if penalised is not None:
+            penalised = penalised * self.score_scale
         found = penalty.total(rows).per_weight(unit, share, penalised)
         return found._replace(curvature=np.minimum(found.curvature, self.heaviest))
 
     def moment_penalty(self, penalty: Penalty) -> WeightPenalty:
         """The penalty of the features' weights beside a sum of squared errors."""
-        penalised = 1.0 / self._root_mean_squares if self.standardised else None
+        penalised = self._penalised
+        if penalised is not None:
+            penalised = 1.0 / np.where(self.scale > 0, penalised, 1.0)
         return penalty.per_scaled_weight(self.scale, self.target_scale, penalised)
+
+    @property
+    def _penalised(self) -> Array | None:
+        """The units of penalised features in those of the solver; None for the units of X."""
+        if self.penalised is Penalised.OWN_UNITS:
+            return None
+        if self.penalised is Penalised.STANDARDISED:
+            return self._root_mean_squares
+        return np.minimum(self.inverse_scale, self._root_mean_squares / SMALLEST)
 
     @property
     def _root_mean_squares(self) -> Array:
