@@ -206,6 +206,20 @@ def test_rows_piled_up_in_one_bin_do_not_hide_the_others():
     assert located_range(counts, 10.0, coarse).low[0] < 1024.0 + 0.3 * 1024.0
 
 
+def test_rows_that_are_surely_elsewhere_keep_a_pile_from_being_all_there_is():
+    """Two thirds have one value, the others are spread over 400 bins, five in each."""
+    values = np.append(np.full(4_000, 1.5), 1.0 + np.arange(2_000) / 2_000)
+    ends = (np.array([1.0]), np.array([2.0]))
+    outer = CoarseRange(*ends, *reversed(ends), np.array([6_000.0]), np.array([True]))
+    counts = np.histogram(values, 400, (1.0, 2.0))[0][None] * 1.0
+    found = located_range(counts, 100.0, outer)
+    assert (found.low, found.high) == (1.0, 2.0)
+    assert not found.may_be_narrow
+    spread = np.random.default_rng(0).normal(1.5, 1.5 / 400, 6_000)  # bins beside hold the others
+    near = located_range(np.histogram(spread, 400, (1.0, 2.0))[0][None] * 1.0, 300.0, outer)
+    assert near.high - near.low < 0.1
+
+
 def test_what_no_bin_tells_is_not_fixed():
     """Ends that one zoom could not see may still move in the next."""
     coarse = coarse_range(powers(p11=10_000.0), noise=10.0)

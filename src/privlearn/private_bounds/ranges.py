@@ -46,6 +46,9 @@ SLACK = 1.5  # deviations of the noise on the number of rows, where a column may
 INSIDE = 0.95  # of the rows between two ends that even bins between them must hold
 TELLING = 2  # bins: a column that fills more is no narrower than they are
 GENEROUS = 1.0  # widths of what many bins show, by which a range is widened before the last zoom
+# Bins beside one or two that stand out, and deviations by which rows must be missing in all these
+# for the rest to be elsewhere.
+ELSEWHERE = 2, 3.0
 PILED = 0.97, 4.0  # of the rows in one bin, less so many deviations: then they have one value
 
 
@@ -151,7 +154,8 @@ def _filled(
 
     Ends are moved outwards until most of the rows that there are lie between them: values may pile
     up in one bin while the rest is spread too thinly to be seen. Where a column may be narrow,
-    noise alone would move them far out, so there is some slack.
+    noise alone would move them far out, so there is some slack; where one or two bins stand out and
+    rows are surely elsewhere, all of them count.
     """
     bins = counts.shape[1]
     windows = tuple(2**k for k in range(bins.bit_length()))
@@ -159,6 +163,10 @@ def _filled(
     surely = significant_bins(counts, sure, math.inf, windows, EVEN_NEAR)
     start, end, seen = significant_bins(counts, sure, EVEN_NEXT * noise, windows, EVEN_NEAR)
     first, last = np.where(seen, start, 0), np.where(seen, end, bins - 1)
+    wide = seen & (surely[1] - surely[0] >= TELLING)
+    piled = outer.may_be_narrow & seen & ~wide & _rows_elsewhere(counts, noise, first, last, outer)
+    start, first = np.where(piled, 0, start), np.where(piled, 0, first)
+    end, last = np.where(piled, bins - 1, end), np.where(piled, bins - 1, last)
     slack = np.where(outer.may_be_narrow, SLACK * noise, 0.0)
     more = 1
     while more <= bins:
@@ -169,7 +177,18 @@ def _filled(
         first = np.where(missing, np.maximum(start - more, 0), first)
         last = np.where(missing, np.minimum(end + more, bins - 1), last)
         more *= 2
-    return first, last, seen & (surely[1] - surely[0] >= TELLING)
+    return first, last, wide | piled
+
+
+def _rows_elsewhere(
+    counts: Array, noise: float, first: Places, last: Places, outer: CoarseRange
+) -> NDArray[np.bool_]:
+    """Whether bins from the first to the last, and a few beside, hold surely too few rows."""
+    beside, deviations = ELSEWHERE
+    first = np.maximum(first - beside, 0)
+    last = np.minimum(last + beside, counts.shape[1] - 1)
+    missing = INSIDE * outer.rows - sums(counts, first, last)
+    return np.asarray(missing > deviations * noise * np.sqrt(last - first + 1.0))
 
 
 def significance(comparisons: int, alarms: float) -> float:
