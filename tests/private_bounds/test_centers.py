@@ -45,3 +45,9 @@ def test_a_column_far_from_zero_costs_no_more_than_one_around_it():
         return np.median([model.score(X, y) for model in fits])
 
     assert median(X) > median(X - 7.5) - 0.02
+
+
+@pytest.mark.parametrize("low", [-1.0, 0.0, -0.9])
+def test_a_column_of_zeros_is_centred_at_zero(low):
+    """Not in the middle of its bin: a rare flag would be a constant, and its steps far too long."""
+    assert of_column(np.zeros(10_000), low, 1.0, noise=20.0) == 0.0

@@ -183,6 +183,12 @@ def _abrupt(counts: Array, noise: float, place: Array, rows: Array) -> NDArray[n
     return np.asarray(stands_out & few & (np.abs(place - first) < 1e-6))
 
 
+def _middles(low: Array, width: Array, bins: int) -> Array:
+    """Of even bins; zero in those that zero is in: what is there is mostly that, or beside it."""
+    middles = low[:, None] + (np.arange(bins) + 0.5) * width[:, None]
+    return np.where(np.abs(middles) <= 0.5 * width[:, None] * (1.0 + 1e-9), 0.0, middles)
+
+
 def centers(counts: Array, noise: float, within: Range, found: Range) -> Array:
     """The mean of each column where it is more than a deviation from zero, else zero.
 
@@ -199,7 +205,7 @@ def centers(counts: Array, noise: float, within: Range, found: Range) -> Array:
     """
     bins = counts.shape[1]
     width = (within.high - within.low) / bins
-    middles = within.low[:, None] + (np.arange(bins) + 0.5) * width[:, None]
+    middles = _middles(within.low, width, bins)
     inside = (middles >= found.low[:, None]) & (middles <= found.high[:, None])
     kept = np.where(inside, counts, 0.0)
     rows = kept.sum(axis=1)
