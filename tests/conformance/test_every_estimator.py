@@ -12,6 +12,7 @@ from privlearn.exceptions import InvalidBudgetError, MissingFactError, Unsupport
 from privlearn.solvers import SOLVERS
 from selection import all_configurations, fast_configurations
 from support import (
+    EVERY_THIRD,
     FEW,
     N_FEATURES,
     accepted,
@@ -83,7 +84,8 @@ def test_audit(model):
 def test_audit_in_full(model):
     """Configurations that the fast tests leave out, and the data sets that they leave out."""
     if any(model is other for other in FAST.values()):
-        audit.check_replay(model, n_features=N_FEATURES, first=1, every=2)
+        for first in range(1, EVERY_THIRD):
+            audit.check_replay(model, n_features=N_FEATURES, first=first, every=EVERY_THIRD)
         return
     for check in checks_for(model):
         check(model, n_features=N_FEATURES)
