@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from support import modules
+import privlearn
+from support import modules, solvers_for
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("src/**/*.md")])
@@ -31,3 +32,15 @@ def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
         if not target.startswith("http"):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_readme_names_the_solvers_of_every_model():
+    text = (ROOT / "README.md").read_text()
+    rows = dict(re.findall(r"^\| (`[A-Z].*?) \| (`\".*?) \|$", text, re.MULTILINE))
+    assert len(rows) >= 6
+    for models, solvers in rows.items():
+        classes = 3 if "more classes" in models else 2
+        able = set()
+        for name in re.findall(r"`(\w+)`", models):
+            able |= set(solvers_for(getattr(privlearn, name), classes))
+        assert set(re.findall(r'`"([\w-]+)"`', solvers)) == able, models

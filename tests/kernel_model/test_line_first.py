@@ -171,6 +171,7 @@ def test_scores_are_those_of_features_and_of_columns():
     assert model.score(X, y) > LinearRegression(epsilon=20, random_state=0).fit(X, y).score(X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", PAIRS)
 def test_a_curve_is_found_and_a_line_is_not_lost(kind):
     curve, line = PAIRS[kind]

@@ -181,6 +181,7 @@ def test_without_noise_they_converge_to_the_optimum(loss, kind, shuffled):
     assert excess < (1e-5 if loss == LOGISTIC else 1e-6 if loss == SQUARED else 1e-3) * start
 
 
+@pytest.mark.slow
 def test_gradient_descent_converges_without_noise():
     task = task_of(LOGISTIC, epochs=400)
     found = last(task, Algorithm("gradient"), Setting(400, 10.0, 2.0))
@@ -195,6 +196,7 @@ def test_the_primal_one_converges_without_noise():
     assert objective.at(found) - objective.at(objective.solution()) < 1e-6
 
 
+@pytest.mark.slow
 def test_one_step_is_written_out():
     """Both algorithms, one batch of all rows: the clip and the sums are the paper's."""
     task = task_of(SQUARED, n=50, epochs=1)

@@ -293,6 +293,7 @@ def test_findings_fail_where_noise_does_not_matter(on_generated_rows):
     assert {number for number, *_ in wrong} == {1, 2, 3}
 
 
+@pytest.mark.slow
 def test_findings_fail_where_batches_do_not_help(on_generated_rows):
     """Every batch as bad as b = 1: no best batch, and none near to what there is without noise."""
 
