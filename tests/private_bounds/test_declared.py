@@ -127,3 +127,26 @@ def test_rare_flags_keep_their_declared_range():
         low, high = model.bounds_X_
         np.testing.assert_array_equal(high[low < high], 1.0)
         assert (low == 0.0).all()
+
+
+@pytest.mark.parametrize("n", [2_000, 50_000])
+def test_a_norm_tells_enough_of_features_where_little_is_seen(n):
+    """Of the target it tells nothing."""
+    known = {"bounds_X": (0, 1), "bounds_y": (0, 1), "data_norm": 2.0}
+    plan = Ridge(epsilon=1.0, **known).plan(n=n, n_features=50)
+    names = [release.name for release in plan.releases]
+    assert any("features" in name and "powers" in name for name in names) == (n == 50_000)
+    assert any("target" in name and "powers" in name for name in names)
+    loose = Ridge(epsilon=1.0, **known | {"data_norm": 7.0}).plan(n=n, n_features=50)
+    assert any("features" in release.name for release in loose.releases)
+
+
+def test_short_rows_are_learned_from_when_there_are_few():
+    """One-hot groups: without their norm a fit keeps hardly anything."""
+    rng = np.random.default_rng(0)
+    groups = rng.integers(0, 10, (4_000, 4))
+    X = np.hstack([np.eye(10)[group] for group in groups.T])
+    y = X @ rng.normal(size=40) + 0.5 * rng.normal(size=4_000)
+    known = {"bounds_X": (0, 1), "bounds_y": (-20, 20), "data_norm": 5**0.5}
+    fits = (Ridge(epsilon=0.1, random_state=seed, **known).fit(X, y) for seed in range(3))
+    assert min(model.score(X, y) for model in fits) > 0.5

@@ -18,6 +18,7 @@ from privlearn.private_bounds.powers import UNKNOWN
 from privlearn.private_bounds.ranges import CoarseRange, Range
 from privlearn.solvers import Solver, resolve
 from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
+from privlearn.solvers.auto import norm_tells_enough
 
 __all__ = [
     "CentredRange",
@@ -42,20 +43,23 @@ MAX_EXPONENT = 1023  # of a float
 NARROWER = 1 / 16  # of what was seen: then a declared range says more than powers of two do
 
 
-def looks_closer(problem: Problem, budget: Budget) -> bool:
+def looks_closer(what: str, problem: Problem, budget: Budget) -> bool:
     """Whether ranges are estimated inside declared ones: where a budget shows where rows lie.
 
     Scales that are declared leave nothing to look for. Nor does a norm without a box: its features
-    are likely to be of one scale, and the norm tells it.
+    are likely to be of one scale, and the norm tells it. A norm much below the box's corner tells
+    enough of "features" where little is seen of each, and nothing of the "target".
     """
-    bounds = problem.bounds
+    bounds, seen = problem.bounds, gdp_mu(problem, budget) * public_n_or_default(problem)
     known = bounds.scale is not None or (bounds.low is None and bounds.row_norm is not None)
-    return not known and gdp_mu(problem, budget) * public_n_or_default(problem) >= ENOUGH
+    if known or seen < ENOUGH:
+        return False
+    return what == "target" or not norm_tells_enough(problem, seen)
 
 
 def solver_by_rule(problem: Problem, budget: Budget) -> Solver:
     """What "auto" takes: where it looks closer, as if nothing were declared."""
-    if looks_closer(problem, budget):
+    if looks_closer("features", problem, budget):
         nothing = Bounds(None, None, None, None, problem.bounds.scale)
         problem = replace(problem, bounds=nothing)
     return resolve("auto", problem, budget)

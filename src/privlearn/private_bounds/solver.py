@@ -72,11 +72,11 @@ def with_private_bounds(
         too many to estimate their ranges.
     """
     bounds, wanted = problem.bounds, list[str]()
-    closer = automatic and looks_closer(problem, budget)
+    closer = {what: automatic and looks_closer(what, problem, budget) for what in WIDER}
     if solver.support.bounds and budget.delta > 0.0 and not problem.levels:
-        if closer or (bounds.low is None and bounds.row_norm is None):
+        if closer["features"] or (bounds.low is None and bounds.row_norm is None):
             wanted.append("features")
-        if problem.loss.target is Target.NUMBER and (closer or bounds.target is None):
+        if problem.loss.target is Target.NUMBER and (closer["target"] or bounds.target is None):
             wanted.append("target")
     if not wanted:
         return solver

@@ -28,13 +28,16 @@ from privlearn.solvers.coordinate_descent.rules import bearable
 if TYPE_CHECKING:
     from privlearn.solvers.base import Solver
 
-__all__ = ["choose"]
+__all__ = ["choose", "norm_tells_enough"]
 
 # Rows times mu, mu the budget as one Gaussian release, from which on scales can be read.
 ENOUGH = 100.0
 ENOUGH_IN_A_BALL = 1000.0  # the same for squared errors of rows that have a norm and no box
 ENOUGH_PER_WEIGHT = 6.0  # the same for each weight of several classes
 SHORT = 0.5  # of the box's squared length, below which declared rows count as short
+# The same for each feature, where rows are declared to be short; and what squared errors need there
+# at least, for the dual follows noise where there is less.
+ENOUGH_BESIDE_A_NORM, LEAST_FOR_SQUARES = 12.0, 2.0
 
 
 def choose(solvers: Mapping[str, type[Solver]], problem: Problem, budget: Budget) -> Solver:
@@ -62,12 +65,28 @@ def _preferred(problem: Problem, seen: float) -> tuple[str, ...]:
     """The dual, where estimated facts would cost more than they bring; what is next for counts."""
     if problem.loss.coupled:
         return ("cd",) if _classes_can_be_told(problem, seen) else ("sgd",)
-    if seen < ENOUGH:
+    if seen < ENOUGH or norm_tells_enough(problem, seen):
         return "scd", "sgd"
     if _only_a_norm(problem.bounds) and _dual_suits_a_ball(problem, seen):
         return "scd", "cd"
     short = math.isfinite(problem.loss.lipschitz) and _rows_are_short(problem.bounds)
     return ("scd", "cd") if short else ("cd",)
+
+
+def norm_tells_enough(problem: Problem, seen: float) -> bool:
+    """Whether rows are declared to be short, and too little is seen of each feature to add to that.
+
+    Parameters
+    ----------
+    problem : Problem
+        Public facts.
+    seen : float
+        Rows times mu.
+    """
+    each = seen / max(problem.n_features, 1)
+    squares = math.isinf(problem.loss.lipschitz)
+    dual = each >= LEAST_FOR_SQUARES if squares else problem.loss.target is Target.SIGN
+    return dual and each < ENOUGH_BESIDE_A_NORM and _rows_are_short(problem.bounds)
 
 
 def _classes_can_be_told(problem: Problem, seen: float) -> bool:
