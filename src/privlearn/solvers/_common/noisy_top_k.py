@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent import futures  # loads its threads when they are asked for
 from typing import Any, TypeVar
 
 import numpy as np
@@ -196,5 +196,5 @@ def _in_threads(work: Callable[[int], T], tasks: int, threads: int) -> list[T]:
     """Results of `work` for 0, 1, ..., in order; compiled loops and sorts leave the others room."""
     if threads == 1:
         return [work(k) for k in range(tasks)]
-    with ThreadPoolExecutor(threads) as pool:
+    with futures.ThreadPoolExecutor(threads) as pool:
         return list(pool.map(work, range(tasks)))

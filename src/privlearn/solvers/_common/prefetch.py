@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent import futures  # loads its threads when they are asked for
 from contextvars import copy_context
 
 from privlearn._core.releaser import ReleaseBatch, Releaser
@@ -36,9 +36,9 @@ class Prefetch:
     ) -> None:
         context = copy_context()  # whoever watches progress watches the thread, too
         self._count = count
-        self._thread = ThreadPoolExecutor(max_workers=1)
+        self._thread = futures.ThreadPoolExecutor(max_workers=1)
         self._draw = lambda: context.run(release.steps, name, n, clip=clip, at_most=at_once)
-        self._coming: Future[ReleaseBatch] = self._thread.submit(self._draw)
+        self._coming: futures.Future[ReleaseBatch] = self._thread.submit(self._draw)
 
     def __iter__(self) -> Iterator[ReleaseBatch]:
         """Each batch of steps, once."""
