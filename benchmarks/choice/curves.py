@@ -92,6 +92,6 @@ def figures(results):
         place.plot(change, [row] * len(change), ".", color=COLOURS[0], alpha=0.5)
         place.plot([np.median(change)], [row], "|", color=COLOURS[1], markersize=9)
     place.axvline(0.0, color="0.5", linewidth=0.8)
-    place.set_xlabel("score of the kernel model less that of the line; the bar is the median")
+    place.set_xlabel("score of the kernel model less the line's\n(the bar is the median)")
     place.set_yticks(range(len(labels)), labels=labels)
     return {"": plot}
