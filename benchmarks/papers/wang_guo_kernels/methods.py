@@ -73,14 +73,14 @@ def kernel_without_privacy(
 
 
 def _features(facts: Facts, rows: Rows, epsilon: float, size: int | None):
-    """The map that KernelRegressor would have if its histograms were exact."""
+    """The map that KernelRegressor with a named solver would have if its histograms were exact."""
     from privlearn import KernelRegressor
     from privlearn._core.problem import Budget
     from privlearn._data.bounded import Table, bound
     from privlearn.kernel_model.feature_map import FeatureMap
     from privlearn.kernel_model.ranks import edges_of, histograms, ranks_from
 
-    model = KernelRegressor(n_components=size, **facts.given(epsilon))
+    model = KernelRegressor(solver="scd", n_components=size, **facts.given(epsilon))
     budget = Budget(model.epsilon, model.delta)
     problem, solver = model._solver_for(model._problem(*rows.X.shape, 0), budget)
     edges = edges_of(problem.bounds, problem.n_features, problem.fit_intercept)
