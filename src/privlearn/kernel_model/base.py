@@ -171,14 +171,15 @@ class KernelMixin(PrivateEstimator):
         clearer = max(per_column / 100.0, 1.0)
         share = max(LINE_SHARE * clearer**-LINE_FALLS, LEAST_LINE_SHARE)
         problem = replace(problem, penalty=self._line_penalty())
-        line = resolve("auto", problem, part_of(budget, share))
+        line = solver_by_rule(problem, part_of(budget, share))
         on_residuals = replace(problem, loss=Squared())
         rest = part_of(budget, 1.0 - share)
         heavier = max(ON_RESIDUALS * clearer**-RESIDUALS_FALL, 1.0)
         heavier *= max(gdp_mu(problem, rest) / SAMPLED, 1.0)
         by_rule, curve = self._on_features(on_residuals, rest, heavier * OF_NUMBERS)
         both = cast("Solver", LineFirst(line, curve, by_rule.penalty, share))
-        return problem, with_private_bounds(both, problem, budget, automatic=False)
+        bounded = with_private_bounds(both, problem, budget, automatic=True, may_select=False)
+        return problem, bounded
 
     @abstractmethod
     def _line_penalty(self) -> Penalty:

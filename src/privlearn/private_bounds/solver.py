@@ -56,7 +56,7 @@ TARGET, TARGET_AT_MOST, TARGET_SIGNAL = 0.10, 0.30, 45.0  # more where n mu is s
 
 
 def with_private_bounds(
-    solver: Solver, problem: Problem, budget: Budget, *, automatic: bool
+    solver: Solver, problem: Problem, budget: Budget, *, automatic: bool, may_select: bool = True
 ) -> Solver:
     """The solver itself where all that it needs was declared, else one that estimates the rest.
 
@@ -70,6 +70,8 @@ def with_private_bounds(
     automatic : bool
         Whether ranges may be estimated inside declared ones, and features left out where there are
         too many to estimate their ranges.
+    may_select : bool, default=True
+        False keeps all features all the same.
     """
     bounds, wanted = problem.bounds, list[str]()
     closer = {what: automatic and looks_closer(what, problem, budget) for what in WIDER}
@@ -80,7 +82,7 @@ def with_private_bounds(
             wanted.append("target")
     if not wanted:
         return solver
-    may_select = automatic and "features" in wanted
+    may_select = may_select and automatic and "features" in wanted
     keep = selection.number_to_keep(problem, budget) if may_select else None
     return cast("Solver", WithPrivateBounds(solver, tuple(wanted), keep))
 
