@@ -1,5 +1,6 @@
 """What every file of planted bugs needs: a list of them, and the audits that must catch each."""
 
+import inspect
 import os
 
 import pytest
@@ -81,3 +82,14 @@ def _write(plant, caught):
             name = names.get(id(model), type(model).__name__)
             bug = f"{plant.__module__}.{plant.__name__}"
             table.write(f"{bug}\t{name}\t{check.__name__}\t{why}\n")
+
+
+def rewritten(function, right, wrong):
+    """A function with one expression of its text exchanged; an error when it is not there."""
+    text = inspect.getsource(function)
+    text = text[text.index("def ") :]  # without a decorator
+    assert text.count(right) == 1, f"{function.__name__} holds {right!r} not once"
+    scope = {}
+    text = "from __future__ import annotations\n" + text.replace(right, wrong)
+    exec(text, function.__globals__, scope)
+    return scope[function.__name__]

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from planting import Bugs, demand_caught, models_in
+from planting import Bugs, demand_caught, models_in, rewritten
 from privlearn import audit
 from privlearn._core.mechanisms import GaussianNoise
 from privlearn._core.numerics import BlockSum
@@ -30,11 +30,10 @@ from privlearn.private_bounds import selection
 from privlearn.private_bounds import solver as private_bounds
 from privlearn.solvers import OutputPerturbation
 from privlearn.solvers._common import row_source
-from privlearn.solvers._common.moment_equations import stack, unstack
+from privlearn.solvers._common.integer_rows import IntegerRows
 from privlearn.solvers._common.noisy_top_k import Correlations
 from privlearn.solvers._common.objective import Objective
 from privlearn.solvers.boosted import solver as boosted
-from privlearn.solvers.coordinate_descent import private_scales, rules
 from privlearn.solvers.one_pass import solver as one_pass
 from privlearn.solvers.output_perturbation import rules as output_rules
 from privlearn.solvers.sgd import solver as sgd
@@ -46,25 +45,8 @@ bugs, bugs_of_reading = Bugs(), Bugs()
 def curvature_forgets_the_intercept(patch):
     """Rows of cd's curvature are shortened by the length of x: with its 1, (1, x) is longer."""
 
-    def private_curvature(prepared, release):
-        size, features = prepared.objective.scaling.width, len(prepared.objective.scaling.center)
-        typical = float(prepared.squares.sum()) + prepared.objective.scaling.intercept_value**2
-        limit = rules.LONGEST_ROW * typical
-        sums = BlockSum((size, size))
-        for u in private_scales._dense_blocks(prepared):
-            x = u[:, :features]
-            squares = np.einsum("ij,ij->i", x, x)
-            u *= np.sqrt((1.0 - 2.0**-30) / np.maximum(squares, limit))[:, None]
-            sums.add(u.T @ u)
-        noisy = release(private_scales.CURVATURE, stack(sums.value()), clip=1.0)
-        mean = unstack(noisy, size) * (limit / prepared.count)
-        noise = release.noise_scale(private_scales.CURVATURE) * limit / prepared.count
-        expected = np.append(prepared.squares, np.ones(size - len(prepared.squares)))
-        return private_scales._denoised(mean, expected, noise)
-
-    patch.setattr(
-        "privlearn.solvers.coordinate_descent.all_coordinates.private_curvature", private_curvature
-    )
+    right, wrong = "self.norms[b].astype(np.float64)", "np.sqrt(self.norms[b] ** 2.0 - 1.0)"
+    patch.setattr(IntegerRows, "_moments", rewritten(IntegerRows._moments, right, wrong))
 
 
 @bugs.shown_in("greedy")

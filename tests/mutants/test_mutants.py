@@ -1,6 +1,5 @@
 """Planted privacy bugs. Each must be caught by the generic audits, which know nothing of it."""
 
-import inspect
 import math
 from collections import defaultdict
 from contextlib import contextmanager
@@ -11,12 +10,11 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-import privlearn.solvers._common.loops.histograms as histogram_loops
 import privlearn.solvers._common.loops.sequential_sgd as visit_loops
 import privlearn.solvers._common.loops.sgd as loops
 import privlearn.solvers.coordinate_descent.loops as column_loops
 import privlearn.solvers.dual_coordinate_descent.loops as dual_loops
-from planting import demand_caught
+from planting import demand_caught, rewritten
 from privlearn._core import sampling
 from privlearn._core.mechanisms import GaussianNoise, SphericalNoise
 from privlearn._core.problem import Adjacency, Bounds
@@ -28,11 +26,12 @@ from privlearn._objective.losses import Huber, Logistic
 from privlearn.linear_model import base, streaming
 from privlearn.noise import NoiseSource
 from privlearn.noise.stream import WordStream, system_keys
-from privlearn.solvers._common import histograms, scaling
+from privlearn.solvers._common import histograms, integer_rows, scaling
+from privlearn.solvers._common.integer_rows import IntegerRows
 from privlearn.solvers._common.scaling import Scaling
-from privlearn.solvers.coordinate_descent import all_coordinates as cd_whole
 from privlearn.solvers.coordinate_descent import columns as cd_columns
 from privlearn.solvers.coordinate_descent import private_scales as cd_facts
+from privlearn.solvers.coordinate_descent import whole_rows
 from privlearn.solvers.coordinate_descent.solver import CoordinateDescent
 from privlearn.solvers.dual_coordinate_descent import lengths as scd_lengths
 from privlearn.solvers.moments import solver as sufficient_statistics
@@ -273,17 +272,6 @@ def loop_releases_off_the_grid(patch):
     patch.setattr(loops, "descend", loops.descend.py_func)
 
 
-def rewritten(function, right, wrong):
-    """A function with one expression of its text exchanged; an error when it is not there."""
-    text = inspect.getsource(function)
-    text = text[text.index("def ") :]  # without a decorator
-    assert text.count(right) == 1, f"{function.__name__} holds {right!r} not once"
-    scope = {}
-    text = "from __future__ import annotations\n" + text.replace(right, wrong)
-    exec(text, function.__globals__, scope)
-    return scope[function.__name__]
-
-
 def moved_slope(values, targets, scores, how, before, change):
     """Bring the scores up to date, as the compiled sums do, and give the losses' slopes."""
     loss, _, threshold, scale = how
@@ -370,58 +358,87 @@ def last_step_reads_the_data(patch):
 def scales_read_off_the_data(patch):
     scales = cd_facts._scales
 
-    def peeking(problem, settings, plain, rows, present, count, release):
-        found, *others = scales(problem, settings, plain, rows, present, count, release)
-        if rows.columns.size:
+    def peeking(problem, settings, plain, source, count, release):
+        found, *others = scales(problem, settings, plain, source, count, release)
+        if not hasattr(source, "data"):
             return found, *others
-        exact = np.sqrt(np.mean(rows.values.astype(np.float64) ** 2, axis=0))
-        return np.clip(exact, 1e-3, 1.0), *others
+        X = np.vstack([rows.X.copy() for rows in source.data.blocks()]) - plain.center
+        size = np.sqrt(np.mean((X * plain.inverse_scale) ** 2, axis=0))
+        return np.clip(size, 1e-3, 1.0), *others
 
     patch.setattr(cd_facts, "_scales", peeking)
 
 
 @mutant_of("cd")
 def curvature_of_rows_that_are_not_shortened(patch):
-    right, wrong = "np.maximum(squares, limit)", "np.full_like(squares, limit)"
-    estimated = rewritten(cd_facts.private_curvature, right, wrong)
-    patch.setattr(cd_whole, "private_curvature", estimated)
+    right, wrong = "np.minimum(1.0, ", "np.fmax(1.0, 0.0 * "
+    patch.setattr(IntegerRows, "_moments", rewritten(IntegerRows._moments, right, wrong))
 
 
 @mutant_of("cd")
 def one_row_in_two_bins(patch):
-    count = histogram_loops.count_magnitudes
+    count = whole_rows.count_magnitudes
 
-    def twice(values, columns, starts, present, counts):
-        count(values, columns, starts, present, counts)
+    def twice(*facts):
+        counts = count(*facts)
         counts[:, 1:] += counts[:, :-1].copy()
+        return counts
 
-    patch.setattr(histogram_loops, "count_magnitudes", twice)
+    patch.setattr(whole_rows, "count_magnitudes", twice)
 
 
 @mutant_of("cd")
 def one_gradient_in_two_bins(patch):
-    count = histogram_loops.count_lengths
+    count = IntegerRows.count_lengths
 
-    def twice(rows, present, model, weights, longest, counts):
-        count(rows, present, model, weights, longest, counts)
+    def twice(*facts):
+        counts = count(*facts)
         counts[1:] += counts[:-1].copy()
+        return counts
 
-    patch.setattr(histogram_loops, "count_lengths", twice)
+    patch.setattr(IntegerRows, "count_lengths", twice)
+
+
+@mutant_of("cd")
+def gradient_clip_forgotten_in_integers(patch):
+    sums = IntegerRows.gradient_sum
+    patch.setattr(
+        IntegerRows,
+        "gradient_sum",
+        lambda rows, model, weights, clip: sums(rows, model, weights, 10.0 * clip),
+    )
+
+
+@mutant_of("cd")
+def first_block_counted_twice(patch):
+    sums = IntegerRows._gradients
+
+    def twice(rows, first, last, *facts):
+        found = zip(sums(rows, first, last, *facts), sums(rows, 0, 1, *facts), strict=True)
+        return [one + other for one, other in found]
+
+    patch.setattr(IntegerRows, "_gradients", twice)
+
+
+@mutant_of("cd")
+def empty_rows_have_their_centred_length(patch):
+    right, wrong = "there = block.present & ", "there = "
+    patch.setattr(integer_rows, "_store", rewritten(integer_rows._store, right, wrong))
 
 
 @mutant_of("cd")
 def clip_chosen_from_counts_without_noise(patch):
     """The first bin that holds a gradient: nothing is clipped, and nothing is noisy."""
-    count, seen = histogram_loops.count_lengths, []
+    count, seen = IntegerRows.count_lengths, []
 
-    def remembering(rows, present, model, weights, longest, counts):
-        count(rows, present, model, weights, longest, counts)
-        seen.append(counts)
+    def remembering(*facts):
+        seen.append(count(*facts))
+        return seen[-1].copy()
 
     def exact(noisy, noise, *, longest, **others):
         return longest * np.sqrt(0.5) ** int(np.argmax(seen[-1] > 0))
 
-    patch.setattr(histogram_loops, "count_lengths", remembering)
+    patch.setattr(IntegerRows, "count_lengths", remembering)
     patch.setattr(cd_facts, "clip_for", exact)
 
 
@@ -442,7 +459,8 @@ def empty_row_in_columns_as_if_present(patch):
     as_columns = cd_columns.as_columns
 
     def all_present(prepared):
-        return as_columns(replace(prepared, present=np.ones_like(prepared.present)))
+        rows = replace(prepared.rows, present=np.ones_like(prepared.rows.present))
+        return as_columns(replace(prepared, rows=rows))
 
     for module in ("cyclic", "greedy"):
         patch.setattr(f"privlearn.solvers.coordinate_descent.{module}.as_columns", all_present)

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-import privlearn.solvers._common.loops.histograms as range_loops
 from planting import Bugs, demand_caught, models_in
 from privlearn.private_bounds import selection
 from privlearn.private_bounds import solver as bounds_solver
 from privlearn.private_bounds.ranges import CoarseRange
+from privlearn.solvers._common import counting
 from support import N_FEATURES
 
 BUGS = Bugs()
@@ -16,30 +16,31 @@ BUGS = Bugs()
 @BUGS.shown_in("estimated-")
 def one_row_touches_two_bins(patch):
     """Values that lie beyond a bin's middle count in the next one, too."""
-    count = range_loops.count_signed
-
-    def twice(X, present, powers, counts):
-        count(X, present, powers, counts)
-        count(1.5 * X, present, powers, counts)
-
-    patch.setattr(range_loops, "count_signed", twice)
+    places = counting._signed
+    patch.setattr(
+        counting,
+        "_signed",
+        lambda X, *facts: np.vstack([places(X, *facts), places(1.5 * X, *facts)]),
+    )
 
 
 @BUGS.shown_in("estimated-")
 def rows_beyond_the_ends_count_twice(patch):
-    count = range_loops.count_evenly
+    count = bounds_solver.count_evenly
 
-    def with_ends(X, present, low, per_width, counts):
-        count(X, present, low, per_width, counts)
-        counts[:, 0] += (X[present] < low).sum(axis=0)
+    def with_ends(data, what, low, high, bins):
+        counts = count(data, what, low, high, bins)
+        for X, present in counting._blocks(data, what, 0, data.n, data.n):
+            counts[:, 0] += (X[present] < low).sum(axis=0)
+        return counts
 
-    patch.setattr(range_loops, "count_evenly", with_ends)
+    patch.setattr(bounds_solver, "count_evenly", with_ends)
 
 
 @BUGS.shown_in("estimated-")
 def one_column_is_all_that_a_row_moves(patch):
     patch.setattr(bounds_solver, "_width", lambda what, n_features: 1)
-    planned, counted = bounds_solver._histograms, bounds_solver.signed_counts
+    planned = bounds_solver._histograms
     patch.setattr(
         bounds_solver,
         "_histograms",
@@ -50,31 +51,22 @@ def one_column_is_all_that_a_row_moves(patch):
             for release in planned(what, n_features, bins)
         ),
     )
-    patch.setattr(
-        bounds_solver,
-        "signed_counts",
-        lambda data, columns, _: counted(data, columns, width_of(columns)),
-    )
-
-
-def width_of(columns):
-    return N_FEATURES if columns is bounds_solver._features else 1
 
 
 @BUGS.shown_in("estimated-")
 def ends_read_off_the_data(patch):
     """The histogram is noised, and then what it was made from is used all the same."""
-    count, seen = bounds_solver.even_counts, []
+    count, seen = bounds_solver.count_evenly, []
 
-    def remembering(data, columns, *within):
-        seen[:] = [np.vstack([columns(rows).copy() for rows in data.blocks()])]
-        return count(data, columns, *within)
+    def remembering(data, what, *within):
+        seen[:] = [X.copy() for X, _ in counting._blocks(data, what, 0, data.n, data.n)]
+        return count(data, what, *within)
 
     def peeked(counts, noise, outer):
         low, high = seen[0].min(axis=0), seen[0].max(axis=0) + 1e-9
         return CoarseRange(low, high, low, high, outer.rows, outer.may_be_narrow)
 
-    patch.setattr(bounds_solver, "even_counts", remembering)
+    patch.setattr(bounds_solver, "count_evenly", remembering)
     patch.setattr(bounds_solver, "refined_range", peeked)
 
 

@@ -9,16 +9,41 @@ nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import cached_property, update_wrapper
 from typing import Any
 
-__all__ = ["ANY_ORDER", "jit"]
+__all__ = ["ANY_ORDER", "jit", "on_a_large_table", "worth_compiling"]
 
 # Sums over a block may run in any order (numerics.py), so they may use vector instructions; flags
 # that assume finite numbers stay off.
 ANY_ORDER = {"reassoc", "contract", "nsz"}
+LARGE = 2**18  # numbers in a table; below that NumPy takes no longer than a compiler
+_large: ContextVar[bool | None] = ContextVar("_large", default=None)
+
+
+def worth_compiling(numbers: int) -> bool:
+    """Whether a loop over so many numbers is compiled, where NumPy has another form of it.
+
+    Examples
+    --------
+    >>> worth_compiling(1_000), worth_compiling(1_000_000)
+    (False, True)
+    """
+    large = _large.get()
+    return numbers >= LARGE if large is None else large
+
+
+@contextmanager
+def on_a_large_table(yes: bool) -> Iterator[None]:
+    """Answer so, whatever the numbers are: a rehearsal on few rows compiles what many will need."""
+    token = _large.set(yes)
+    try:
+        yield
+    finally:
+        _large.reset(token)
 
 
 def jit(**options: object) -> Callable[[Callable[..., Any]], Any]:

@@ -53,6 +53,17 @@ class Table:
     finite: bool = False
     level: NDArray[np.int64] | None = None
 
+    def present(self) -> NDArray[np.bool_]:
+        """Which rows have neither NaN nor infinity nor an unknown label."""
+        if self.finite:
+            return np.full(len(self.y), True)
+        there = np.isfinite(self.y)
+        if isinstance(self.X, np.ndarray):
+            return there & np.isfinite(self.X).all(axis=1)
+        owner = np.repeat(np.arange(len(self.y)), np.diff(self.X.indptr))
+        there[owner[~np.isfinite(self.X.data)]] = False
+        return there
+
 
 @dataclass(frozen=True, eq=False)
 class Rows:
@@ -122,30 +133,51 @@ class BoundedData:
 
     def present(self) -> NDArray[np.bool_]:
         """Which rows are not the empty row: those without NaN, infinity or an unknown label."""
-        if self.table.finite:
-            return np.full(self.n, True)
-        there = np.isfinite(self.table.y)
-        X = self.table.X
-        if isinstance(X, np.ndarray):
-            return there & np.isfinite(X).all(axis=1)
-        owner = np.repeat(np.arange(self.n), np.diff(X.indptr))
-        there[owner[~np.isfinite(X.data)]] = False
-        return there
+        return self.table.present()
 
-    def blocks(self) -> Iterator[Rows]:
-        """All rows in order, at most `BLOCK_ROWS` at a time.
+    def targets(self, first: int, last: int) -> tuple[Array, NDArray[np.bool_]]:
+        """Bounded targets of some rows, and which of them are not the empty row's."""
+        y, X = self.table.y[first:last].copy(), self.table.X[first:last]
+        there = np.full(len(y), True)
+        if not self.table.finite:
+            there = Table(X, y).present()
+            y[~there] = 0.0
+        if self.bounds.target is not None:
+            np.clip(y, *self.bounds.target, out=y)
+        return np.where(there, y, 0.0), there
+
+    def blocks(
+        self, first: int = 0, last: int | None = None, at_once: int = BLOCK_ROWS
+    ) -> Iterator[Rows]:
+        """All rows in order, or those from `first` to before `last`, some at a time.
 
         Each block is overwritten by the next: fresh memory for each would cost more than the rest.
         """
-        n, p = self.table.X.shape
-        room = np.empty((min(n, BLOCK_ROWS), p))
-        for start in range(0, n, BLOCK_ROWS):
-            rows = slice(start, start + BLOCK_ROWS)
+        (n, p), whole = self.table.X.shape, self._as_they_are
+        last = n if last is None else min(last, n)
+        room = np.empty((min(max(last - first, 0), at_once), p))
+        for start in range(first, last, at_once):
+            rows = slice(start, min(start + at_once, last))
             X, y = self.table.X[rows], self.table.y[rows].copy()
+            if whole:
+                yield self._bounded(np.asarray(X, dtype=np.float64), y)
+                continue
             own = room[: len(y)]
             with np.errstate(invalid="ignore"):  # a signalling NaN is a NaN
                 own[:] = X if isinstance(X, np.ndarray) else X.toarray()
             yield self._bounded(own, y)
+
+    @property
+    def _as_they_are(self) -> bool:
+        """Whether the table's own numbers are the bounded ones, so that nothing is copied."""
+        X, bounds = self.table.X, self.bounds
+        unlimited = bounds.low is None and bounds.row_norm is None and self.table.finite
+        return (
+            unlimited
+            and isinstance(X, np.ndarray)
+            and X.dtype == np.float64
+            and (X.flags.c_contiguous)
+        )
 
     def _bounded(self, X: Array, y: Array) -> Rows:
         present = np.full(len(y), True)

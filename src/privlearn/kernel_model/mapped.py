@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._core.numerics import BLOCK_ROWS
 from privlearn._core.problem import Bounds
 from privlearn._data.bounded import BoundedData, Rows
 from privlearn.kernel_model.feature_map import FeatureMap
@@ -49,9 +50,11 @@ class MappedData(BoundedData):
         """How a loop computes the features of the source's rows, times `scale`, where it can."""
         return self.features.recipe(scale)
 
-    def blocks(self) -> Iterator[Rows]:
-        """All rows in order, some at a time, in double precision."""
-        for rows in self.source.blocks():
+    def blocks(
+        self, first: int = 0, last: int | None = None, at_once: int = BLOCK_ROWS
+    ) -> Iterator[Rows]:
+        """All rows in order, or those between, some at a time, in double precision."""
+        for rows in self.source.blocks(first, last, at_once):
             X = self.features.transform(rows.X)
             X[~rows.present] = 0.0
             yield Rows(X, rows.y, rows.present)

@@ -13,17 +13,14 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from privlearn._data.bounded import BoundedData
 from privlearn.private_bounds.ranges import (
     CoarseRange,
-    Columns,
     significance,
     significant_bins,
     sums,
 )
-from privlearn.solvers._common.loops import histograms
 
-__all__ = ["SIGNED_BINS", "UNKNOWN", "coarse_range", "signed_counts"]
+__all__ = ["POWERS", "SIGNED_BINS", "UNKNOWN", "coarse_range"]
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -49,14 +46,6 @@ COVERED = 0.6  # of the rows: with fewer between the ends, the rest is missing
 MISSING, SURELY_MISSING, LIKELY_ZERO = 0.1, 2.0, 4.0
 UNKNOWN = 1.0  # half the range of a column of which nothing but zeros is seen
 FEW = 1.25  # thresholds below which rows beside many zeros may be noise
-
-
-def signed_counts(data: BoundedData, columns: Columns, width: int) -> Array:
-    """Rows between signed powers of two of each of `width` columns; a secret."""
-    counts = np.zeros((width, SIGNED_BINS))
-    for rows in data.blocks():
-        histograms.count_signed(columns(rows), rows.present, POWERS, counts)
-    return counts
 
 
 def coarse_range(counts: Array, noise: float, rows: int | None = None) -> CoarseRange:

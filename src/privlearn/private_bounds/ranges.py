@@ -8,22 +8,16 @@ tails show best, tell the ends of all columns at last. All but the counting is p
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from privlearn._data.bounded import BoundedData, Rows
-from privlearn.solvers._common.loops import histograms
-
 __all__ = [
     "LAST_BINS",
     "CoarseRange",
-    "Columns",
     "Range",
-    "even_counts",
     "located_range",
     "refined_range",
     "significance",
@@ -35,7 +29,6 @@ __all__ = [
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
 Windows = tuple[int, ...]
-Columns = Callable[[Rows], Array]  # which columns of a block are meant
 LAST_BINS = 32
 MOST_BINS, BINS_IN_ALL = 2**12, 2**16  # of a column, and of all of them, in one release
 READABLE = 8.0  # deviations of noise above which a window of even bins is surely filled, or so
@@ -97,15 +90,6 @@ def zoom_bins(rows_per_noise: float, columns: int) -> tuple[int, int]:
     most = max(min(MOST_BINS, BINS_IN_ALL // columns), LAST_BINS)
     first, second = (min(max(int(bins), LAST_BINS), most) for bins in (visible**2, visible))
     return first, second
-
-
-def even_counts(data: BoundedData, columns: Columns, within: Range, bins: int) -> Array:
-    """Rows in each of the even bins between the ends; a secret."""
-    counts = np.zeros((len(within.low), bins))
-    per_width = bins / (within.high - within.low)
-    for rows in data.blocks():
-        histograms.count_evenly(columns(rows), rows.present, within.low, per_width, counts)
-    return counts
 
 
 def located_range(counts: Array, noise: float, outer: CoarseRange) -> CoarseRange:

@@ -17,7 +17,7 @@ from privlearn._core.forecast import Forecast
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Bounds, Budget, Penalised, Problem
 from privlearn._core.releaser import Releaser
-from privlearn._data.bounded import BoundedData, Rows
+from privlearn._data.bounded import BoundedData
 from privlearn._objective.losses import Target
 from privlearn.exceptions import PlanViolationError
 from privlearn.private_bounds import selection
@@ -31,15 +31,15 @@ from privlearn.private_bounds.declared import (
     of_use_together,
     widened,
 )
-from privlearn.private_bounds.powers import SIGNED_BINS, coarse_range, signed_counts
+from privlearn.private_bounds.powers import POWERS, SIGNED_BINS, coarse_range
 from privlearn.private_bounds.ranges import (
     LAST_BINS,
-    even_counts,
     located_range,
     refined_range,
     zoom_bins,
 )
 from privlearn.solvers import Solution, Solver, Support
+from privlearn.solvers._common.counting import count_evenly, count_signed
 from privlearn.solvers._common.histograms import histogram_release
 from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
 from privlearn.solvers.base import SolverDefaults
@@ -287,29 +287,20 @@ def _ranges(
     release: Releaser,
 ) -> CentredRange:
     """Powers of two, then many even bins between their ends, then few between theirs."""
-    columns = _features if what == "features" else _target
     width, (coarse, *zooms, last) = _width(what, problem.n_features), range_releases(what)
     clip, declared = math.sqrt(width), declared_range(what, problem)
-    counts = release(coarse, signed_counts(data, columns, width), clip=clip)
+    counts = release(coarse, count_signed(data, what, POWERS), clip=clip)
     found = coarse_inside(coarse_range(counts, release.noise_scale(coarse), problem.n), declared)
     for zoom, many in zip(zooms, bins, strict=True):
-        counts = release(zoom, even_counts(data, columns, found, many), clip=clip)
+        counts = release(zoom, count_evenly(data, what, found.low, found.high, many), clip=clip)
         found = located_range(counts, release.noise_scale(zoom), found)
-    counts = release(last, even_counts(data, columns, found, LAST_BINS), clip=clip)
+    counts = release(last, count_evenly(data, what, found.low, found.high, LAST_BINS), clip=clip)
     noise = release.noise_scale(last)
     ends = refined_range(counts, noise, found)
     wide = inside(widened(counts, noise, found, ends, WIDER[what]), declared)
     # Sparse rows stay sparse: they are never centred where zero is in the range.
     center = None if data.sparse else centers(counts, noise, found, wide)
     return CentredRange(wide.low, wide.high, center)
-
-
-def _features(rows: Rows) -> Array:
-    return np.asarray(rows.X, dtype=np.float64)
-
-
-def _target(rows: Rows) -> Array:
-    return rows.y[:, None]
 
 
 def _in_all_columns(

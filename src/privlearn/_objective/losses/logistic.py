@@ -79,6 +79,25 @@ def fade(margin):
     return 1.0 / (1.0 + exponential(between(margin, FLAT)))
 
 
+@jit(error_model="numpy")
+def slope(y, z):
+    """The derivative, of numbers or of arrays: the same bits either way.
+
+    As `fade`, but in an order of its own, and whole: arrays are no business of a compiler.
+    """
+    x = np.minimum(np.maximum(y * z, -FLAT), FLAT) * 0.00390625
+    e = 1.0 / 24.0 + x * (1.0 / 120.0 + x * (1.0 / 720.0 + x * (1.0 / 5040.0)))
+    e = 1.0 + x * (1.0 + x * (1.0 / 2.0 + x * (1.0 / 6.0 + x * e)))
+    e = e * e  # 2
+    e = e * e  # 4
+    e = e * e  # 8
+    e = e * e  # 16
+    e = e * e  # 32
+    e = e * e  # 64
+    e = e * e  # 128
+    return -y / (1.0 + e * e)
+
+
 @jit(fastmath=ANY_ORDER, error_model="numpy")
 def write_gradients(targets, scores, slopes):
     for b in range(targets.size):

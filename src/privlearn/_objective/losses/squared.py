@@ -39,6 +39,12 @@ class Squared(Loss):
 
 
 @jit(error_model="numpy")
+def slope(y, z):
+    """The derivative, of numbers or of arrays: the same bits either way."""
+    return z - y
+
+
+@jit(error_model="numpy")
 def write_gradients(targets, scores, slopes):
     for b in range(targets.size):
         slopes[b, 0] = scores[b, 0] - targets[b]

@@ -7,6 +7,7 @@ noise that is drawn and thrown away.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Hashable
 from contextlib import suppress
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.certificate import Certificate
+from privlearn._core.jit import on_a_large_table, worth_compiling
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget, Problem
 from privlearn._core.releaser import Releaser
@@ -102,9 +104,11 @@ def rehearse(
             small, data = small_case(problem, table, shift)
             short, own = solver.rehearsal(small, settings, budget)
             least = short.plan(small, own, SCALE)
-            run_through(least, budget, partial(short.solve, small, own, data))
+            with on_a_large_table(large):
+                run_through(least, budget, partial(short.solve, small, own, data))
 
-    once(signature(solver.kind(settings), problem, plan, table), run)
+    large = worth_compiling(math.prod(table.X.shape))
+    once((signature(solver.kind(settings), problem, plan, table), large), run)
 
 
 def _places(problem: Problem, table: Table) -> tuple[float, ...]:

@@ -15,7 +15,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._core.numerics import BlockSum
+from privlearn._core.numerics import BLOCK_ROWS, BlockSum
 from privlearn._data.bounded import BoundedData, Rows
 from privlearn._data.sparse import zero_is_allowed
 from privlearn.solvers._common.loops import row_products, sgd
@@ -46,8 +46,10 @@ class RowSource(Protocol):
     def present(self) -> NDArray[np.bool_]:
         """Which rows are not the empty row."""
 
-    def blocks(self) -> Iterator[Rows]:
-        """All rows in order, some at a time; a block may overwrite the last."""
+    def blocks(
+        self, first: int = 0, last: int | None = None, at_once: int = BLOCK_ROWS
+    ) -> Iterator[Rows]:
+        """All rows in order, or those between, some at a time; a block may overwrite the last."""
 
     def take(self, rows: Indices) -> RowSource:
         """Some of the rows, in the order given."""

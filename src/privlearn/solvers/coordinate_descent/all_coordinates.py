@@ -11,7 +11,6 @@ from privlearn._core.problem import Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
 from privlearn._objective.losses import Loss
-from privlearn.solvers._common.loops import sgd
 from privlearn.solvers._common.objective import Objective
 from privlearn.solvers.base import Solution
 from privlearn.solvers.coordinate_descent import rules
@@ -42,17 +41,16 @@ def descend_all(
     moments = private_curvature(prepared, release)
     rows, record = moments.damped, NoiseRecord(objective, moments)
     model = QuadraticModel(objective.penalty, objective.loss.outputs)
-    everyone = np.arange(len(prepared.rows.targets))
     noise, count = release.noise_scale(GRADIENT), prepared.count
-    weights, statistic = objective.start(prepared.target), np.empty(objective.size)
+    weights = objective.start(prepared.target)
     least = 0.0
     for loop, steps in enumerate(rules.loops(settings)):
         noise_std = noise / math.sqrt(settings.passes)
         clip = private_clip(problem, settings, prepared, weights, release, noise_std, least)
         model.forget()
         for step in range(steps):
-            sgd.clipped_sum(prepared.rows, everyone, objective.compiled(clip), weights, statistic)
-            gradient = release(GRADIENT, statistic / clip, clip=1.0) * (clip / count)
+            sums = prepared.rows.gradient_sum(objective, weights, clip)
+            gradient = release(GRADIENT, sums / clip, clip=1.0) * (clip / count)
             gradient = _balanced(objective.loss, gradient)
             factor = objective.step_factor(weights)
             noise_std = noise * clip / count * factor

@@ -9,10 +9,13 @@ from numpy.typing import NDArray
 
 from privlearn._objective.losses import Loss
 from privlearn._objective.prox import LARGEST
+from privlearn.solvers._common.loops.row_products import StoredRows
+from privlearn.solvers._common.scaling import Scaling
 from privlearn.solvers.coordinate_descent import loops, rules
 from privlearn.solvers.coordinate_descent.loops import StoredColumns, Sweep
 from privlearn.solvers.coordinate_descent.private_scales import Prepared
 from privlearn.solvers.coordinate_descent.rules import Settings
+from privlearn.solvers.coordinate_descent.whole_rows import FloatRows
 
 __all__ = ["as_columns", "proximal", "refresh", "set_limits", "start_of"]
 
@@ -21,24 +24,24 @@ Array = NDArray[np.float64]
 
 def as_columns(prepared: Prepared) -> StoredColumns:
     """The same numbers column by column, with one more column for the intercept."""
-    rows, scaling = prepared.rows, prepared.objective.scaling
-    present = prepared.present.astype(np.float64)
+    assert isinstance(prepared.rows, FloatRows)
+    rows, there, scaling = prepared.rows.stored, prepared.rows.present, prepared.objective.scaling
+    present = there.astype(np.float64)
     targets = rows.targets
     if rows.columns.size == 0:
         values = np.empty((scaling.width, len(targets)), np.float32)
         values[: rows.values.shape[1]] = rows.values.T
         values[rows.values.shape[1] :] = scaling.intercept_value
-        values[:, ~prepared.present] = 0.0  # the empty row, which centring has moved off zero
+        values[:, ~there] = 0.0  # the empty row, which centring has moved off zero
         none = np.empty(0, np.int64)
         return StoredColumns(values, none, none, targets, present)
-    return _sparse_columns(prepared, present)
+    return _sparse_columns(rows, present, scaling)
 
 
-def _sparse_columns(prepared: Prepared, present: Array) -> StoredColumns:
+def _sparse_columns(rows: StoredRows, present: Array, scaling: Scaling) -> StoredColumns:
     from scipy.sparse import csr_array
 
-    rows, features = prepared.rows, len(prepared.objective.scaling.center)
-    n, width = len(rows.targets), prepared.objective.scaling.width
+    n, features, width = len(rows.targets), len(scaling.center), scaling.width
     entries = rows.starts[-1]
     matrix = csr_array(
         (rows.values[0, :entries], rows.columns[:entries], rows.starts), shape=(n, features)
@@ -57,7 +60,7 @@ def _sparse_columns(prepared: Prepared, present: Array) -> StoredColumns:
     )
 
 
-def start_of(settings: Settings, prepared: Prepared) -> Sweep:
+def start_of(settings: Settings, prepared: Prepared, n: int) -> Sweep:
     """Weights at their start, with scores; limits are set once the clip is known."""
     objective = prepared.objective
     weights = objective.start(prepared.target)
@@ -66,7 +69,7 @@ def start_of(settings: Settings, prepared: Prepared) -> Sweep:
     step_sizes[: len(prepared.squares)] /= prepared.squares
     return Sweep(
         weights=weights,
-        scores=np.zeros(len(prepared.rows.targets)),
+        scores=np.zeros(n),
         limits=np.ones(len(weights)),
         step_sizes=step_sizes,
         penalty=objective.penalty,

@@ -34,7 +34,7 @@ def descend_by_coordinates(
     """Outer loops of sweeps; each ends with one proximal map of its averaged gradient steps."""
     prepared = prepare(problem, settings, data, release)
     objective, noise = prepared.objective, release.noise_scale(GRADIENT)
-    columns, state = as_columns(prepared), start_of(settings, prepared)
+    columns, state = as_columns(prepared), start_of(settings, prepared, data.n)
     share, shortened = settings.coordinate_clip, state.step_sizes.copy()
     for sweeps in rules.loops(settings):
         noise_std = noise * share / math.sqrt(settings.passes * objective.size)

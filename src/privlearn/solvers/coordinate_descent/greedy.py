@@ -40,7 +40,7 @@ def descend_greedily(
     """Each step selects a coordinate, releases its derivative and moves it."""
     prepared = prepare(problem, settings, data, release)
     objective, noise = prepared.objective, release.noise_scale(GRADIENT)
-    columns, state = as_columns(prepared), start_of(settings, prepared)
+    columns, state = as_columns(prepared), start_of(settings, prepared, data.n)
     sums = np.empty(objective.size)
     share = rules.COORDINATE_CLIP / math.sqrt(len(sums))
     for steps in rules.loops(settings):

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._core.numerics import BLOCK_ROWS, BlockSum
 from privlearn._core.problem import Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
@@ -22,15 +20,14 @@ from privlearn.solvers._common.histograms import (
     moments_from,
     scales_from,
 )
-from privlearn.solvers._common.loops import histograms, row_products
-from privlearn.solvers._common.loops.row_products import StoredRows
+from privlearn.solvers._common.integer_rows import IntegerRows
 from privlearn.solvers._common.moment_equations import stack, unstack
 from privlearn.solvers._common.objective import Objective
 from privlearn.solvers._common.row_count import rows_in_all
-from privlearn.solvers._common.row_source import store_rows
 from privlearn.solvers._common.scaling import Scaling
 from privlearn.solvers.coordinate_descent import rules
 from privlearn.solvers.coordinate_descent.rules import Settings
+from privlearn.solvers.coordinate_descent.whole_rows import FloatRows, Unscaled, unscaled_rows
 
 __all__ = [
     "CHOICE",
@@ -47,13 +44,13 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
-NONE = np.empty(0, np.int64)
 MAGNITUDES = "feature magnitudes"
 CURVATURE = "curvature"
 LENGTHS = "gradient norms"
 GRADIENT = "clipped gradient"
 CHOICE = "largest step"
 LEAST_DIAGONAL = 0.1  # of a curvature, relative to what magnitudes let expect
+ROUNDED = 2.0**-32  # of the largest eigenvalue: what may be rounding of moments (integer_rows.md)
 LEAST_KEPT = 0.2  # of the noise, in the damping: structure that is not seen may be there
 
 
@@ -62,8 +59,7 @@ class Prepared:
     """Rows in units where each feature has mean square 1 or so, and the objective in them."""
 
     objective: Objective
-    rows: StoredRows
-    present: NDArray[np.bool_]
+    rows: FloatRows | IntegerRows  # integers only where all coordinates move at once
     count: float  # public or released
     scales: Array  # of the features, relative to their bounds
     squares: Array  # their mean squares in these units, as far as known
@@ -81,21 +77,18 @@ class RowMoments(NamedTuple):
 
 def prepare(problem: Problem, settings: Settings, data: BoundedData, release: Releaser) -> Prepared:
     """Store the rows, estimate their scales where they are not given, and apply them."""
-    present = data.present()
     count = rows_in_all(problem, data, release)
     centred = not settings.scales_given  # those are mean squares about zero
     plain = Scaling.for_coordinates(problem, centred=centred)
-    rows = store_rows(plain, data)
-    scales, squares, target, moments = _scales(
-        problem, settings, plain, rows, present, count, release
-    )
-    row_products.rescale_rows(rows, 1.0 / scales, plain.intercept_value)
+    source = unscaled_rows(problem, settings, plain, data)
+    scales, squares, target, moments = _scales(problem, settings, plain, source, count, release)
+    rows = source.divided(scales)
     if moments is not None:
         problem = replace(problem, loss=problem.loss.with_moments(*moments))
         plain = Scaling.for_coordinates(problem, centred=centred)
     objective = Objective.of(problem, plain.divided(scales, squares), count)
     _add_unseen(problem, count, scales, objective, release.noise_scale(GRADIENT))
-    return Prepared(objective, rows, present, count, scales, squares, target)
+    return Prepared(objective, rows, count, scales, squares, target)
 
 
 def _add_unseen(
@@ -121,8 +114,7 @@ def _scales(
     problem: Problem,
     settings: Settings,
     plain: Scaling,
-    rows: StoredRows,
-    present: NDArray[np.bool_],
+    source: Unscaled,
     count: float,
     release: Releaser,
 ) -> tuple[Array, Array, float, tuple[float, float] | None]:
@@ -136,9 +128,9 @@ def _scales(
             return *known, EVEN, None
     counts = np.zeros((magnitudes_of(problem, settings), MAGNITUDE_BINS))
     if known is None:
-        histograms.count_magnitudes(rows.values, rows.columns, rows.starts, present, counts[:own])
+        source.count_features(counts[:own])
     if len(counts) > own:
-        histograms.count_magnitudes(rows.targets[:, None], NONE, NONE, present, counts[own:])
+        source.count_targets(counts[own:])
     noisy = release(MAGNITUDES, counts, clip=math.sqrt(len(counts)))
     noise = release.noise_scale(MAGNITUDES)
     close = problem.bounds.estimated
@@ -160,12 +152,8 @@ def private_curvature(prepared: Prepared, release: Releaser) -> RowMoments:
     size = prepared.objective.scaling.width
     typical = float(prepared.squares.sum()) + prepared.objective.scaling.intercept_value**2
     limit = rules.LONGEST_ROW * typical
-    sums = BlockSum((size, size))
-    for u in _dense_blocks(prepared):
-        squares = np.einsum("ij,ij->i", u, u)
-        u *= np.sqrt((1.0 - 2.0**-30) / np.maximum(squares, limit))[:, None]
-        sums.add(u.T @ u)
-    noisy = release(CURVATURE, stack(sums.value()), clip=1.0)
+    sums = prepared.rows.second_moments(math.sqrt(limit))
+    noisy = release(CURVATURE, stack(sums), clip=1.0)
     mean = unstack(noisy, size) * (limit / prepared.count)
     noise = release.noise_scale(CURVATURE) * limit / prepared.count
     expected = np.append(prepared.squares, np.ones(size - len(prepared.squares)))
@@ -188,31 +176,13 @@ def _denoised(mean: Array, expected: Array, noise: float) -> RowMoments:
     corrected = np.maximum(corrected, LEAST_DIAGONAL * expected) if noise > 0 else diagonal
     values, vectors = np.linalg.eigh(np.diag(corrected) + kept * off)
     damping = rules.DAMPING * (noise * max(kept, LEAST_KEPT)) * math.sqrt(2.0 * size)
-    damped = np.maximum(values, 0.0) + damping
+    damped = np.where(values > ROUNDED * values[-1], values, 0.0) + damping
     return RowMoments((vectors * damped) @ vectors.T, mean, noise, damping)
 
 
 def _structure(found: Array, noise: float) -> float:
     """Share of the squares that noise does not explain."""
     return max(0.0, 1.0 - noise / max(float(np.sum(found**2)), np.finfo(np.float64).tiny))
-
-
-def _dense_blocks(prepared: Prepared) -> Iterator[Array]:
-    """Blocks of rows in double precision with the intercept's entry; empty rows are zeros."""
-    rows, scaling = prepared.rows, prepared.objective.scaling
-    features, n = len(scaling.center), len(rows.targets)
-    for start in range(0, n, BLOCK_ROWS):
-        own = slice(start, min(start + BLOCK_ROWS, n))
-        block = np.zeros((own.stop - start, scaling.width))
-        if rows.columns.size == 0:
-            block[:, :features] = rows.values[own]
-        else:
-            first, last = rows.starts[start], rows.starts[own.stop]
-            owner = np.repeat(np.arange(len(block)), np.diff(rows.starts[start : own.stop + 1]))
-            block[owner, rows.columns[first:last]] = rows.values[0, first:last]
-        block[:, features:] = scaling.intercept_value
-        block[~prepared.present[own]] = 0.0
-        yield block
 
 
 def private_clip(
@@ -231,11 +201,10 @@ def private_clip(
     """
     if settings.clip is not None:
         return settings.clip
-    longest, counts = _longest(problem, prepared), np.zeros(LENGTH_BINS)
+    longest = _longest(problem, prepared)
+    counts = prepared.rows.count_lengths(prepared.objective, weights, longest, LENGTH_BINS)
     steepest = problem.loss.lipschitz
     slope = 0.5 * steepest if math.isfinite(steepest) else prepared.target  # a typical one
-    compiled = prepared.objective.compiled(clip=1.0)
-    histograms.count_lengths(prepared.rows, prepared.present, compiled, weights, longest, counts)
     typical = math.sqrt(prepared.squares.sum() + 1.0)  # length of a row
     found = clip_for(
         release(LENGTHS, counts, clip=1.0),

@@ -9,7 +9,7 @@ from privlearn._objective.losses.compiled import write_loss_gradients
 from privlearn.solvers._common.loops.row_products import score_rows
 from privlearn.solvers._common.loops.sgd import auxiliary_value, split_weights
 
-__all__ = ["count_evenly", "count_lengths", "count_magnitudes", "count_signed"]
+__all__ = ["count_evenly", "count_lengths", "count_magnitudes", "count_scaled", "count_signed"]
 
 AT_ONCE = 256
 
@@ -85,6 +85,12 @@ def count_lengths(rows, present, objective, weights, longest, counts):
                 counts[half] += 1.0
 
 
+@jit()
+def _exponent(bits):
+    """What frexp finds in the bits of a number, far below every power that counts for 0."""
+    return ((bits >> 52) & 0x7FF) - 1022
+
+
 @jit(nogil=True)
 def count_signed(X, present, powers, counts):
     """How many rows that are present lie between which signed powers of two, of each column.
@@ -92,14 +98,29 @@ def count_signed(X, present, powers, counts):
     The middle bin takes 0 and what is smaller than 2^-powers/2; the first and the last take
     everything beyond. A row is in one bin of each column.
     """
+    bits = X.view(np.int64)
     for i in range(present.size):
         if present[i]:
             for j in range(X.shape[1]):
-                exponent = math.frexp(X[i, j])[1] + powers // 2
-                place = 0
-                if X[i, j] != 0.0 and exponent > 0:
-                    place = min(exponent, powers)
-                counts[j, powers + place if X[i, j] > 0.0 else powers - place] += 1.0
+                place = min(max(_exponent(bits[i, j]) + powers // 2, 0), powers)
+                counts[j, powers - place if bits[i, j] < 0 else powers + place] += 1.0
+
+
+@jit(nogil=True)
+def count_scaled(X, present, center, inverse_scale, counts):
+    """How many rows that are present lie between two powers of two below 1, of each column.
+
+    Columns are centred and scaled first. The last bin takes 0 and the rest.
+    """
+    last = counts.shape[1] - 1
+    scaled = np.empty(X.shape[1])
+    bits = scaled.view(np.int64)
+    for i in range(present.size):
+        if present[i]:
+            for j in range(scaled.size):
+                scaled[j] = abs((X[i, j] - center[j]) * inverse_scale[j])
+            for j in range(scaled.size):
+                counts[j, min(max(-_exponent(bits[j]), 0), last)] += 1.0
 
 
 @jit(error_model="numpy", nogil=True)

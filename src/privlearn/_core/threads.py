@@ -1,0 +1,65 @@
+"""Work in threads, for loops that let others run: compiled ones, and NumPy's on large arrays.
+
+Threads live as long as the call: nothing is left that a forked process could wait for. Whoever uses
+them must not depend on how the work is divided; sums of integers do not.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent import futures  # loads its threads when they are asked for
+from contextvars import copy_context
+from functools import partial
+from itertools import pairwise
+from typing import TypeVar
+
+__all__ = ["in_parts", "thread_count"]
+
+T = TypeVar("T")
+VARIABLE = "OMP_NUM_THREADS"  # as for the libraries below
+
+
+def thread_count() -> int:
+    """Threads that may run at once: as the environment says, or one per processor.
+
+    Examples
+    --------
+    >>> thread_count() >= 1
+    True
+    """
+    asked = os.environ.get(VARIABLE, "")
+    if asked.isdigit() and int(asked) > 0:
+        return int(asked)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def in_parts(count: int, work: Callable[[int, int], T], *, at_least: int = 1) -> list[T]:
+    """Results of `work(first, last)` over consecutive parts of range(count), in order.
+
+    Parameters
+    ----------
+    count : int
+        How many pieces there are.
+    work : callable
+        Runs in any thread. What it raises is raised here.
+    at_least : int, default=1
+        Pieces that a thread is worth.
+
+    Examples
+    --------
+    >>> sum(in_parts(10, lambda first, last: sum(range(first, last))))
+    45
+    """
+    parts = max(1, min(thread_count(), count // max(at_least, 1)))
+    ends = [count * part // parts for part in range(parts + 1)]
+    if parts == 1:
+        return [work(0, count)]
+    with futures.ThreadPoolExecutor(parts - 1) as pool:
+        others = [
+            pool.submit(partial(copy_context().run, work, first, last))
+            for first, last in pairwise(ends[1:])
+        ]
+        return [work(0, ends[1]), *(other.result() for other in others)]

@@ -1,0 +1,110 @@
+"""Counting rows in bins: whole tables, in threads, compiled where a table is worth it.
+
+Counts are whole numbers, so neither threads nor blocks change them; each of the loops has a form in
+NumPy that counts the same. What is counted is a secret until noise is added (histograms.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._core.jit import worth_compiling
+from privlearn._core.threads import in_parts
+from privlearn._data.bounded import BoundedData, Rows
+from privlearn.solvers._common.loops import histograms as loops
+
+__all__ = ["count_evenly", "count_magnitudes", "count_signed"]
+
+Array = NDArray[np.float64]
+AT_ONCE = 2**17  # numbers in a block: it stays near the processor
+WORTH_A_THREAD = 2**19
+
+
+def count_signed(data: BoundedData, what: str, powers: int) -> Array:
+    """How many rows lie between which signed powers of two, of each column.
+
+    Parameters
+    ----------
+    data : BoundedData
+        Dense or sparse.
+    what : {"features", "target"}
+        Whose columns.
+    powers : int
+        To either side of zero.
+    """
+    return _counted(data, what, 2 * powers + 1, "count_signed", _signed, powers)
+
+
+def count_evenly(data: BoundedData, what: str, low: Array, high: Array, bins: int) -> Array:
+    """How many rows lie in which of the even bins between the ends, of each column."""
+    per_width = bins / (high - low)
+    return _counted(data, what, bins, "count_evenly", _evenly, low, per_width)
+
+
+def count_magnitudes(
+    data: BoundedData, what: str, center: Array, inverse_scale: Array, bins: int
+) -> Array:
+    """How many rows lie between two powers of two below 1, of each column in a solver's units."""
+    return _counted(data, what, bins, "count_scaled", _scaled, center, inverse_scale)
+
+
+def _counted(
+    data: BoundedData,
+    what: str,
+    bins: int,
+    compiled: str,
+    plain: Callable[..., NDArray[np.int64]],
+    *facts: Any,  # noqa: ANN401
+) -> Array:
+    """Counts of shape (columns, bins); loops are looked up by name, as audits replace them."""
+    width = data.n_features if what == "features" else 1
+    at_once = max(AT_ONCE // width, 64)
+    worth = worth_compiling(data.n * width)
+
+    def part(first: int, last: int) -> Array:
+        counts = np.zeros((width, bins))
+        for X, present in _blocks(data, what, first, last, at_once):
+            if worth:
+                getattr(loops, compiled)(X, present, *facts, counts)
+            elif present.any():
+                places = plain(X[present], *facts, bins) + bins * np.arange(width)
+                counts += np.bincount(places.ravel(), minlength=counts.size).reshape(counts.shape)
+        return counts
+
+    return np.asarray(sum(in_parts(data.n, part, at_least=max(1, WORTH_A_THREAD // width))))
+
+
+def _blocks(
+    data: BoundedData, what: str, first: int, last: int, at_once: int
+) -> Iterator[tuple[Array, NDArray[np.bool_]]]:
+    """Numbers to count, and which rows are there."""
+    if what == "features":
+        rows: Rows
+        for rows in data.blocks(first, last, at_once):
+            yield np.asarray(rows.X, dtype=np.float64), rows.present
+        return
+    y, present = data.targets(first, last)
+    yield y[:, None], present
+
+
+def _signed(X: Array, powers: int, bins: int) -> NDArray[np.int64]:
+    place = np.clip(np.frexp(X)[1].astype(np.int64) + powers // 2, 0, powers)
+    place[X == 0.0] = 0
+    return np.where(X > 0.0, powers + place, powers - place)
+
+
+def _evenly(X: Array, low: Array, per_width: Array, bins: int) -> NDArray[np.int64]:
+    with np.errstate(over="ignore"):  # what is beyond every bin is in the last
+        return np.clip((X - low) * per_width, 0.0, bins - 1.0).astype(np.int64)
+
+
+def _scaled(X: Array, center: Array, inverse_scale: Array, bins: int) -> NDArray[np.int64]:
+    with np.errstate(over="ignore"):
+        sizes = np.abs((X - center) * inverse_scale)
+    place = np.clip(-np.frexp(sizes)[1].astype(np.int64), 0, bins - 1)
+    place[sizes == 0.0] = bins - 1
+    return place

@@ -1,0 +1,294 @@
+"""Rows as integers, so that sums over them are exact: in any order, over any number of threads.
+
+What is stored *is* the row: feature j is q_j 2^-e_j with a whole number q_j of 16 bits, or of 24 in
+two columns, where its bound is wide. The proof that sums of
+shortened gradients and of products have no rounding error at all is integer_rows.md. Every loop
+here has two forms that give the same bits: NumPy's, which waits for no compiler, and a compiled one
+for tables that are worth one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._core.jit import worth_compiling
+from privlearn._core.threads import in_parts
+from privlearn._data.bounded import BoundedData
+from privlearn._objective.losses import Loss, logistic, squared
+from privlearn.solvers._common.loops import integer_rows as loops
+from privlearn.solvers._common.objective import Objective
+from privlearn.solvers._common.scaling import Scaling
+
+__all__ = ["IntegerRows", "has_integer_slopes", "store_integers"]
+
+Array = NDArray[np.float64]
+SLOPES = {squared.SQUARED: squared.slope, logistic.LOGISTIC: logistic.slope}
+EXACT = 53  # bits of a sum that float64 holds without rounding
+BITS, MORE_BITS = 15, 8  # of an integer, its sign aside, and of the second column of a wide one
+MOST_ROWS = 2048  # in a block; a power of two
+IN_A_BLOCK = 2**18  # numbers: they stay near the processor between the product and the sum
+SMALL = 16.0  # a feature's bound in its scales up to which 16 bits hold it well
+WEIGHT_BITS, SLOPE_BITS, MOMENT_BITS = 24, 26, 20
+# Without an intercept rows may be arbitrarily short; slopes are cut as if they were this long.
+SHORTEST = 1.0 / 16.0
+WORTH_A_THREAD = 2**20
+
+
+def has_integer_slopes(loss: Loss) -> bool:
+    """Whether gradients of a loss are one number times the row, from a formula in `SLOPES`."""
+    return loss.code in SLOPES and loss.outputs == 1
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerRows:
+    """Bounded rows in a solver's coordinates, some at a time, each block by columns.
+
+    Attributes
+    ----------
+    values : array of shape (blocks, columns, rows of a block), int16
+        Row i of block b has the numbers values[b, :, i] * 2^-exponents: one for each feature, then
+        one more for each of the wide ones, to be added. The last block is filled up with zeros.
+    targets, norms : arrays of shape (blocks, rows of a block), float32
+        Norms are upper bounds of the rows' lengths, the intercept's entry included; infinite where
+        there is no row, or the empty one, which contributes nothing.
+    exponents : array of shape (columns,)
+        Of the units of the integers.
+    wide : array of integers
+        The features that have two columns.
+    intercept_value : float
+        The intercept's entry in a row; 0 without intercept.
+    """
+
+    values: NDArray[np.int16]
+    targets: NDArray[np.float32]
+    norms: NDArray[np.float32]
+    exponents: NDArray[np.int64]
+    wide: NDArray[np.int64]
+    intercept_value: float
+
+    @property
+    def n_features(self) -> int:
+        """How many features there are."""
+        return len(self.exponents) - len(self.wide)
+
+    @property
+    def _compiled(self) -> bool:
+        return worth_compiling(self.values.size)
+
+    @property
+    def _blocks_per_thread(self) -> int:
+        return max(1, WORTH_A_THREAD // max(math.prod(self.values.shape[1:]), 1))
+
+    def gradient_sum(self, objective: Objective, weights: Array, clip: float) -> Array:
+        """Sum of the gradients of all rows, each shortened to the clip; a secret.
+
+        It is the float64 that is nearest to the exact sum.
+        """
+        weights, how = self._scoring(objective, weights)
+        steepest = min(objective.loss.lipschitz, clip / (self.intercept_value or SHORTEST))
+        per_unit = 2.0 ** math.floor(SLOPE_BITS - math.log2(steepest))
+        reach = clip * per_unit * (1.0 - 2.0**-40)  # below what the division rounds away
+        found = in_parts(
+            len(self.values),
+            lambda first, last: self._gradients(first, last, how, weights, per_unit, reach),
+            at_least=self._blocks_per_thread,
+        )
+        sums = [sum(part) for part in zip(*found, strict=True)]
+        exponents = self.exponents[: self.n_features].copy()
+        for own, more in zip(self.wide, sums[self.n_features : -1], strict=True):
+            sums[own] = (sums[own] << MORE_BITS) + more
+            exponents[own] += MORE_BITS
+        # Each is rounded once, to the nearest float64; powers of two change nothing.
+        gradient = np.ldexp(np.array([float(one) for one in sums[: self.n_features]]), -exponents)
+        if self.intercept_value:
+            gradient = np.append(gradient, float(sums[-1]) * self.intercept_value)
+        return np.asarray(gradient / per_unit)
+
+    def _gradients(
+        self,
+        first: int,
+        last: int,
+        how: tuple[int, float, float],
+        weights: Array,
+        per_unit: float,
+        reach: float,
+    ) -> list[int]:
+        """Exact sums over some blocks: of each column times the slopes, then of the slopes."""
+        upper, lower = np.zeros((2, len(self.exponents) + 1), np.int64)
+        if self._compiled:
+            rows = self.values, self.targets, self.norms
+            loops.add_gradients(rows, first, last, how, weights, per_unit, reach, upper, lower)
+        else:
+            for b in range(first, last):
+                block, slopes = self._slopes(b, how, weights)
+                norms = self.norms[b].astype(np.float64)
+                with np.errstate(over="ignore"):  # what overflows is cut
+                    slopes = loops.integer_slope.py_func(slopes, norms, per_unit, reach)
+                sums = np.append(block @ slopes, slopes.sum()).astype(np.int64)
+                upper += sums >> loops.LIMB
+                lower += sums & loops.LOWER
+        return [
+            (int(high) << loops.LIMB) + int(low) for high, low in zip(upper, lower, strict=True)
+        ]
+
+    def count_lengths(
+        self, objective: Objective, weights: Array, longest: float, bins: int
+    ) -> Array:
+        """How many gradients lie in which half power of two below the longest; a secret."""
+        weights, how = self._scoring(objective, weights)
+        found = in_parts(
+            len(self.values),
+            lambda first, last: self._lengths(first, last, how, weights, longest, bins),
+            at_least=self._blocks_per_thread,
+        )
+        return np.asarray(sum(found))
+
+    def _lengths(
+        self,
+        first: int,
+        last: int,
+        how: tuple[int, float, float],
+        weights: Array,
+        longest: float,
+        bins: int,
+    ) -> Array:
+        counts = np.zeros(bins)
+        if self._compiled:
+            rows = self.values, self.targets, self.norms
+            loops.count_gradients(rows, first, last, how, weights, longest, counts)
+            return counts
+        for b in range(first, last):
+            _, slopes = self._slopes(b, how, weights)
+            there = np.isfinite(self.norms[b])
+            relative = slopes[there] * self.norms[b][there].astype(np.float64) / longest
+            relative = np.minimum(np.abs(relative), 1.0)
+            squares = relative * relative
+            places = np.where(squares > 0.0, -np.frexp(squares)[1], bins)
+            counts += np.bincount(np.clip(places, 0, bins - 1), minlength=bins)
+        return counts
+
+    def _slopes(self, b: int, how: tuple[int, float, float], weights: Array) -> tuple[Array, Array]:
+        """A block in double precision, and the slope of each row."""
+        code, unit, shift = how
+        block = self.values[b].astype(np.float64)
+        scores = (weights @ block) * unit + shift
+        return block, SLOPES[code].py_func(self.targets[b].astype(np.float64), scores)
+
+    def _scoring(
+        self, objective: Objective, weights: Array
+    ) -> tuple[Array, tuple[int, float, float]]:
+        """Weights of the integers as integers; the loss, the unit of scores, and the intercept.
+
+        So many bits that scores are exact: then they are the same in any order.
+        """
+        features = self.n_features
+        inner = np.clip(np.nan_to_num(weights[:features]), -1e100, 1e100)
+        inner = np.ldexp(np.append(inner, inner[self.wide]), -self.exponents)
+        bits = min(WEIGHT_BITS, EXACT - BITS - max(len(inner) - 1, 0).bit_length())
+        largest = float(np.abs(inner).max(initial=0.0))
+        shift = bits - (math.frexp(largest)[1] if largest > 0.0 else 0)
+        intercept = float(weights[features]) * self.intercept_value if self.intercept_value else 0.0
+        how = (objective.loss.code, math.ldexp(1.0, -shift), float(np.nan_to_num(intercept)))
+        return np.rint(np.ldexp(inner, shift)), how
+
+    def second_moments(self, longest: float) -> Array:
+        """Sum of v v' / longest^2 over rows v, each shortened to that length; a secret.
+
+        Entries of v are rounded towards zero to integers of `MOMENT_BITS` bits.
+        """
+        grid = MOMENT_BITS - math.ceil(math.log2(longest))
+        factor = np.ldexp(1.0, grid - self.exponents)
+        found = in_parts(
+            len(self.values),
+            lambda first, last: self._moments(first, last, longest, factor, 2.0**grid),
+            at_least=self._blocks_per_thread,
+        )
+        upper, lower = np.sum(found, axis=0)
+        total = np.ldexp(upper.astype(np.float64), loops.LIMB) + lower
+        return np.ldexp(total, -2 * grid) / longest**2
+
+    def _moments(
+        self, first: int, last: int, longest: float, factor: Array, one: float
+    ) -> NDArray[np.int64]:
+        features, width = self.n_features, self.n_features + bool(self.intercept_value)
+        upper, lower = total = np.zeros((2, width, width), np.int64)
+        v = np.empty((width, self.values.shape[2]))
+        for b in range(first, last):
+            norms = self.norms[b].astype(np.float64)
+            shorter = np.minimum(1.0, longest * (1.0 - 2.0**-30) / norms)
+            if self._compiled:
+                loops.shorten_block(self.values[b], factor, self.wide, shorter, v[:features])
+            else:
+                block = self.values[b] * factor[:, None]
+                block[self.wide] += block[features:]
+                np.trunc(block[:features] * shorter, out=v[:features])
+            v[features:] = np.trunc(self.intercept_value * one * shorter)
+            sums = (v @ v.T).astype(np.int64)
+            upper += sums >> loops.LIMB
+            lower += sums & loops.LOWER
+        return total
+
+
+def store_integers(scaling: Scaling, limits: Array, data: BoundedData) -> IntegerRows:
+    """All rows in a solver's units.
+
+    Parameters
+    ----------
+    scaling : Scaling
+        Into these units.
+    limits : array of shape (n_features,)
+        Bounds of the features in them: their integers have as many bits as there are.
+    data : BoundedData
+        Dense rows.
+    """
+    wide = np.flatnonzero(limits > SMALL)
+    exponents = np.floor(BITS - np.log2(limits)).astype(np.int64)
+    exponents = np.append(exponents, exponents[wide] + MORE_BITS)
+    size = max(min(MOST_ROWS, IN_A_BLOCK // max(len(exponents), 1)), 64) // 64 * 64
+    size = min(size, max(data.n, 1))
+    shape = -(-data.n // size), size
+    rows = IntegerRows(
+        np.zeros((shape[0], len(exponents), size), np.int16),
+        np.zeros(shape, np.float32),
+        np.full(shape, np.inf, np.float32),
+        exponents,
+        wide,
+        scaling.intercept_value,
+    )
+    in_parts(
+        shape[0],
+        lambda first, last: _store(rows, first, last, scaling, data),
+        at_least=rows._blocks_per_thread,
+    )
+    return rows
+
+
+def _store(rows: IntegerRows, first: int, last: int, scaling: Scaling, data: BoundedData) -> None:
+    """Write some blocks: integers, targets, and lengths of what was written."""
+    size, wide = rows.values.shape[2], np.zeros(rows.n_features, bool)
+    wide[rows.wide] = True
+    finest = rows.exponents[: rows.n_features] + MORE_BITS * wide
+    factor, units = np.ldexp(scaling.inverse_scale, finest), np.ldexp(1.0, -2 * finest)
+    largest = np.where(wide, 2.0 ** (BITS + MORE_BITS), 2.0**BITS) - 1.0
+    found = np.empty(size)
+    for b, block in enumerate(data.blocks(first * size, last * size, size), first):
+        own = slice(len(block.y))
+        values, squares = rows.values[b][:, own], found[own]
+        if rows._compiled:
+            facts = scaling.center, factor, largest, units, rows.wide
+            loops.store_block(block.X, block.present, facts, values, squares)
+        else:
+            whole = np.rint((block.X - scaling.center) * factor).T
+            whole = np.clip(whole, -largest[:, None], largest[:, None]) * block.present
+            squares[:] = (whole * whole * units[:, None]).sum(axis=0)
+            upper = np.where(wide[:, None], np.floor(np.ldexp(whole, -MORE_BITS)), whole)
+            values[: rows.n_features] = upper
+            values[rows.n_features :] = (whole - np.ldexp(upper, MORE_BITS))[rows.wide]
+        lengths = np.sqrt(squares + scaling.intercept_value**2)
+        there = block.present & (lengths > 0.0)
+        rows.norms[b][own] = np.where(there, lengths * (1.0 + 2.0**-22), np.inf)
+        rows.targets[b][own] = scaling.targets(block.y)

@@ -1,0 +1,161 @@
+"""Products and sums of integer rows, compiled: the same bits as NumPy's (../integer_rows.py).
+
+Sums of integers below 2^53 are exact in float64, in any order, so they may use vector instructions.
+Slopes are computed row by row, in the order in which NumPy computes arrays.
+"""
+
+import math
+
+import numpy as np
+
+from privlearn._core.jit import ANY_ORDER, jit
+from privlearn._objective.losses import logistic, squared
+
+__all__ = ["add_gradients", "count_gradients", "integer_slope", "shorten_block", "store_block"]
+
+SQUARED, LOGISTIC = squared.SQUARED, logistic.LOGISTIC
+LIMB = 20  # bits of a sum's lower part
+LOWER = (1 << LIMB) - 1
+MOST = 2.0**26  # of a slope: with 15 bits of a row, the sum over 2^11 rows is below 2^53
+MORE = 2.0**8  # units of a wide feature's second column in one of its first
+squared_slope, logistic_slope = squared.slope, logistic.slope
+
+
+@jit()
+def integer_slope(slope, norm, per_unit, reach):
+    """A slope as an integer, of numbers or of arrays; times the row's length within `reach`."""
+    limit = np.minimum(np.floor(reach / norm), MOST)
+    return np.copysign(np.minimum(np.rint(np.abs(slope) * per_unit), limit), slope)
+
+
+@jit(fastmath=ANY_ORDER)
+def _add_scores(block, weights, scores):
+    """Four columns at a time: each score is read and written once for them."""
+    columns, rows = block.shape
+    whole = columns - columns % 4
+    scores[:] = 0.0
+    for j in range(0, whole, 4):
+        w0, w1, w2, w3 = weights[j], weights[j + 1], weights[j + 2], weights[j + 3]
+        x0, x1, x2, x3 = block[j], block[j + 1], block[j + 2], block[j + 3]
+        for i in range(rows):
+            scores[i] += (w0 * x0[i] + w1 * x1[i]) + (w2 * x2[i] + w3 * x3[i])
+    for j in range(whole, columns):
+        w0, x0 = weights[j], block[j]
+        for i in range(rows):
+            scores[i] += w0 * x0[i]
+
+
+@jit(fastmath=ANY_ORDER)
+def _sum_columns(block, slopes, sums):
+    """Four columns at a time: each slope is read once for them. The last sum is the slopes'."""
+    columns, rows = block.shape
+    whole = columns - columns % 4
+    for j in range(0, whole, 4):
+        x0, x1, x2, x3 = block[j], block[j + 1], block[j + 2], block[j + 3]
+        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+        for i in range(rows):
+            slope = slopes[i]
+            s0 += slope * x0[i]
+            s1 += slope * x1[i]
+            s2 += slope * x2[i]
+            s3 += slope * x3[i]
+        sums[j], sums[j + 1], sums[j + 2], sums[j + 3] = s0, s1, s2, s3
+    for j in range(whole, columns):
+        x0, s0 = block[j], 0.0
+        for i in range(rows):
+            s0 += slopes[i] * x0[i]
+        sums[j] = s0
+    total = 0.0
+    for i in range(rows):
+        total += slopes[i]
+    sums[columns] = total
+
+
+@jit(error_model="numpy")
+def _write_slopes(loss, targets, unit, shift, scores, slopes):
+    if loss == SQUARED:
+        for i in range(scores.size):
+            slopes[i] = squared_slope(np.float64(targets[i]), scores[i] * unit + shift)
+    else:
+        for i in range(scores.size):
+            slopes[i] = logistic_slope(np.float64(targets[i]), scores[i] * unit + shift)
+
+
+@jit(error_model="numpy")
+def _write_integer_slopes(norms, per_unit, reach, slopes):
+    for i in range(slopes.size):
+        slopes[i] = integer_slope(slopes[i], np.float64(norms[i]), per_unit, reach)
+
+
+@jit(error_model="numpy", nogil=True)
+def add_gradients(rows, first, last, how, weights, per_unit, reach, upper, lower):
+    """Add blocks of gradients, each shortened, to sums in two parts of `LIMB` bits and the rest."""
+    values, targets, norms = rows
+    loss, unit, shift = how
+    size = values.shape[2]
+    scores, slopes, sums = np.empty(size), np.empty(size), np.empty(values.shape[1] + 1)
+    for b in range(first, last):
+        _add_scores(values[b], weights, scores)
+        _write_slopes(loss, targets[b], unit, shift, scores, slopes)
+        _write_integer_slopes(norms[b], per_unit, reach, slopes)
+        _sum_columns(values[b], slopes, sums)
+        for j in range(sums.size):
+            found = np.int64(sums[j])
+            upper[j] += found >> LIMB
+            lower[j] += found & LOWER
+
+
+@jit(error_model="numpy", nogil=True)
+def count_gradients(rows, first, last, how, weights, longest, counts):
+    """Count gradients of rows that are there by half powers of two below the longest."""
+    values, targets, norms = rows
+    loss, unit, shift = how
+    size, end = values.shape[2], counts.size - 1
+    scores, slopes = np.empty(size), np.empty(size)
+    bits = slopes.view(np.int64)
+    for b in range(first, last):
+        _add_scores(values[b], weights, scores)
+        _write_slopes(loss, targets[b], unit, shift, scores, slopes)
+        for i in range(size):
+            relative = slopes[i] * np.float64(norms[b, i]) / longest
+            slopes[i] = relative * relative
+        for i in range(size):
+            if norms[b, i] < math.inf:
+                counts[min(max(1022 - ((bits[i] >> 52) & 0x7FF), 0), end)] += 1.0
+
+
+@jit(error_model="numpy", nogil=True)
+def shorten_block(block, factor, wide, shorter, found):
+    """Write a block's features in other units, each row shortened, rounded towards zero."""
+    features = found.shape[0]
+    for j in range(features):
+        for i in range(shorter.size):
+            found[j, i] = block[j, i] * factor[j]
+    for k in range(wide.size):
+        for i in range(shorter.size):
+            found[wide[k], i] += block[features + k, i] * factor[features + k]
+    for j in range(features):
+        for i in range(shorter.size):
+            found[j, i] = np.trunc(found[j, i] * shorter[i])
+
+
+@jit(error_model="numpy", nogil=True)
+def store_block(X, present, facts, values, squares):
+    """Write features as integers, by columns, empty rows as 0; and each row's sum of squares."""
+    center, factor, largest, units, wide = facts
+    features, rows = X.shape[1], X.shape[0]
+    second = np.full(features, -1)
+    for k in range(wide.size):
+        second[wide[k]] = features + k
+    for i in range(rows):
+        squares[i] = 0.0
+    for j in range(features):
+        for i in range(rows):
+            value = np.rint((X[i, j] - center[j]) * factor[j])
+            value = min(max(value, -largest[j]), largest[j]) if present[i] else 0.0
+            squares[i] += value * value * units[j]
+            if second[j] >= 0:
+                upper = np.floor(value / MORE)
+                values[second[j], i] = np.int16(value - upper * MORE)
+                value = upper
+            values[j, i] = np.int16(value)
