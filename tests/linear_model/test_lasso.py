@@ -13,7 +13,7 @@ from privlearn import ElasticNet, Lasso, LinearRegression, Ridge
 from privlearn._objective.penalties import Penalty
 from privlearn.audit.tape import record, replay_on
 from privlearn.solvers import SGD, SufficientStatistics
-from privlearn.solvers._common.loops.quadratic import minimise_quadratic
+from privlearn.solvers._common.quadratic import minimise_quadratic
 from support import without_noise
 
 RELATIONS = ["zero_out", "add_remove", "replace_one"]

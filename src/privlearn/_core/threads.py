@@ -9,15 +9,36 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent import futures  # loads its threads when they are asked for
+from contextlib import AbstractContextManager
 from contextvars import copy_context
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
-__all__ = ["in_parts", "thread_count"]
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
+
+__all__ = ["blas_in_one_thread", "in_parts", "thread_count"]
 
 T = TypeVar("T")
 VARIABLE = "OMP_NUM_THREADS"  # as for the libraries below
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Those that are loaded; scikit-learn, which needs this package, has loaded them."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def blas_in_one_thread() -> AbstractContextManager[object]:
+    """For products of small matrices between loops in threads.
+
+    Threads of BLAS go on spinning after their work, for longer than a loop takes, and take its
+    processors from it.
+    """
+    return cast(AbstractContextManager[object], _libraries().limit(limits=1, user_api="blas"))
 
 
 def thread_count() -> int:

@@ -32,6 +32,7 @@ __all__ = [
     "Table",
     "bound",
     "read_features",
+    "read_only",
     "read_table",
     "refuse_not_finite",
     "watch_rows",
@@ -152,20 +153,29 @@ class BoundedData:
         """All rows in order, or those from `first` to before `last`, some at a time.
 
         Each block is overwritten by the next: fresh memory for each would cost more than the rest.
+        What needs no bounds is not even copied, and cannot be written to.
         """
         (n, p), whole = self.table.X.shape, self._as_they_are
         last = n if last is None else min(last, n)
-        room = np.empty((min(max(last - first, 0), at_once), p))
+        most = min(max(last - first, 0), at_once)
+        room, box = np.empty((0 if whole else most, p)), self._box(most)
         for start in range(first, last, at_once):
             rows = slice(start, min(start + at_once, last))
             X, y = self.table.X[rows], self.table.y[rows].copy()
             if whole:
-                yield self._bounded(np.asarray(X, dtype=np.float64), y)
+                yield self._bounded(read_only(np.asarray(X, dtype=np.float64)), y, box)
                 continue
             own = room[: len(y)]
             with np.errstate(invalid="ignore"):  # a signalling NaN is a NaN
                 own[:] = X if isinstance(X, np.ndarray) else X.toarray()
-            yield self._bounded(own, y)
+            yield self._bounded(own, y, box)
+
+    def _box(self, rows: int) -> tuple[Array, Array] | None:
+        """The box's ends, once for each row of a block: whole arrays are compared much faster."""
+        low, high = self.bounds.low, self.bounds.high
+        if low is None or high is None:
+            return None
+        return np.tile(low, (rows, 1)), np.tile(high, (rows, 1))
 
     @property
     def _as_they_are(self) -> bool:
@@ -176,17 +186,17 @@ class BoundedData:
             unlimited
             and isinstance(X, np.ndarray)
             and X.dtype == np.float64
-            and (X.flags.c_contiguous)
+            and X.flags.c_contiguous
         )
 
-    def _bounded(self, X: Array, y: Array) -> Rows:
+    def _bounded(self, X: Array, y: Array, box: tuple[Array, Array] | None) -> Rows:
         present = np.full(len(y), True)
         if not self.table.finite:
             present = np.isfinite(X).all(axis=1) & np.isfinite(y)
             X[~present], y[~present] = 0.0, 0.0
-        if self.bounds.low is not None and self.bounds.high is not None:
-            np.maximum(X, self.bounds.low, out=X)  # faster than one clip
-            np.minimum(X, self.bounds.high, out=X)
+        if box is not None:
+            np.maximum(X, box[0][: len(y)], out=X)  # faster than one clip
+            np.minimum(X, box[1][: len(y)], out=X)
         if self.bounds.row_norm is not None:
             clip_rows(X, self.bounds, self.fit_intercept)
         if self.bounds.target is not None:
@@ -194,6 +204,13 @@ class BoundedData:
         if not self.table.finite:
             X[~present], y[~present] = 0.0, 0.0  # once more: a box may exclude zero
         return Rows(X, y, present)
+
+
+def read_only(numbers: Array) -> Array:
+    """The same numbers; a compiled loop takes all that it only reads in this form."""
+    view = numbers.view()
+    view.flags.writeable = False
+    return view
 
 
 _WATCHERS: list[Callable[[BoundedData], None]] = []

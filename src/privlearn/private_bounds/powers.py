@@ -201,8 +201,7 @@ def _powers(counts: Array, sure: Array, noise: float) -> _Powers:
     """What one side holds, the smallest power first."""
     near = SIGNED_NEXT * noise
     windows = SIGNED_WINDOWS
-    surely_first, surely_last, _ = significant_bins(counts, sure, math.inf, windows, SIGNED_NEAR)
-    first, last, seen = significant_bins(counts, sure, near, windows, SIGNED_NEAR)
+    first, last, seen, surely = significant_bins(counts, sure, near, windows, SIGNED_NEAR)
     start, end = (np.asarray(2.0 ** (place - POWERS // 2)) for place in (first, last))
     return _Powers(
         seen,
@@ -210,7 +209,7 @@ def _powers(counts: Array, sure: Array, noise: float) -> _Powers:
         np.asarray(2.0 * start),
         end,
         np.asarray(2.0 * end),
-        np.where(seen, surely_last - surely_first + 1, 0),
+        np.where(seen, surely, 0),
         np.where(seen, sums(counts, first, last), 0.0),
     )
 

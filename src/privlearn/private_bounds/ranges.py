@@ -144,10 +144,9 @@ def _filled(
     bins = counts.shape[1]
     windows = tuple(2**k for k in range(bins.bit_length()))
     sure = significance(counts.size * len(windows), EVEN_ALARMS) * noise
-    surely = significant_bins(counts, sure, math.inf, windows, EVEN_NEAR)
-    start, end, seen = significant_bins(counts, sure, EVEN_NEXT * noise, windows, EVEN_NEAR)
+    start, end, seen, surely = significant_bins(counts, sure, EVEN_NEXT * noise, windows, EVEN_NEAR)
     first, last = np.where(seen, start, 0), np.where(seen, end, bins - 1)
-    wide = seen & (surely[1] - surely[0] >= TELLING)
+    wide = seen & (surely > TELLING)
     piled = outer.may_be_narrow & seen & ~wide & _rows_elsewhere(counts, noise, first, last, outer)
     start, first = np.where(piled, 0, start), np.where(piled, 0, first)
     end, last = np.where(piled, bins - 1, end), np.where(piled, bins - 1, last)
@@ -189,27 +188,30 @@ def sums(counts: Array, first: Places, last: Places) -> Array:
 
 def significant_bins(
     counts: Array, sure: Array | float, likely: float, windows: Windows, near: int
-) -> tuple[Places, Places, NDArray[np.bool_]]:
-    """First and last bin of each row of counts that hold rows, and whether any seem to.
+) -> tuple[Places, Places, NDArray[np.bool_], Places]:
+    """First and last bin of each row of counts that hold rows, whether any seem to, how many do.
 
     A bin, or a window of several, that stands out among all is significant; at most `near` bins
-    further out a window needs less, for values rarely leave gaps, and so on from there.
+    further out a window needs less, for values rarely leave gaps, and so on from there. The number
+    is that of the bins between those that are significant.
     """
-    short = tuple(window for window in windows if window <= near)
-    first, seen = _outermost(counts, sure, likely, windows, short)
-    last, _ = _outermost(counts[:, ::-1], sure, likely, windows, short)
-    last = counts.shape[1] - 1 - last
+    short, end = tuple(window for window in windows if window <= near), counts.shape[1] - 1
+    first, seen, surely = _outermost(counts, sure, likely, windows, short)
+    last, _, from_behind = _outermost(counts[:, ::-1], sure, likely, windows, short)
     # Of one window that stands out, with no bin of it, the ends are crossed.
-    return np.minimum(first, last), np.maximum(first, last), seen
+    between = np.abs(end - from_behind - surely) + 1
+    last = end - last
+    return np.minimum(first, last), np.maximum(first, last), seen, between
 
 
 def _outermost(
     counts: Array, sure: Array | float, likely: float, windows: Windows, short: Windows
-) -> tuple[Places, NDArray[np.bool_]]:
-    """The first bin from which on there are rows, and whether there are."""
-    surely = _above(counts, sure, windows)
-    perhaps = _above(counts, likely, short)
-    place, seen = surely.argmax(axis=1), np.asarray(surely.any(axis=1))
+) -> tuple[Places, NDArray[np.bool_], Places]:
+    """The first bin from which on there are rows, whether there are, and the first that is sure."""
+    so_far = np.cumsum(counts, axis=1)
+    surely, perhaps = _above(so_far, sure, windows), _above(so_far, likely, short)
+    found, seen = surely.argmax(axis=1), np.asarray(surely.any(axis=1))
+    place = found.copy()
     for row in np.flatnonzero(seen):
         at = int(place[row])
         while True:  # the next window outwards that is likely filled, up to the longest one
@@ -219,15 +221,17 @@ def _outermost(
                 break
             at = start + int(close.argmax())
         place[row] = at
-    return place, seen
+    return place, seen, found
 
 
-def _above(counts: Array, level: Array | float, windows: Windows) -> NDArray[np.bool_]:
-    """Whether a bin ends a window that holds more than `level` times the root of its bins."""
-    so_far = np.cumsum(counts, axis=1)
-    above = np.zeros(counts.shape, dtype=bool)
+def _above(so_far: Array, level: Array | float, windows: Windows) -> NDArray[np.bool_]:
+    """Whether a bin ends a window that holds more than `level` times the root of its bins.
+
+    `so_far` has the counts up to each bin.
+    """
+    above = np.zeros(so_far.shape, dtype=bool)
     for window in windows:
-        inside = so_far.copy()
-        inside[:, window:] -= so_far[:, :-window]
-        above |= inside > level * math.sqrt(window)
+        most = level * math.sqrt(window)
+        above[:, :window] |= so_far[:, :window] > most
+        above[:, window:] |= so_far[:, window:] - so_far[:, :-window] > most
     return above

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from privlearn._core.jit import worth_compiling
 from privlearn._core.threads import in_parts
-from privlearn._data.bounded import BoundedData, Rows
+from privlearn._data.bounded import BoundedData, read_only
 from privlearn.solvers._common.loops import histograms as loops
 
 __all__ = ["count_evenly", "count_magnitudes", "count_signed"]
@@ -63,7 +63,7 @@ def _counted(
     """Counts of shape (columns, bins); loops are looked up by name, as audits replace them."""
     width = data.n_features if what == "features" else 1
     at_once = max(AT_ONCE // width, 64)
-    worth = worth_compiling(data.n * width)
+    worth = worth_compiling(data.n * data.n_features)  # of the whole: one is loaded for all
 
     def part(first: int, last: int) -> Array:
         counts = np.zeros((width, bins))
@@ -83,12 +83,11 @@ def _blocks(
 ) -> Iterator[tuple[Array, NDArray[np.bool_]]]:
     """Numbers to count, and which rows are there."""
     if what == "features":
-        rows: Rows
         for rows in data.blocks(first, last, at_once):
-            yield np.asarray(rows.X, dtype=np.float64), rows.present
+            yield read_only(np.asarray(rows.X, dtype=np.float64)), rows.present
         return
     y, present = data.targets(first, last)
-    yield y[:, None], present
+    yield read_only(y[:, None]), present
 
 
 def _signed(X: Array, powers: int, bins: int) -> NDArray[np.int64]:

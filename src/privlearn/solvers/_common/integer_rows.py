@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from privlearn._core.jit import worth_compiling
 from privlearn._core.threads import in_parts
-from privlearn._data.bounded import BoundedData
+from privlearn._data.bounded import BoundedData, read_only
 from privlearn._objective.losses import Loss, logistic, squared
 from privlearn.solvers._common.loops import integer_rows as loops
 from privlearn.solvers._common.objective import Objective
@@ -280,7 +280,7 @@ def _store(rows: IntegerRows, first: int, last: int, scaling: Scaling, data: Bou
         values, squares = rows.values[b][:, own], found[own]
         if rows._compiled:
             facts = scaling.center, factor, largest, units, rows.wide
-            loops.store_block(block.X, block.present, facts, values, squares)
+            loops.store_block(read_only(block.X), block.present, facts, values, squares)
         else:
             whole = np.rint((block.X - scaling.center) * factor).T
             whole = np.clip(whole, -largest[:, None], largest[:, None]) * block.present

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._objective.prox import WeightPenalty
-from privlearn.solvers._common.loops import quadratic
+from privlearn.solvers._common.quadratic import minimise_quadratic
 
 __all__ = ["Ridge", "centred", "inverse_eigenvalues", "solve_moments", "stack", "unstack"]
 
@@ -189,4 +189,4 @@ def _penalised(damped: Array, curvature: Array, vectors: Array, penalty: WeightP
     A = (vectors * np.maximum(curvature, floor)) @ vectors.T
     b, start = A @ damped, damped.copy()
     rough = penalty.absolute, penalty.low, penalty.high
-    return np.asarray(quadratic.minimise_quadratic(A, b, *rough, start, SWEEPS, TOLERANCE))
+    return np.asarray(minimise_quadratic(A, b, *rough, start, SWEEPS, TOLERANCE))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.problem import Problem
 from privlearn._core.releaser import Releaser
+from privlearn._core.threads import blas_in_one_thread
 from privlearn._data.bounded import BoundedData
 from privlearn._objective.losses import Loss
 from privlearn.solvers._common.objective import Objective
@@ -28,12 +30,21 @@ from privlearn.solvers.coordinate_descent.rules import Settings
 __all__ = ["descend_all"]
 
 Array = NDArray[np.float64]
+SMALL = 400  # columns up to which one thread of BLAS is as fast as several, and leaves others alone
 
 
 def descend_all(
     problem: Problem, settings: Settings, data: BoundedData, release: Releaser
 ) -> Solution:
     """Outer loops, each with its own clip; every step minimises the models of its loop so far."""
+    small = problem.n_features <= SMALL
+    with blas_in_one_thread() if small else nullcontext():
+        return _descend(problem, settings, data, release)
+
+
+def _descend(
+    problem: Problem, settings: Settings, data: BoundedData, release: Releaser
+) -> Solution:
     from privlearn.solvers.coordinate_descent.coef_noise import NoiseRecord, is_told  # fits alone
 
     prepared = prepare(problem, settings, data, release)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._objective.prox import WeightPenalty
-from privlearn.solvers._common.loops import quadratic
+from privlearn.solvers._common.quadratic import minimise_quadratic
 
 __all__ = ["Curvature", "QuadraticModel"]
 
@@ -99,7 +99,7 @@ class QuadraticModel:
             return np.asarray(found.ravel())
         damped = self._whole(1.0 / gains)
         rough = self._penalty.absolute * penalty_scale, self._penalty.low, self._penalty.high
-        moved = quadratic.minimise_quadratic(
+        moved = minimise_quadratic(
             damped, self._pull.ravel(), *rough, start.copy(), SWEEPS, TOLERANCE
         )
         return np.asarray(moved)
