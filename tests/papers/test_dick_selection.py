@@ -191,3 +191,30 @@ def test_black_box_convicts_two_thirds_of_the_noise(monkeypatch):
         lambda self, source, scale, shape: draw(self, source, 2.0 * scale / 3.0, shape),
     )
     assert proven() > PROMISED
+
+
+@pytest.mark.parametrize("pairs", [4096, 3])
+@pytest.mark.parametrize("seed", range(6))
+def test_sparse_columns_have_the_correlations_of_dense_ones(seed, pairs, monkeypatch):
+    """Exactly: with ties, negative numbers, zeros that are stored, and an empty row."""
+    from scipy.sparse import csr_array
+
+    from privlearn.solvers._common import noisy_top_k
+
+    monkeypatch.setattr(noisy_top_k, "PAIRS_AT_MOST", pairs)
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 150))
+    X = (rng.random((n, 6)) < rng.random(6)) * np.round(rng.standard_normal((n, 6)), 1)
+    y = np.round(rng.standard_normal(n), 1)
+    stored = csr_array(X + 7.0 * (X == 0.0))
+    stored.data[stored.data == 7.0] = 0.0
+    if n > 3:
+        y[3] = np.nan
+    none = Bounds(None, None, None, None)
+    dense, *others = (
+        Correlations(BoundedData(Table(table, y), none, True), Adjacency.ZERO_OUT)
+        for table in (X, csr_array(X), stored)
+    )
+    for other in others:
+        np.testing.assert_array_equal(dense.with_target(), other.with_target())
+        np.testing.assert_array_equal(dense.with_column(2), other.with_column(2))

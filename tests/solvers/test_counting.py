@@ -1,7 +1,10 @@
 """Counting rows in bins: NumPy, compiled loops and threads count the same."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from privlearn._core import threads
 from privlearn._core.jit import on_a_large_table
@@ -54,6 +57,19 @@ def test_threads_blocks_and_compiler_count_the_same(finite, bounds, monkeypatch)
                 found = counts_of(data(order))
             for one, other in zip(plain, found, strict=True):
                 np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("finite", [True, False])
+@pytest.mark.parametrize("bounds", [(None, None), (-np.ones(3), np.ones(3)), (LOW, HIGH)])
+def test_sparse_rows_are_counted_as_dense_ones(finite, bounds):
+    one = table(finite)
+    one.X[np.abs(one.X) < 0.3] = 0.0
+    limits = Bounds(*bounds, None, 2.0 if bounds[0] is None else None)
+    dense, sparse = (
+        counts_of(BoundedData(replace(one, X=X), limits, True)) for X in (one.X, csr_array(one.X))
+    )
+    for counts, others in zip(dense, sparse, strict=True):
+        np.testing.assert_array_equal(counts, others)
 
 
 def test_signed_powers_are_where_they_should_be():

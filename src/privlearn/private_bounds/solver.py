@@ -231,8 +231,9 @@ class WithPrivateBounds(SolverDefaults):
         return WithPrivateBounds, self.wanted, self.keep is None, self.inner.kind(settings.inner)
 
     def memory(self, problem: Problem, settings: Settings, *, sparse: bool) -> float:
-        """The inner solver's; ranks of all columns where some are selected."""
-        ranks = 0.0 if self.keep is None else 8.0 * (problem.n or 0) * problem.n_features
+        """The inner solver's; ranks of all dense columns where some are selected."""
+        ranked = self.keep is not None and not sparse
+        ranks = 8.0 * (problem.n or 0) * problem.n_features if ranked else 0.0
         inner = self.inner.memory(self._within(problem, {}), settings.inner, sparse=sparse)
         return inner + ranks
 

@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from privlearn._core.jit import worth_compiling
 from privlearn._core.threads import in_parts
 from privlearn._data.bounded import BoundedData, read_only
+from privlearn._data.sparse import zero_is_allowed
 from privlearn.solvers._common.loops import histograms as loops
 
 __all__ = ["count_evenly", "count_magnitudes", "count_signed"]
 
 Array = NDArray[np.float64]
 AT_ONCE = 2**17  # numbers in a block: it stays near the processor
-WORTH_A_THREAD = 2**19
+WORTH_A_THREAD = 2**18
 
 
 def count_signed(data: BoundedData, what: str, powers: int) -> Array:
@@ -62,6 +63,8 @@ def _counted(
 ) -> Array:
     """Counts of shape (columns, bins); loops are looked up by name, as audits replace them."""
     width = data.n_features if what == "features" else 1
+    if what == "features" and data.sparse and zero_is_allowed(data.bounds):
+        return _counted_sparse(data, bins, plain, *facts)
     at_once = max(AT_ONCE // width, 64)
     worth = worth_compiling(data.n * data.n_features)  # of the whole: one is loaded for all
 
@@ -76,6 +79,25 @@ def _counted(
         return counts
 
     return np.asarray(sum(in_parts(data.n, part, at_least=max(1, WORTH_A_THREAD // width))))
+
+
+def _counted_sparse(
+    data: BoundedData,
+    bins: int,
+    plain: Callable[..., NDArray[np.int64]],
+    *facts: Any,  # noqa: ANN401
+) -> Array:
+    """The same from what is stored alone: all other entries are in the bin of zero."""
+    rows, present = data.sparse_rows()[0], data.present()
+    there = present[np.repeat(np.arange(data.n), np.diff(rows.indptr))]
+    values, columns = rows.data[there], rows.indices[there].astype(np.int64)
+    own = [fact[columns] if isinstance(fact, np.ndarray) else fact for fact in facts]
+    width = data.n_features
+    counts = np.bincount(columns * bins + plain(values, *own, bins), minlength=width * bins)
+    zeros = int(present.sum()) - np.bincount(columns, minlength=width)
+    of_zero = np.arange(width) * bins + plain(np.zeros(width), *facts, bins)
+    counts[of_zero] += zeros
+    return counts.reshape(width, bins).astype(np.float64)
 
 
 def _blocks(

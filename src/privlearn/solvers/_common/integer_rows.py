@@ -280,7 +280,9 @@ def _store(rows: IntegerRows, first: int, last: int, scaling: Scaling, data: Bou
         values, squares = rows.values[b][:, own], found[own]
         if rows._compiled:
             facts = scaling.center, factor, largest, units, rows.wide
-            loops.store_block(read_only(block.X), block.present, facts, values, squares)
+            loops.store_block(
+                read_only(np.asarray(block.X, float)), block.present, facts, values, squares
+            )
         else:
             whole = np.rint((block.X - scaling.center) * factor).T
             whole = np.clip(whole, -largest[:, None], largest[:, None]) * block.present

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent import futures  # loads its threads when they are asked for
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,13 @@ from privlearn._core.numerics import MAX_ROWS, BlockSum
 from privlearn._core.plan import BALLOT, LINF, Release
 from privlearn._core.problem import Adjacency
 from privlearn._core.releaser import Releaser
+from privlearn._core.threads import in_parts
 from privlearn._data.bounded import BoundedData
 from privlearn.solvers._common.loops import kendall
 from privlearn.solvers._common.loops.kendall import Ranks
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 __all__ = [
     "FIRST",
@@ -42,6 +46,7 @@ T = TypeVar("T")
 FIRST, FURTHER, VOTES = "first feature", "further features", "most votes"
 FEW_ROWS = 20_000  # up to which threads cost more than they save
 MOST_THREADS = 8  # each needs a workspace of two columns
+PAIRS_AT_MOST = 4096  # stored entries of a sparse column, up to which all pairs are looked at
 FAR = 2.0**20  # in noise scales: Gumbel noise goes beyond with probability exp(-FAR)
 
 
@@ -147,45 +152,95 @@ class Correlations:
     def __init__(self, data: BoundedData, adjacency: Adjacency) -> None:
         present = data.present()
         count = int(present.sum())
-        self._target, self._columns = _ranked(data, present)
-        self._workspaces = [np.empty((2, count), dtype=np.uint32) for _ in range(_threads(count))]
+        X, y = data.as_given()
+        whole = kendall.starts_without_ties(count)
+        self._target = kendall.rank_column(np.array(y[present]), whole)
+        self._columns = (_RankedColumns if isinstance(X, np.ndarray) else _SparseColumns)(
+            X, present
+        )
         # Where n is private it is part of the statistic; one row alone is in no pair.
         self._divisor = max(1, (present.size if adjacency.n_is_public else count) - 1)
 
     def with_target(self) -> Array:
         """Tau of every feature and the target."""
-        return self._with(self._target)
+        return self._columns.concordance_with(self._target) / self._divisor
 
     def with_column(self, j: int) -> Array:
         """Tau of every feature and feature j."""
-        return self._with(self._columns[j])
+        return self._columns.concordance_with(self._columns.ranks_of(j)) / self._divisor
 
-    def _with(self, other: Ranks) -> Array:
-        found = np.empty(len(self._columns))
+
+class _RankedColumns:
+    """Dense columns, each sorted once."""
+
+    def __init__(self, X: NDArray[np.floating], present: NDArray[np.bool_]) -> None:
+        count = int(present.sum())
+        whole, threads = kendall.starts_without_ties(count), _threads(count)
+
+        def ranks(j: int) -> Ranks:
+            own = X[:, j] if count == present.size else X[present, j]
+            return kendall.rank_column(np.array(own), whole)  # one layout, whatever X has
+
+        self._ranks = _in_threads(ranks, X.shape[1], threads)
+        self._workspaces = [np.empty((2, count), dtype=np.uint32) for _ in range(threads)]
+
+    def ranks_of(self, j: int) -> Ranks:
+        return self._ranks[j]
+
+    def concordance_with(self, other: Ranks) -> Array:
+        found = np.empty(len(self._ranks))
 
         def count(part: int) -> None:
             for j in range(part, len(found), len(self._workspaces)):
-                found[j] = kendall.concordance(self._columns[j], other, self._workspaces[part])
+                found[j] = kendall.concordance(self._ranks[j], other, self._workspaces[part])
 
         _in_threads(count, len(self._workspaces), len(self._workspaces))
-        return found / self._divisor
+        return found
 
 
-def _ranked(data: BoundedData, present: NDArray[np.bool_]) -> tuple[Ranks, list[Ranks]]:
-    """The ranks of y and of every column, among rows that are not empty."""
-    count = int(present.sum())
-    whole = kendall.starts_without_ties(count)
-    X, y = data.as_given()
-    X = X if isinstance(X, np.ndarray) else X.tocsc()
+class _SparseColumns:
+    """Sparse columns, of which only what is stored is looked at."""
 
-    def ranks(values: NDArray[Any]) -> Ranks:
-        own = values if count == present.size else values[present]
-        return kendall.rank_column(np.array(own), whole)  # one layout, whatever the container has
+    def __init__(self, X: csr_array, present: NDArray[np.bool_]) -> None:
+        rows = X if present.all() else X[np.flatnonzero(present)]
+        columns = rows.tocsc()
+        columns.sum_duplicates()
+        self._n = int(columns.shape[0])
+        self._values = columns.data.astype(np.float64)
+        self._rows, self._starts = columns.indices.astype(np.int64), columns.indptr.astype(np.int64)
 
-    def column(j: int) -> Ranks:
-        return ranks(X[:, j] if isinstance(X, np.ndarray) else X[:, [j]].toarray()[:, 0])
+    def ranks_of(self, j: int) -> Ranks:
+        own, values = slice(self._starts[j], self._starts[j + 1]), np.zeros(self._n)
+        values[self._rows[own]] = self._values[own]
+        return kendall.rank_column(values, kendall.starts_without_ties(self._n))
 
-    return ranks(y), _in_threads(column, X.shape[1], _threads(count))
+    def concordance_with(self, other: Ranks) -> Array:
+        found = np.zeros(len(self._starts) - 1, np.int64)
+        stored = self._values, self._rows, self._starts
+
+        def count(first: int, last: int) -> None:
+            of_other = other.ranks, other.starts.astype(np.int64), self._n
+            kendall.count_sparse(*stored, *of_other, PAIRS_AT_MOST, first, last, found)
+
+        in_parts(len(found), count)
+        for j in np.flatnonzero(np.diff(self._starts) > PAIRS_AT_MOST):
+            found[j] = self._of_long(slice(self._starts[j], self._starts[j + 1]), other)
+        return found.astype(np.float64)
+
+    def _of_long(self, own: slice, other: Ranks) -> int:
+        """The same for a column with many stored entries, in the time that it takes to sort them.
+
+        Pairs of stored entries, then pairs of one with a zero: whether it is above zero, times by
+        how many more of the rows that are not stored it is above, in the other column, than below.
+        """
+        x, ranks = self._values[own], other.ranks[self._rows[own]]
+        whole, room = kendall.starts_without_ties(x.size), np.empty((2, x.size), dtype=np.uint32)
+        inner = kendall.rank_column(ranks, whole)
+        pairs = kendall.concordance(kendall.rank_column(x, whole), inner, room)
+        below = other.starts[ranks].astype(np.int64) - inner.starts[inner.ranks]
+        above = self._n - other.starts[ranks + 1].astype(np.int64)
+        above -= x.size - inner.starts[inner.ranks + 1].astype(np.int64)
+        return int(pairs) + int(np.sum(np.sign(x).astype(np.int64) * (below - above)))
 
 
 def _threads(rows: int) -> int:

@@ -23,6 +23,7 @@ from privlearn.solvers._common.loops.row_products import StoredRows
 from privlearn.solvers._common.objective import Objective
 from privlearn.solvers._common.row_source import store_rows
 from privlearn.solvers._common.scaling import Scaling
+from privlearn.solvers._common.sparse_moments import sparse_moments
 from privlearn.solvers.coordinate_descent.rules import Settings
 
 __all__ = ["FloatRows", "Unscaled", "unscaled_rows"]
@@ -120,6 +121,8 @@ class FloatRows:
     def second_moments(self, longest: float) -> Array:
         """Sum of v v' / longest^2 over rows v, each shortened to that length; a secret."""
         size = self.n_features + bool(self.intercept_value)
+        if self.stored.columns.size:
+            return sparse_moments(self.stored, size, self.intercept_value, longest)
         sums = BlockSum((size, size))
         for u in self._dense_blocks(size):
             squares = np.einsum("ij,ij->i", u, u)
@@ -132,13 +135,8 @@ class FloatRows:
         rows, n = self.stored, len(self.present)
         for start in range(0, n, BLOCK_ROWS):
             own = slice(start, min(start + BLOCK_ROWS, n))
-            block = np.zeros((own.stop - start, width))
-            if rows.columns.size == 0:
-                block[:, : self.n_features] = rows.values[own]
-            else:
-                first, last = rows.starts[start], rows.starts[own.stop]
-                owner = np.repeat(np.arange(len(block)), np.diff(rows.starts[start : own.stop + 1]))
-                block[owner, rows.columns[first:last]] = rows.values[0, first:last]
+            block = np.empty((own.stop - start, width))
+            block[:, : self.n_features] = rows.values[own]
             block[:, self.n_features :] = self.intercept_value
             block[~self.present[own]] = 0.0
             yield block

@@ -12,7 +12,7 @@ import numpy as np
 
 from privlearn._core.jit import jit
 
-__all__ = ["Ranks", "concordance", "rank_column", "starts_without_ties"]
+__all__ = ["Ranks", "concordance", "count_sparse", "rank_column", "starts_without_ties"]
 
 # Seven counters of nine bits in a word: how many of a block's rows went to a higher place than d.
 DIGIT = 3
@@ -247,3 +247,27 @@ def concordance(first, second, room):
     # An order without ties is laid out in one pass; few distinct ranks are counted in one.
     order, inner = (first, second) if first.distinct >= second.distinct else (second, first)
     return _count(order.ranks, order.starts, order.ties, *inner, room[0], room[1])
+
+
+@jit(nogil=True)
+def count_sparse(values, rows, starts, ranks, below, n, longest, first, last, found):
+    """Concordant less discordant pairs of sparse columns and one that is ranked, exactly.
+
+    Of a column's entries that are not stored, all zeros, only how many lie below and above a row in
+    the other column counts: that is known for all rows, less what is known for stored ones. Pairs
+    of stored entries are looked at one by one; columns that have more than `longest` are left out.
+    """
+    for j in range(first, last):
+        total = np.int64(0)
+        if starts[j + 1] - starts[j] > longest:
+            continue
+        for a in range(starts[j], starts[j + 1]):
+            x, rank = values[a], ranks[rows[a]]
+            sign = (x > 0.0) - (x < 0.0)
+            lower, higher = below[rank], n - below[rank + 1]
+            total += sign * (lower - higher)
+            for b in range(starts[j], a):
+                order = np.int64(rank > ranks[rows[b]]) - np.int64(rank < ranks[rows[b]])
+                other = (values[b] > 0.0) - (values[b] < 0.0)
+                total += order * ((x > values[b]) - (x < values[b]) - sign + other)
+        found[j] = total
