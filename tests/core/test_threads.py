@@ -32,9 +32,19 @@ def test_an_error_in_a_thread_is_raised_here(monkeypatch):
         in_parts(2, work)
 
 
+def test_without_threads_the_work_is_done_here(monkeypatch):
+    class NoThread(threads.Thread):
+        def start(self):
+            raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threads, "thread_count", lambda: 3)
+    monkeypatch.setattr(threads, "Thread", NoThread)
+    assert in_parts(3, lambda first, last: (first, last)) == [(0, 1), (1, 2), (2, 3)]
+
+
 def test_the_environment_says_how_many(monkeypatch):
     monkeypatch.setenv(threads.VARIABLE, "3")
     assert thread_count() == 3
-    for unusable in ("", "0", "many"):
+    for unusable in ("", "0", "many", "\u00b2"):
         monkeypatch.setenv(threads.VARIABLE, unusable)
         assert thread_count() >= 1

@@ -453,3 +453,22 @@ def test_malformed_matrices_are_refused():
     for X in [*cases, lil, short]:
         with pytest.raises(ValueError, match=r"malformed.*build the matrix anew"):
             read(X, np.ones(3), on_invalid="drop")
+
+
+@pytest.mark.parametrize("features", [3, 16, 37])
+def test_a_row_is_shortened_alike_wherever_it_stands(features):
+    """Products of matrices sum the last rows of a block in another order than the others."""
+    rng = np.random.default_rng(features)
+    low, high = np.full(features, 0.5), np.full(features, 50.0)  # zero is outside
+    bounds = Bounds(low, high, None, 1.5 * float(np.linalg.norm(low)))
+    X = rng.uniform(0.5, 50.0, (23, features))
+
+    def bounded(rows):
+        table = Table(X[rows], np.zeros(len(X[rows])), True)
+        (block,) = BoundedData(table, bounds, False).blocks()
+        return block.X.copy()
+
+    whole = bounded(slice(None))
+    for i in range(len(X)):
+        for end in range(i + 1, min(i + 6, len(X) + 1)):
+            np.testing.assert_array_equal(bounded(slice(i, end))[0], whole[i])

@@ -31,8 +31,8 @@ def every_second_row_is_mirrored(patch):
     """What a row adds depends on how many rows come before it: one row less turns all others."""
     own = BoundedData._bounded
 
-    def mirrored(self, X, y):
-        rows = own(self, X, y)
+    def mirrored(self, X, y, box):
+        rows = own(self, X, y, box)
         y = rows.y.copy()
         y[::2] *= -1.0
         return replace(rows, y=y)
@@ -44,8 +44,8 @@ def every_second_row_is_mirrored(patch):
 def the_first_row_counts_twice(patch):
     own = BoundedData._bounded
 
-    def doubled(self, X, y):
-        rows = own(self, X, y)
+    def doubled(self, X, y, box):
+        rows = own(self, X, y, box)
         rows.X[0] *= 2.0
         return rows
 

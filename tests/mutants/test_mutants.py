@@ -65,7 +65,7 @@ def mutant_of(solver, where=""):
 
 @mutant
 def clip_forgotten(patch):
-    def unbounded(self, X, y):
+    def unbounded(self, X, y, box):
         present = np.isfinite(X).all(axis=1) & np.isfinite(y)
         return Rows(np.where(present[:, None], X, 0.0), np.where(present, y, 0.0), present)
 
@@ -81,8 +81,8 @@ def norm_clip_forgotten(patch):
 def target_clip_forgotten(patch):
     bounded = BoundedData._bounded
 
-    def without_target(self, X, y):
-        rows = bounded(self, X, y.copy())
+    def without_target(self, X, y, box):
+        rows = bounded(self, X, y.copy(), box)
         return Rows(rows.X, np.where(rows.present, np.clip(y, -1e9, 1e9), 0.0), rows.present)
 
     patch.setattr(BoundedData, "_bounded", without_target)

@@ -41,16 +41,23 @@ def tau_b(patch):
         present = data.present()
         X = data.table.X if isinstance(data.table.X, np.ndarray) else data.table.X.toarray()
         X = np.asarray(X, dtype=np.float64)[present]
-        self._target, self._columns = data.table.y[present], list(X.T)
+        self._target, self._table = data.table.y[present], list(X.T)
 
     def with_ties_left_out(self, other):
         if len(other) < 2:
-            return np.zeros(len(self._columns))
-        tau = [kendalltau(column, other).statistic for column in self._columns]
+            return np.zeros(len(self._table))
+        tau = [kendalltau(column, other).statistic for column in self._table]
         return np.nan_to_num(tau) * (len(other) / 2)
 
     patch.setattr(peeling.Correlations, "__init__", of_table)
-    patch.setattr(peeling.Correlations, "_with", with_ties_left_out)
+    patch.setattr(
+        peeling.Correlations, "with_target", lambda self: with_ties_left_out(self, self._target)
+    )
+    patch.setattr(
+        peeling.Correlations,
+        "with_column",
+        lambda self, j: with_ties_left_out(self, self._table[j]),
+    )
 
 
 @mutant_of(KendallSelector)

@@ -8,7 +8,7 @@ import pytest
 
 from planting import rewritten
 from privlearn._core import threads
-from privlearn._core.jit import on_a_large_table
+from privlearn._core.jit import LARGE, on_a_large_table
 from privlearn._core.problem import Bounds
 from privlearn._data.bounded import BoundedData, Table
 from privlearn._objective.losses import Huber, Logistic, Poisson, Softmax, Squared
@@ -124,6 +124,38 @@ def test_no_rows_are_no_error(large):
     assert not sums.any()
     assert not counts.any()
     assert not moments.any()
+
+
+@pytest.mark.parametrize("features", [8, 33, 130])
+def test_lengths_of_many_wide_features_have_the_same_bits(features):
+    """NumPy would add their squares in pairs, and private n may not decide about a bit."""
+    rng = np.random.default_rng(features)
+    limits = np.where(rng.random(features) < 0.3, 2.0**20, 1.0 + rng.random(features))
+    X = limits * rng.uniform(-1.0, 1.0, (3000, features)) ** 9
+    units = np.ones(features)
+    scaling = Scaling(0.0 * units, units, units, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0)
+    data = BoundedData(Table(X, np.ones(3000), True), Bounds(-limits, limits, None, None), True)
+    squares = []
+    spy = SimpleNamespace(**{name: getattr(np, name) for name in dir(np) if name[0] != "_"})
+    spy.sqrt = lambda value: squares.append(np.array(value)) or np.sqrt(value)
+    for large in (False, True):
+        with pytest.MonkeyPatch.context() as patch, on_a_large_table(large):
+            patch.setattr(integer_rows, "np", spy)
+            store_integers(scaling, limits, data)
+    half = len(squares) // 2
+    assert half > 0
+    np.testing.assert_array_equal(np.concatenate(squares[:half]), np.concatenate(squares[half:]))
+
+
+def test_the_size_of_the_table_decides_which_form_runs():
+    """As it does for the rehearsal: neither padding nor second columns count."""
+    scaling, data = made_up(2049)
+    found = store_integers(scaling, LIMITS, data)
+    assert found.values.size > data.n * data.n_features
+    for large in (False, True):
+        with on_a_large_table(large):
+            assert store_integers(scaling, LIMITS, data).compiled == large
+    assert found.compiled == (data.n * data.n_features >= LARGE)
 
 
 # Against other arithmetic

@@ -319,7 +319,9 @@ def charge_and_open(
         head = _charge_of(ledger)(plan, dataset, **known)
     releaser = _opener.get()(plan, budget, seed)
     releaser.ledger_head = head if isinstance(head, str) else None
-    yield releaser
+    # From here on no number may stop a fit or warn: which one did would tell about a row.
+    with np.errstate(all="ignore"):
+        yield releaser
 
 
 def _charge_of(ledger: object) -> Callable[..., object]:

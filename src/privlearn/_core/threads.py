@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent import futures  # loads its threads when they are asked for
 from contextlib import AbstractContextManager
 from contextvars import copy_context
-from functools import cache, partial
-from itertools import pairwise
+from functools import cache
+from threading import Thread
 from typing import TYPE_CHECKING, TypeVar, cast
+
+import numpy as np
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
@@ -50,7 +51,7 @@ def thread_count() -> int:
     True
     """
     asked = os.environ.get(VARIABLE, "")
-    if asked.isdigit() and int(asked) > 0:
+    if asked.isascii() and asked.isdigit() and int(asked) > 0:
         return int(asked)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
@@ -76,11 +77,29 @@ def in_parts(count: int, work: Callable[[int, int], T], *, at_least: int = 1) ->
     """
     parts = max(1, min(thread_count(), count // max(at_least, 1)))
     ends = [count * part // parts for part in range(parts + 1)]
-    if parts == 1:
-        return [work(0, count)]
-    with futures.ThreadPoolExecutor(parts - 1) as pool:
-        others = [
-            pool.submit(partial(copy_context().run, work, first, last))
-            for first, last in pairwise(ends[1:])
-        ]
-        return [work(0, ends[1]), *(other.result() for other in others)]
+    found: list[T | BaseException | None] = [None] * parts
+
+    def run(part: int) -> None:
+        try:
+            with np.errstate(all="ignore"):  # NumPy's settings are a thread's own
+                found[part] = work(ends[part], ends[part + 1])
+        except BaseException as error:
+            found[part] = error
+
+    threads, here = [], [0]
+    for part in range(1, parts):
+        thread = Thread(target=copy_context().run, args=(run, part))
+        try:
+            thread.start()
+        except RuntimeError:  # there is no thread to be had: the result is the same
+            here.append(part)
+        else:
+            threads.append(thread)
+    for part in here:
+        run(part)
+    for thread in threads:
+        thread.join()
+    for one in found:
+        if isinstance(one, BaseException):
+            raise one
+    return cast(list[T], found)

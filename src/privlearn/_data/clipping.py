@@ -82,7 +82,7 @@ def _drawn_to(X: Array, anchor: Array, limit: float) -> Array:
     a, d = anchor / limit, X / limit - anchor / limit
     with np.errstate(over="ignore"):
         too_long = np.einsum("ij,ij->i", X / limit, X / limit) > 1.0
-        square, slope = np.einsum("ij,ij->i", d, d), np.maximum(d @ a, 0.0)
+        square, slope = np.einsum("ij,ij->i", d, d), np.maximum(np.sum(d * a, axis=1), 0.0)
         left = 1.0 - float(a @ a)
         t = np.where(too_long, left / (slope + np.sqrt(slope**2 + square * left)), 1.0)
     moved = anchor + np.minimum(t, 1.0)[:, None] * (X - anchor)

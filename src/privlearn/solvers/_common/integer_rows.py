@@ -61,6 +61,8 @@ class IntegerRows:
         The features that have two columns.
     intercept_value : float
         The intercept's entry in a row; 0 without intercept.
+    compiled : bool
+        Which form of the loops runs.
     """
 
     values: NDArray[np.int16]
@@ -69,15 +71,12 @@ class IntegerRows:
     exponents: NDArray[np.int64]
     wide: NDArray[np.int64]
     intercept_value: float
+    compiled: bool = False
 
     @property
     def n_features(self) -> int:
         """How many features there are."""
         return len(self.exponents) - len(self.wide)
-
-    @property
-    def _compiled(self) -> bool:
-        return worth_compiling(self.values.size)
 
     @property
     def _blocks_per_thread(self) -> int:
@@ -119,7 +118,7 @@ class IntegerRows:
     ) -> list[int]:
         """Exact sums over some blocks: of each column times the slopes, then of the slopes."""
         upper, lower = np.zeros((2, len(self.exponents) + 1), np.int64)
-        if self._compiled:
+        if self.compiled:
             rows = self.values, self.targets, self.norms
             loops.add_gradients(rows, first, last, how, weights, per_unit, reach, upper, lower)
         else:
@@ -157,7 +156,7 @@ class IntegerRows:
         bins: int,
     ) -> Array:
         counts = np.zeros(bins)
-        if self._compiled:
+        if self.compiled:
             rows = self.values, self.targets, self.norms
             loops.count_gradients(rows, first, last, how, weights, longest, counts)
             return counts
@@ -220,7 +219,7 @@ class IntegerRows:
         for b in range(first, last):
             norms = self.norms[b].astype(np.float64)
             shorter = np.minimum(1.0, longest * (1.0 - 2.0**-30) / norms)
-            if self._compiled:
+            if self.compiled:
                 loops.shorten_block(self.values[b], factor, self.wide, shorter, v[:features])
             else:
                 block = self.values[b] * factor[:, None]
@@ -258,6 +257,8 @@ def store_integers(scaling: Scaling, limits: Array, data: BoundedData) -> Intege
         exponents,
         wide,
         scaling.intercept_value,
+        # By the size of the table, as a rehearsal asks: padding and second columns do not count.
+        compiled=worth_compiling(data.n * data.n_features),
     )
     in_parts(
         shape[0],
@@ -278,7 +279,7 @@ def _store(rows: IntegerRows, first: int, last: int, scaling: Scaling, data: Bou
     for b, block in enumerate(data.blocks(first * size, last * size, size), first):
         own = slice(len(block.y))
         values, squares = rows.values[b][:, own], found[own]
-        if rows._compiled:
+        if rows.compiled:
             facts = scaling.center, factor, largest, units, rows.wide
             loops.store_block(
                 read_only(np.asarray(block.X, float)), block.present, facts, values, squares
@@ -286,7 +287,9 @@ def _store(rows: IntegerRows, first: int, last: int, scaling: Scaling, data: Bou
         else:
             whole = np.rint((block.X - scaling.center) * factor).T
             whole = np.clip(whole, -largest[:, None], largest[:, None]) * block.present
-            squares[:] = (whole * whole * units[:, None]).sum(axis=0)
+            squares[:] = 0.0
+            for j, unit in enumerate(units):  # in the order of the compiled loop: the same bits
+                squares += whole[j] * whole[j] * unit
             upper = np.where(wide[:, None], np.floor(np.ldexp(whole, -MORE_BITS)), whole)
             values[: rows.n_features] = upper
             values[rows.n_features :] = (whole - np.ldexp(upper, MORE_BITS))[rows.wide]
