@@ -27,6 +27,7 @@ from privlearn import (
     audit,
     solvers,
 )
+from privlearn._core import jit
 from privlearn._core.releaser import Releaser, progress
 from privlearn.audit.after_charge import observed_fit
 from privlearn.exceptions import InvalidBudgetError, PrivacyError, UnsupportedCombinationError
@@ -114,6 +115,18 @@ def given(cls, **more):
 def test_nothing_compiles_after_the_charge(cls):
     more = {"k": 2, "bounds_X": None}
     assert compiles(cls(**given(cls, **more)), *table(cls)) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cls", [LinearRegression, LogisticRegression])
+@pytest.mark.parametrize("kind", [{}, {"dtype": np.float32, "order": "F"}])
+@pytest.mark.parametrize("known", [{}, {"bounds_X": None, "bounds_y": None}, {"scale_X": 0.01}])
+def test_nothing_compiles_after_the_charge_on_either_side_of_large(cls, kind, known, monkeypatch):
+    """Padding and second columns of wide features are more numbers than the table has."""
+    monkeypatch.setattr(jit, "LARGE", 120)
+    for n in (39, 40, 41):
+        X, y = table(cls, n=n, **kind)
+        assert compiles(cls(**given(cls, solver="cd", **known)), X, y) is None, n
 
 
 FRESH = """
