@@ -60,7 +60,7 @@ def tables(results: dict) -> str:
     """The comparison, what its free facts are worth, then every row, then the facts."""
     parts = [
         _headline(results),
-        f"Mean of {results['seeds']} runs (smallest to largest); every number of the algorithm is a "
+        f"Mean of {results['seeds']} runs (smallest to largest); each number of the algorithm is a "
         'default. Raw problems and Sparse LASSO by `solver="cd"`, standardised ones by "auto".',
         _summary(results),
         "## What the free facts are worth",
