@@ -77,7 +77,7 @@ class _Compiled:
     def _dispatcher(self) -> Callable[..., object]:
         from numba import njit
 
-        dispatcher = njit(**self._options)(self.py_func)
+        dispatcher = njit(no_cfunc_wrapper=True, **self._options)(self.py_func)
         if not hasattr(dispatcher, "enable_caching"):  # numba is switched off: NUMBA_DISABLE_JIT
             return dispatcher
         with suppress(Exception):  # no place to write, or a locator that fails in its own way

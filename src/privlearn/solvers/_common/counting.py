@@ -21,7 +21,7 @@ from privlearn.solvers._common.loops import histograms as loops
 __all__ = ["count_evenly", "count_magnitudes", "count_signed"]
 
 Array = NDArray[np.float64]
-AT_ONCE = 2**17  # numbers in a block: it stays near the processor
+AT_ONCE = 2**16  # numbers in a block: it and its bounds stay near the processor
 WORTH_A_THREAD = 2**18
 
 
