@@ -123,7 +123,9 @@ def test_nothing_compiles_after_the_charge(cls):
 @pytest.mark.parametrize("known", [{}, {"bounds_X": None, "bounds_y": None}, {"scale_X": 0.01}])
 def test_nothing_compiles_after_the_charge_on_either_side_of_large(cls, kind, known, monkeypatch):
     """Padding and second columns of wide features are more numbers than the table has."""
-    monkeypatch.setattr(jit, "LARGE", 120)
+    for name in ("LARGE", "LARGE_ENOUGH"):
+        monkeypatch.setattr(jit, name, 120)
+        monkeypatch.setattr(rehearsal, name, 120)
     for n in (39, 40, 41):
         X, y = table(cls, n=n, **kind)
         assert compiles(cls(**given(cls, solver="cd", **known)), X, y) is None, n

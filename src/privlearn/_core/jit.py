@@ -9,6 +9,7 @@ nothing else.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -20,7 +21,9 @@ __all__ = ["ANY_ORDER", "jit", "on_a_large_table", "worth_compiling"]
 # Sums over a block may run in any order (numerics.py), so they may use vector instructions; flags
 # that assume finite numbers stay off.
 ANY_ORDER = {"reassoc", "contract", "nsz"}
-LARGE = 2**18  # numbers in a table; below that NumPy takes no longer than a compiler
+# Numbers in a table; below that NumPy takes no longer than it takes to load a compiler and compile,
+# or, where one is loaded already, not much longer.
+LARGE, LARGE_ENOUGH = 2**18, 2**14
 _large: ContextVar[bool | None] = ContextVar("_large", default=None)
 
 
@@ -33,7 +36,9 @@ def worth_compiling(numbers: int) -> bool:
     (False, True)
     """
     large = _large.get()
-    return numbers >= LARGE if large is None else large
+    if large is not None:
+        return large
+    return numbers >= (LARGE_ENOUGH if "numba" in sys.modules else LARGE)
 
 
 @contextmanager
@@ -71,13 +76,13 @@ class _Compiled:
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         update_wrapper(self, function)
         self.py_func = function
-        self._options = options
+        self._options = {"no_cfunc_wrapper": True, **options}  # nobody asks for one
 
     @cached_property
     def _dispatcher(self) -> Callable[..., object]:
         from numba import njit
 
-        dispatcher = njit(no_cfunc_wrapper=True, **self._options)(self.py_func)
+        dispatcher = njit(**self._options)(self.py_func)
         if not hasattr(dispatcher, "enable_caching"):  # numba is switched off: NUMBA_DISABLE_JIT
             return dispatcher
         with suppress(Exception):  # no place to write, or a locator that fails in its own way

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ Array = NDArray[np.float64]
 SLOPES = {squared.SQUARED: squared.slope, logistic.LOGISTIC: logistic.slope}
 EXACT = 53  # bits of a sum that float64 holds without rounding
 BITS, MORE_BITS = 15, 8  # of an integer, its sign aside, and of the second column of a wide one
-MOST_ROWS = 2048  # in a block; a power of two
+MOST_ROWS = 2048  # in a block that a compiled loop takes; NumPy takes twice as many at once
 IN_A_BLOCK = 2**18  # numbers: they stay near the processor between the product and the sum
 SMALL = 16.0  # a feature's bound in its scales up to which 16 bits hold it well
 WEIGHT_BITS, SLOPE_BITS, MOMENT_BITS = 24, 26, 20
@@ -49,10 +50,10 @@ class IntegerRows:
 
     Attributes
     ----------
-    values : array of shape (blocks, columns, rows of a block), int16
+    values : array of shape (blocks, columns, rows of a block), int16, or float64 for NumPy
         Row i of block b has the numbers values[b, :, i] * 2^-exponents: one for each feature, then
         one more for each of the wide ones, to be added. The last block is filled up with zeros.
-    targets, norms : arrays of shape (blocks, rows of a block), float32
+    targets, norms : arrays of shape (blocks, rows of a block), float32, or as much in float64
         Norms are upper bounds of the rows' lengths, the intercept's entry included; infinite where
         there is no row, or the empty one, which contributes nothing.
     exponents : array of shape (columns,)
@@ -65,9 +66,9 @@ class IntegerRows:
         Which form of the loops runs.
     """
 
-    values: NDArray[np.int16]
-    targets: NDArray[np.float32]
-    norms: NDArray[np.float32]
+    values: NDArray[Any]
+    targets: NDArray[np.floating]
+    norms: NDArray[np.floating]
     exponents: NDArray[np.int64]
     wide: NDArray[np.int64]
     intercept_value: float
@@ -123,11 +124,10 @@ class IntegerRows:
             loops.add_gradients(rows, first, last, how, weights, per_unit, reach, upper, lower)
         else:
             for b in range(first, last):
-                block, slopes = self._slopes(b, how, weights)
-                norms = self.norms[b].astype(np.float64)
+                slopes = self._slopes(b, how, weights)
                 with np.errstate(over="ignore"):  # what overflows is cut
-                    slopes = loops.integer_slope.py_func(slopes, norms, per_unit, reach)
-                sums = np.append(block @ slopes, slopes.sum()).astype(np.int64)
+                    slopes = loops.integer_slope.py_func(slopes, self.norms[b], per_unit, reach)
+                sums = np.append(self.values[b] @ slopes, slopes.sum()).astype(np.int64)
                 upper += sums >> loops.LIMB
                 lower += sums & loops.LOWER
         return [
@@ -161,21 +161,19 @@ class IntegerRows:
             loops.count_gradients(rows, first, last, how, weights, longest, counts)
             return counts
         for b in range(first, last):
-            _, slopes = self._slopes(b, how, weights)
             there = np.isfinite(self.norms[b])
-            relative = slopes[there] * self.norms[b][there].astype(np.float64) / longest
+            relative = self._slopes(b, how, weights)[there] * self.norms[b][there] / longest
             relative = np.minimum(np.abs(relative), 1.0)
             squares = relative * relative
             places = np.where(squares > 0.0, -np.frexp(squares)[1], bins)
             counts += np.bincount(np.clip(places, 0, bins - 1), minlength=bins)
         return counts
 
-    def _slopes(self, b: int, how: tuple[int, float, float], weights: Array) -> tuple[Array, Array]:
-        """A block in double precision, and the slope of each row."""
+    def _slopes(self, b: int, how: tuple[int, float, float], weights: Array) -> Array:
+        """The slope of each row of a block."""
         code, unit, shift = how
-        block = self.values[b].astype(np.float64)
-        scores = (weights @ block) * unit + shift
-        return block, SLOPES[code].py_func(self.targets[b].astype(np.float64), scores)
+        scores = (weights @ self.values[b]) * unit + shift
+        return np.asarray(SLOPES[code].py_func(self.targets[b], scores))
 
     def _scoring(
         self, objective: Objective, weights: Array
@@ -247,18 +245,20 @@ def store_integers(scaling: Scaling, limits: Array, data: BoundedData) -> Intege
     wide = np.flatnonzero(limits > SMALL)
     exponents = np.floor(BITS - np.log2(limits)).astype(np.int64)
     exponents = np.append(exponents, exponents[wide] + MORE_BITS)
-    size = max(min(MOST_ROWS, IN_A_BLOCK // max(len(exponents), 1)), 64) // 64 * 64
+    # By the size of the table, as a rehearsal asks: padding and second columns do not count.
+    compiled = worth_compiling(data.n * data.n_features)
+    most = MOST_ROWS if compiled else 2 * MOST_ROWS
+    size = max(min(most, IN_A_BLOCK // max(len(exponents), 1)), 64) // 64 * 64
     size = min(size, max(data.n, 1))
     shape = -(-data.n // size), size
     rows = IntegerRows(
-        np.zeros((shape[0], len(exponents), size), np.int16),
-        np.zeros(shape, np.float32),
-        np.full(shape, np.inf, np.float32),
+        np.zeros((shape[0], len(exponents), size), np.int16 if compiled else np.float64),
+        np.zeros(shape, np.float32 if compiled else np.float64),
+        np.full(shape, np.inf, np.float32 if compiled else np.float64),
         exponents,
         wide,
         scaling.intercept_value,
-        # By the size of the table, as a rehearsal asks: padding and second columns do not count.
-        compiled=worth_compiling(data.n * data.n_features),
+        compiled,
     )
     in_parts(
         shape[0],
@@ -295,5 +295,5 @@ def _store(rows: IntegerRows, first: int, last: int, scaling: Scaling, data: Bou
             values[rows.n_features :] = (whole - np.ldexp(upper, MORE_BITS))[rows.wide]
         lengths = np.sqrt(squares + scaling.intercept_value**2)
         there = block.present & (lengths > 0.0)
-        rows.norms[b][own] = np.where(there, lengths * (1.0 + 2.0**-22), np.inf)
-        rows.targets[b][own] = scaling.targets(block.y)
+        rows.norms[b][own] = np.float32(np.where(there, lengths * (1.0 + 2.0**-22), np.inf))
+        rows.targets[b][own] = np.float32(scaling.targets(block.y))

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.certificate import Certificate
-from privlearn._core.jit import on_a_large_table, worth_compiling
+from privlearn._core.jit import LARGE, LARGE_ENOUGH, on_a_large_table, worth_compiling
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget, Problem
 from privlearn._core.releaser import Releaser
@@ -104,10 +104,11 @@ def rehearse(
             small, data = small_case(problem, table, shift)
             short, own = solver.rehearsal(small, settings, budget)
             least = short.plan(small, own, SCALE)
-            with on_a_large_table(large):
+            with on_a_large_table(worth_compiling(numbers)):
                 run_through(least, budget, partial(short.solve, small, own, data))
 
-    large = worth_compiling(math.prod(table.X.shape))
+    numbers = math.prod(table.X.shape)
+    large = numbers >= LARGE, numbers >= LARGE_ENOUGH
     once((signature(solver.kind(settings), problem, plan, table), large), run)
 
 

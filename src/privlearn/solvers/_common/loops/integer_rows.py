@@ -16,7 +16,7 @@ __all__ = ["add_gradients", "count_gradients", "integer_slope", "shorten_block",
 SQUARED, LOGISTIC = squared.SQUARED, logistic.LOGISTIC
 LIMB = 20  # bits of a sum's lower part
 LOWER = (1 << LIMB) - 1
-MOST = 2.0**26  # of a slope: with 15 bits of a row, the sum over 2^11 rows is below 2^53
+MOST = 2.0**26  # of a slope: with 15 bits of a row, the sum over 2^12 rows is at most 2^53
 MORE = 2.0**8  # units of a wide feature's second column in one of its first
 squared_slope, logistic_slope = squared.slope, logistic.slope
 
