@@ -28,8 +28,8 @@ def one_row_touches_two_bins(patch):
 def rows_beyond_the_ends_count_twice(patch):
     count = bounds_solver.count_evenly
 
-    def with_ends(data, what, low, high, bins):
-        counts = count(data, what, low, high, bins)
+    def with_ends(data, what, low, high, *others):
+        counts = count(data, what, low, high, *others)
         for X, present in counting._blocks(data, what, 0, data.n, data.n):
             counts[:, 0] += (X[present] < low).sum(axis=0)
         return counts

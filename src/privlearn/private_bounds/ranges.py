@@ -98,6 +98,8 @@ def located_range(counts: Array, noise: float, outer: CoarseRange) -> CoarseRang
     Tails are left to fewer bins. The other columns stay as they are.
     """
     bins, narrow = counts.shape[1], outer.may_be_narrow
+    if not narrow.any():
+        return outer
     width = (outer.high - outer.low) / bins
     first, last, wide = _filled(counts, noise, outer)
     more = GENEROUS * (last - first)

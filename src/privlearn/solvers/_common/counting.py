@@ -40,10 +40,32 @@ def count_signed(data: BoundedData, what: str, powers: int) -> Array:
     return _counted(data, what, 2 * powers + 1, "count_signed", _signed, powers)
 
 
-def count_evenly(data: BoundedData, what: str, low: Array, high: Array, bins: int) -> Array:
-    """How many rows lie in which of the even bins between the ends, of each column."""
+def count_evenly(
+    data: BoundedData,
+    what: str,
+    low: Array,
+    high: Array,
+    bins: int,
+    only: NDArray[np.bool_] | None = None,
+) -> Array:
+    """How many rows lie in which of the even bins between the ends, of each column.
+
+    Parameters
+    ----------
+    data, what
+        As in `count_signed`.
+    low, high : arrays of shape (columns,)
+        The ends.
+    bins : int
+        How many.
+    only : array of bool or None, default=None
+        Columns to count, by what was released before; nobody will look at the others, which stay 0.
+    """
+    if only is not None and not only.any():
+        return np.zeros((len(low), bins))
     per_width = bins / (high - low)
-    return _counted(data, what, bins, "count_evenly", _evenly, low, per_width)
+    counts = _counted(data, what, bins, "count_evenly", _evenly, low, per_width)
+    return counts if only is None else np.where(only[:, None], counts, 0.0)
 
 
 def count_magnitudes(
