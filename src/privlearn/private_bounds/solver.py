@@ -293,8 +293,8 @@ def _ranges(
     counts = release(coarse, count_signed(data, what, POWERS), clip=clip)
     found = coarse_inside(coarse_range(counts, release.noise_scale(coarse), problem.n), declared)
     for zoom, many in zip(zooms, bins, strict=True):
-        ends, narrow = (found.low, found.high), found.may_be_narrow
-        counts = release(zoom, count_evenly(data, what, *ends, many, narrow), clip=clip)
+        within, narrow = (found.low, found.high), found.may_be_narrow
+        counts = release(zoom, count_evenly(data, what, *within, many, narrow), clip=clip)
         found = located_range(counts, release.noise_scale(zoom), found)
     counts = release(last, count_evenly(data, what, found.low, found.high, LAST_BINS), clip=clip)
     noise = release.noise_scale(last)

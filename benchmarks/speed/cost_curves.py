@@ -1,0 +1,90 @@
+"""What a fit costs as tables grow: from 10,000 to 10,000,000 rows, from 10 to 10,000 columns.
+
+`LinearRegression` and `LogisticRegression` with nothing declared, whole fits with defaults, beside
+scikit-learn's without privacy and beside reading the table once in all threads (in the precision in
+which it is stored): nothing that looks at every number can be quicker than that. Normal columns.
+Left: 10 columns, more and more rows. Right: 20,000 rows, more and more columns; from 300 on
+"auto" selects some. One fit is made before the clock starts, and the median of the rounds is drawn.
+Where scikit-learn would take minutes it is left out.
+"""
+
+from itertools import count
+from statistics import median
+
+import numpy as np
+
+from benchmarks.harness import report
+from benchmarks.harness.needs import estimator
+from benchmarks.harness.timing import race, seconds_line
+from benchmarks.speed.whole_fits import ESTIMATORS, NOTHING, PLAIN, models, rows
+
+NEEDS = (estimator("LinearRegression"), estimator("LogisticRegression"))
+READ = "reading once"
+TALL = tuple((n, 10) for n in (10_000, 100_000, 1_000_000, 10_000_000))
+WIDE = tuple((20_000, p) for p in (10, 100, 1_000, 10_000))
+QUICK = ((2_000, 4), (4_000, 4)), ((2_000, 4), (2_000, 8))
+TOO_LONG = 20_000 * 5_000  # numbers of a wide table, from which on scikit-learn is left out
+
+
+def measure(options):
+    tall, wide = QUICK if options.quick else (TALL, WIDE)
+    rounds = options.repeats(usual=3, quick=1)
+    return {
+        name: {
+            kind: {f"{n} x {p}": _race(name, n, p, rounds, options.clock) for n, p in shapes}
+            for kind, shapes in (("rows", tall), ("columns", wide))
+        }
+        for name in ESTIMATORS
+    }
+
+
+def _race(name, n, p, rounds, clock):
+    from privlearn._core.threads import in_parts
+
+    X, y = rows(name, n, p)
+    makers, promises = models(name, p), (1.0 + 1e-4 * k for k in count())
+    contestants = {
+        NOTHING: lambda: makers[NOTHING](next(promises)).fit(X, y),
+        READ: lambda: in_parts(n, lambda first, last: float(np.sum(X[first:last]))),
+    }
+    if not (p > 1_000 and n * p >= TOO_LONG):
+        contestants[PLAIN] = lambda: makers[PLAIN](1.0).fit(X, y)
+    return race(contestants, rounds=rounds, clock=clock, rest=0.2)
+
+
+def tables(results):
+    parts = []
+    for name, kinds in results.items():
+        lines = [
+            [case, *(_cell(times, who) for who in (NOTHING, PLAIN, READ))]
+            for shapes in kinds.values()
+            for case, times in shapes.items()
+        ]
+        parts.append(report.table([name, NOTHING, PLAIN, READ], lines))
+    return "\n\n".join(parts)
+
+
+def _cell(times, who):
+    return seconds_line(times[who]) if who in times else ""
+
+
+def figures(results):
+    from benchmarks.harness.figures import COLOURS, MARKERS, legend_below, panels
+
+    figure, axes = panels(len(results), 2, 9.0, 3.2 * len(results))
+    for line, (name, kinds) in zip(axes, results.items(), strict=True):
+        for panel, (kind, shapes) in zip(line, kinds.items(), strict=True):
+            sizes = [int(case.split(" x ")[kind == "columns"]) for case in shapes]
+            for k, who in enumerate((NOTHING, PLAIN, READ)):
+                known = [
+                    (size, median(times[who]))
+                    for size, times in zip(sizes, shapes.values(), strict=True)
+                    if who in times
+                ]
+                style = {"color": COLOURS[k], "marker": MARKERS[k]}
+                label = who if panel is axes[0, 0] else None
+                panel.plot(*zip(*known, strict=True), **style, label=label)
+            panel.set(xscale="log", yscale="log", xlabel=f"number of {kind}", ylabel="seconds")
+            panel.set_title(name, loc="left")
+    legend_below(figure, columns=3)
+    return {"": figure}
