@@ -214,7 +214,7 @@ def kernel_share_taken_for_an_amplitude(patch):
 def norm_before_box(patch):
     """Rows are clipped to the norm first: a box that excludes zero then lengthens them again."""
 
-    def bounded(self, X, y):
+    def bounded(self, X, y, box):
         present = np.full(len(y), True)
         if not self.table.finite:
             present = np.isfinite(X).all(axis=1) & np.isfinite(y)
