@@ -104,8 +104,8 @@ def fits(kind: str, seed: int, epsilons: Iterable[float], repeats: int) -> dict 
 
     one = table(kind, seed)
     number = one.task == "number"
-    reference = _Reference(one)
-    constant, optimum = _of_constant(one), _loss(one, reference.model)
+    reference = Reference(one)
+    constant, optimum = of_constant(one), loss(one, reference.model)
     if optimum > (1.0 - WORTH_LEARNING) * constant:
         return None
     cls = privlearn.Ridge if number else privlearn.LogisticRegression
@@ -117,7 +117,7 @@ def fits(kind: str, seed: int, epsilons: Iterable[float], repeats: int) -> dict 
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 model.fit(one.X[: one.n], one.y[: one.n])
-            kept.append((constant - _loss(one, model)) / (constant - optimum))
+            kept.append((constant - loss(one, model)) / (constant - optimum))
             flat.append(reference.flat(model.coef_.ravel()))
             wild.append(reference.wild(model.coef_.ravel(), *model.bounds_X_))
         cells.append({"epsilon": epsilon, "kept": kept, "flat": flat, "wild": wild})
@@ -125,7 +125,7 @@ def fits(kind: str, seed: int, epsilons: Iterable[float], repeats: int) -> dict 
     return where | {"cells": cells}
 
 
-class _Reference:
+class Reference:
     """scikit-learn's fit of standardised columns: coefficients per deviation, standard errors."""
 
     def __init__(self, one: Table) -> None:
@@ -167,14 +167,14 @@ def _without_tails(X: np.ndarray) -> np.ndarray:
     return np.where(high > low, np.clip(X, low, high), X)
 
 
-def _of_constant(one: Table) -> float:
+def of_constant(one: Table) -> float:
     y, fresh = one.y[: one.n], one.y[-FRESH:]
     if one.task == "number":
         return float(np.mean((fresh - y.mean()) ** 2))
     return _log_loss(fresh, np.full(FRESH, np.clip(y.mean(), 1e-6, 1.0 - 1e-6)))
 
 
-def _loss(one: Table, model: object) -> float:
+def loss(one: Table, model: object) -> float:
     X, y = one.X[-FRESH:], one.y[-FRESH:]
     if one.task == "number":
         return float(np.mean((y - model.predict(X)) ** 2))

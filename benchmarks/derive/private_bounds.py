@@ -16,6 +16,7 @@ from benchmarks.datasets.tables import table
 from privlearn import LinearRegression
 from privlearn.private_bounds import declared, powers, ranges, selection
 from privlearn.private_bounds import solver as purchase
+from privlearn.solvers.coordinate_descent import rules
 
 SEEDS = 2
 FEWEST_TABLES = 10  # of which a tenth is one
@@ -28,7 +29,7 @@ def arguments(parser):
 
 
 def homes(given):
-    return purchase, powers, ranges, declared, selection
+    return purchase, powers, ranges, declared, selection, rules
 
 
 def problems(given):

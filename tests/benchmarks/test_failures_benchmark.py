@@ -25,7 +25,7 @@ def test_a_fit_collapses_where_the_others_do_not():
 
 def test_flat_and_wild_coefficients_are_told():
     one = table("rare flags", 0)
-    reference = failures._Reference(one)
+    reference = failures.Reference(one)
     right = reference.effect / np.where(reference.deviation > 0, reference.deviation, 1.0)
     ends = np.zeros(len(right)), np.full(len(right), 2.0)
     assert not reference.flat(right)

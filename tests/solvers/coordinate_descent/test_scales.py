@@ -1,9 +1,12 @@
-"""Scales of features from noisy histograms of their magnitudes."""
+"""Scales of features and clips of gradients, from noisy histograms."""
 
 import numpy as np
 import pytest
 
+from privlearn import LinearRegression
 from privlearn.solvers._common.histograms import MAGNITUDE_BINS, _shrunk, scales_from
+from privlearn.solvers._common.integer_rows import IntegerRows
+from privlearn.solvers.coordinate_descent import private_scales
 
 
 def test_common_flags_among_rare_ones_keep_their_scale():
@@ -28,3 +31,27 @@ def test_numbers_are_drawn_to_their_mean_as_far_as_noise_explains_them(noise):
 
 def test_equal_numbers_stay():
     np.testing.assert_array_equal(_shrunk(np.full(3, 2.0), 1.0), np.full(3, 2.0))
+
+
+def test_a_clip_never_grows_from_loop_to_loop(monkeypatch):
+    asked = []
+
+    def longer_and_longer(counts, noise, **facts):
+        asked.append(len(asked) + 1.0)
+        return 10.0 * asked[-1]
+
+    used = []
+    summed = IntegerRows.gradient_sum
+
+    def spied(rows, objective, weights, clip):
+        used.append(clip)
+        return summed(rows, objective, weights, clip)
+
+    X = np.random.default_rng(0).uniform(-1, 1, (400, 2))
+    facts = {"bounds_X": (-1, 1), "bounds_y": (-1, 1), "solver": "cd", "random_state": 0}
+    LinearRegression(**facts).fit(X, X[:, 0])  # rehearses
+    monkeypatch.setattr(private_scales, "clip_for", longer_and_longer)
+    monkeypatch.setattr(IntegerRows, "gradient_sum", spied)
+    LinearRegression(**facts).fit(X, X[:, 0])
+    assert len(asked) > 1
+    assert used == [10.0] * len(used)

@@ -54,10 +54,11 @@ def _descend(
     model = QuadraticModel(objective.penalty, objective.loss.outputs)
     noise, count = release.noise_scale(GRADIENT), prepared.count
     weights = objective.start(prepared.target)
-    least = 0.0
+    least, clip = 0.0, math.inf
     for loop, steps in enumerate(rules.loops(settings)):
         noise_std = noise / math.sqrt(settings.passes)
-        clip = private_clip(problem, settings, prepared, weights, release, noise_std, least)
+        most = rules.GROWTH * clip
+        clip = private_clip(problem, settings, prepared, weights, release, noise_std, least, most)
         model.forget()
         for step in range(steps):
             sums = prepared.rows.gradient_sum(objective, weights, clip)

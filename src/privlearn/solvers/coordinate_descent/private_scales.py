@@ -193,6 +193,7 @@ def private_clip(
     release: Releaser,
     noise_std: float,
     least_slope: float = 0.0,
+    longest_clip: float = math.inf,
 ) -> float:
     """Length to which gradients are clipped, given or from a noisy histogram of lengths.
 
@@ -215,7 +216,9 @@ def private_clip(
         hidden=0.0 if settings.mode == "greedy" else rules.HIDDEN,
         otherwise=2.0 * slope * typical,
     )
-    return max(found, max(least_slope, prepared.objective.loss.least_slope) * typical)
+    return max(
+        min(found, longest_clip), max(least_slope, prepared.objective.loss.least_slope) * typical
+    )
 
 
 def _longest(problem: Problem, prepared: Prepared) -> float:
