@@ -54,10 +54,10 @@ def _descend(
     model = QuadraticModel(objective.penalty, objective.loss.outputs)
     noise, count = release.noise_scale(GRADIENT), prepared.count
     weights = objective.start(prepared.target)
-    least, clip = 0.0, math.inf
+    least, clip, bounded = 0.0, math.inf, math.isfinite(objective.loss.lipschitz)
     for loop, steps in enumerate(rules.loops(settings)):
         noise_std = noise / math.sqrt(settings.passes)
-        most = rules.GROWTH * clip
+        most = math.inf if bounded else rules.GROWTH * clip
         clip = private_clip(problem, settings, prepared, weights, release, noise_std, least, most)
         model.forget()
         for step in range(steps):

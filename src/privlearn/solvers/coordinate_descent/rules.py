@@ -30,7 +30,9 @@ LONGEST_ROW = 1.3  # squared length in the curvature, relative to the mean squar
 DAMPING = 0.5  # of the length that the curvature's noise may have
 BLURRED = 10.0  # noise of the curvature, relative to a feature's, above which few can matter
 HIDDEN = 1.0  # rows with longer gradients than are seen, in deviations of the count's noise
-GROWTH = 1.0  # of a clip, relative to that of the loop before: errors fall, or steps were too long
+# Of a clip, relative to that of the loop before, where slopes have no bound: errors fall, or steps
+# were too long. Slopes that have one may come closer to it, as those of rows on the wrong side do.
+GROWTH = 1.0
 UNSEEN = 0.5  # of its bound: where one row that no release shows may have a feature
 LONG_STEP, CLEAR = 1.5, 30.0  # of several classes, where n mu per weight is that large
 WIDEST = 1000  # coordinates whose curvature is a matrix of bearable size
