@@ -39,6 +39,7 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
+NOBODY = np.empty(0, dtype=bool)  # in the place of who is there: everybody
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +156,7 @@ class BoundedData:
         Each block is overwritten by the next: fresh memory for each would cost more than the rest.
         What needs no bounds is not even copied, and cannot be written to.
         """
-        (n, p), whole = self.table.X.shape, self._as_they_are
+        (n, p), whole = self.table.X.shape, self._in_a_box and self.bounds.low is None
         last = n if last is None else min(last, n)
         most = min(max(last - first, 0), at_once)
         room, box = np.empty((0 if whole else most, p)), self._box(most)
@@ -170,6 +171,30 @@ class BoundedData:
                 own[:] = X if isinstance(X, np.ndarray) else X.toarray()
             yield self._bounded(own, y, box)
 
+    def blocks_to_clip(
+        self, first: int, last: int, at_once: int
+    ) -> Iterator[tuple[Rows, tuple[Array, Array, Array, Array]]]:
+        """Rows for compiled loops, and the ends to which these clip features and target.
+
+        Where a box is all that bounds them, that are the table's own numbers, all at once, and an
+        empty `present` says that all are there. Other rows come from `blocks`, and ends are
+        infinite. Neither can be written to.
+        """
+        table, bounds = self.table, self.bounds
+        far, none = np.full(self.n_features, np.inf), np.full(1, np.inf)
+        if not self._in_a_box:
+            for rows in self.blocks(first, last, at_once):
+                X = read_only(np.asarray(rows.X, dtype=np.float64))
+                yield Rows(X, read_only(rows.y), rows.present), (-far, far, -none, none)
+            return
+        assert isinstance(table.X, np.ndarray)
+        low, high = (-far, far) if bounds.low is None else (bounds.low, bounds.high)
+        assert high is not None
+        ends = [np.array([end]) for end in bounds.target or (-np.inf, np.inf)]
+        X = read_only(np.asarray(table.X[first:last], dtype=np.float64))
+        y = read_only(table.y[first:last])
+        yield Rows(X, y, NOBODY), (low, high, ends[0], ends[1])
+
     def _box(self, rows: int) -> tuple[Array, Array] | None:
         """The box's ends, once for each row of a block: whole arrays are compared much faster."""
         low, high = self.bounds.low, self.bounds.high
@@ -178,12 +203,13 @@ class BoundedData:
         return np.tile(low, (rows, 1)), np.tile(high, (rows, 1))
 
     @property
-    def _as_they_are(self) -> bool:
-        """Whether the table's own numbers are the bounded ones, so that nothing is copied."""
-        X, bounds = self.table.X, self.bounds
-        unlimited = bounds.low is None and bounds.row_norm is None and self.table.finite
+    def _in_a_box(self) -> bool:
+        """Whether the table's own numbers are the bounded ones, but for a box."""
+        X = self.table.X
         return (
-            unlimited
+            self.longest is None
+            and self.bounds.row_norm is None
+            and self.table.finite
             and isinstance(X, np.ndarray)
             and X.dtype == np.float64
             and X.flags.c_contiguous

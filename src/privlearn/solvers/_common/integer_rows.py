@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from privlearn._core.jit import worth_compiling
 from privlearn._core.threads import in_parts
-from privlearn._data.bounded import BoundedData, read_only
+from privlearn._data.bounded import BoundedData
 from privlearn._objective.losses import Loss, logistic, squared
 from privlearn.solvers._common.loops import integer_rows as loops
 from privlearn.solvers._common.objective import Objective
@@ -275,25 +275,35 @@ def _store(rows: IntegerRows, first: int, last: int, scaling: Scaling, data: Bou
     finest = rows.exponents[: rows.n_features] + MORE_BITS * wide
     factor, units = np.ldexp(scaling.inverse_scale, finest), np.ldexp(1.0, -2 * finest)
     largest = np.where(wide, 2.0 ** (BITS + MORE_BITS), 2.0**BITS) - 1.0
-    found = np.empty(size)
+    if rows.compiled:
+        facts = np.stack([scaling.center, factor, largest, units])
+        _store_compiled(rows, first * size, last * size, scaling, facts, data)
+        return
     for b, block in enumerate(data.blocks(first * size, last * size, size), first):
         own = slice(len(block.y))
-        values, squares = rows.values[b][:, own], found[own]
-        if rows.compiled:
-            facts = scaling.center, factor, largest, units, rows.wide
-            loops.store_block(
-                read_only(np.asarray(block.X, float)), block.present, facts, values, squares
-            )
-        else:
-            whole = np.rint((block.X - scaling.center) * factor).T
-            whole = np.clip(whole, -largest[:, None], largest[:, None]) * block.present
-            squares[:] = 0.0
-            for j, unit in enumerate(units):  # in the order of the compiled loop: the same bits
-                squares += whole[j] * whole[j] * unit
-            upper = np.where(wide[:, None], np.floor(np.ldexp(whole, -MORE_BITS)), whole)
-            values[: rows.n_features] = upper
-            values[rows.n_features :] = (whole - np.ldexp(upper, MORE_BITS))[rows.wide]
+        whole = np.rint((block.X - scaling.center) * factor).T
+        whole = np.clip(whole, -largest[:, None], largest[:, None]) * block.present
+        squares = np.zeros(len(block.y))
+        for j, unit in enumerate(units):  # in the order of the compiled loop: the same bits
+            squares += whole[j] * whole[j] * unit
+        upper = np.where(wide[:, None], np.floor(np.ldexp(whole, -MORE_BITS)), whole)
+        rows.values[b][: rows.n_features, own] = upper
+        rows.values[b][rows.n_features :, own] = (whole - np.ldexp(upper, MORE_BITS))[rows.wide]
         lengths = np.sqrt(squares + scaling.intercept_value**2)
         there = block.present & (lengths > 0.0)
         rows.norms[b][own] = np.float32(np.where(there, lengths * (1.0 + 2.0**-22), np.inf))
         rows.targets[b][own] = np.float32(scaling.targets(block.y))
+
+
+def _store_compiled(
+    rows: IntegerRows, first: int, last: int, scaling: Scaling, facts: Array, data: BoundedData
+) -> None:
+    """The same from row `first` to row `last`, clipped on the way."""
+    targets, place, size = rows.targets.reshape(-1), first, rows.values.shape[2]
+    for block, (low, high, least, most) in data.blocks_to_clip(first, last, size):
+        own = np.ascontiguousarray(np.vstack([low, high, facts]).T)
+        stored = place, rows.values, rows.norms
+        loops.store_rows(block.X, block.present, own, rows.wide, scaling.intercept_value, *stored)
+        y = np.clip(block.y, least, most)
+        targets[place : place + len(y)] = scaling.targets(y)
+        place += len(y)

@@ -11,13 +11,14 @@ import numpy as np
 from privlearn._core.jit import ANY_ORDER, jit
 from privlearn._objective.losses import logistic, squared
 
-__all__ = ["add_gradients", "count_gradients", "integer_slope", "shorten_block", "store_block"]
+__all__ = ["add_gradients", "count_gradients", "integer_slope", "shorten_block", "store_rows"]
 
 SQUARED, LOGISTIC = squared.SQUARED, logistic.LOGISTIC
 LIMB = 20  # bits of a sum's lower part
 LOWER = (1 << LIMB) - 1
 MOST = 2.0**26  # of a slope: with 15 bits of a row, the sum over 2^12 rows is at most 2^53
 MORE = 2.0**8  # units of a wide feature's second column in one of its first
+TURNED = 64  # rows at once, a part of every block but for that of a small table
 squared_slope, logistic_slope = squared.slope, logistic.slope
 
 
@@ -139,23 +140,67 @@ def shorten_block(block, factor, wide, shorter, found):
             found[j, i] = np.trunc(found[j, i] * shorter[i])
 
 
+@jit(error_model="numpy")
+def _write_integers(column, fact, upper, squares):
+    """Write numbers of one feature as integers, and add their squares."""
+    low, high, center, factor, largest, unit = fact
+    for i in range(column.size):
+        value = min(max(column[i], low), high)
+        value = np.rint((value - center) * factor)
+        value = min(max(value, -largest), largest)
+        upper[i] = np.int16(value)
+        squares[i] += value * value * unit
+
+
+@jit(error_model="numpy")
+def _split_wide(column, fact, upper, lower, squares):
+    """The same of a feature in two columns."""
+    low, high, center, factor, largest, unit = fact
+    for i in range(column.size):
+        value = min(max(column[i], low), high)
+        value = np.rint((value - center) * factor)
+        value = min(max(value, -largest), largest)
+        squares[i] += value * value * unit
+        above = np.floor(value / MORE)
+        upper[i] = np.int16(above)
+        lower[i] = np.int16(value - above * MORE)
+
+
+@jit(error_model="numpy")
+def _write_lengths(squares, intercept, norms):
+    """Upper bounds of rows' lengths, infinite for rows without any."""
+    for i in range(squares.size):
+        length = math.sqrt(squares[i] + intercept * intercept)
+        norms[i] = length * (1.0 + 2.0**-22) if length > 0.0 else math.inf
+
+
 @jit(error_model="numpy", nogil=True)
-def store_block(X, present, facts, values, squares):
-    """Write features as integers, by columns, empty rows as 0; and each row's sum of squares."""
-    center, factor, largest, units, wide = facts
-    features, rows = X.shape[1], X.shape[0]
+def store_rows(X, present, facts, wide, intercept, place, values, norms):
+    """Write rows as integers, by columns, from row `place` on: the first of a block; and lengths.
+
+    Some rows are turned at a time, so that they stay near the processor.
+    """
+    (n, features), size = X.shape, values.shape[2]
+    turned, squares = np.empty((features, TURNED)), np.empty(TURNED)
     second = np.full(features, -1)
     for k in range(wide.size):
         second[wide[k]] = features + k
-    for i in range(rows):
-        squares[i] = 0.0
-    for j in range(features):
+    for first in range(0, n, TURNED):
+        b, at, rows = (place + first) // size, (place + first) % size, min(TURNED, n - first)
         for i in range(rows):
-            value = np.rint((X[i, j] - center[j]) * factor[j])
-            value = min(max(value, -largest[j]), largest[j]) if present[i] else 0.0
-            squares[i] += value * value * units[j]
-            if second[j] >= 0:
-                upper = np.floor(value / MORE)
-                values[second[j], i] = np.int16(value - upper * MORE)
-                value = upper
-            values[j, i] = np.int16(value)
+            for j in range(features):
+                turned[j, i] = X[first + i, j]
+        squares[:] = 0.0
+        for j in range(features):
+            column, upper = turned[j, :rows], values[b, j, at : at + rows]
+            if second[j] < 0:
+                _write_integers(column, facts[j], upper, squares[:rows])
+            else:
+                lower = values[b, second[j], at : at + rows]
+                _split_wide(column, facts[j], upper, lower, squares[:rows])
+        _write_lengths(squares[:rows], intercept, norms[b, at : at + rows])
+        if present.size:
+            for i in range(rows):
+                if not present[first + i]:
+                    values[b, :, at + i] = 0
+                    norms[b, at + i] = math.inf
