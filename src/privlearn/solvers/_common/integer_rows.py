@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ WEIGHT_BITS, SLOPE_BITS, MOMENT_BITS = 24, 26, 20
 # Without an intercept rows may be arbitrarily short; slopes are cut as if they were this long.
 SHORTEST = 1.0 / 16.0
 WORTH_A_THREAD = 2**20
+FAR = 1e100  # of a weight: what is beyond counts as that
 
 
 def has_integer_slopes(loss: Loss) -> bool:
@@ -79,6 +81,11 @@ class IntegerRows:
         """How many features there are."""
         return len(self.exponents) - len(self.wide)
 
+    @cached_property
+    def _units(self) -> Array:
+        """Of the integers of each column, powers of two."""
+        return np.ldexp(1.0, -self.exponents)
+
     @property
     def _blocks_per_thread(self) -> int:
         return max(1, WORTH_A_THREAD // max(math.prod(self.values.shape[1:]), 1))
@@ -98,15 +105,19 @@ class IntegerRows:
             at_least=self._blocks_per_thread,
         )
         sums = [sum(part) for part in zip(*found, strict=True)]
-        exponents = self.exponents[: self.n_features].copy()
-        for own, more in zip(self.wide, sums[self.n_features : -1], strict=True):
-            sums[own] = (sums[own] << MORE_BITS) + more
-            exponents[own] += MORE_BITS
+        features, units = self.n_features, self._units[: self.n_features]
+        if len(self.wide):
+            units = units.copy()
+            for own, more in zip(self.wide, sums[features:-1], strict=True):
+                sums[own] = (sums[own] << MORE_BITS) + more
+                units[own] *= 0.5**MORE_BITS
         # Each is rounded once, to the nearest float64; powers of two change nothing.
-        gradient = np.ldexp(np.array([float(one) for one in sums[: self.n_features]]), -exponents)
+        gradient = np.empty(features + bool(self.intercept_value))
+        gradient[:features] = [float(one) for one in sums[:features]]
+        gradient[:features] *= units
         if self.intercept_value:
-            gradient = np.append(gradient, float(sums[-1]) * self.intercept_value)
-        return np.asarray(gradient / per_unit)
+            gradient[features] = float(sums[-1]) * self.intercept_value
+        return gradient / per_unit
 
     def _gradients(
         self,
@@ -183,13 +194,19 @@ class IntegerRows:
         So many bits that scores are exact: then they are the same in any order.
         """
         features = self.n_features
-        inner = np.clip(np.nan_to_num(weights[:features]), -1e100, 1e100)
-        inner = np.ldexp(np.append(inner, inner[self.wide]), -self.exponents)
+        inner = weights[:features]
+        if not np.abs(inner).max(initial=0.0) <= FAR:  # also where it is not a number
+            inner = np.clip(np.nan_to_num(inner), -FAR, FAR)
+        if len(self.wide):
+            inner = np.append(inner, inner[self.wide])
+        inner = inner * self._units
         bits = min(WEIGHT_BITS, EXACT - BITS - max(len(inner) - 1, 0).bit_length())
         largest = float(np.abs(inner).max(initial=0.0))
         shift = bits - (math.frexp(largest)[1] if largest > 0.0 else 0)
         intercept = float(weights[features]) * self.intercept_value if self.intercept_value else 0.0
-        how = (objective.loss.code, math.ldexp(1.0, -shift), float(np.nan_to_num(intercept)))
+        if not math.isfinite(intercept):
+            intercept = float(np.nan_to_num(intercept))
+        how = (objective.loss.code, math.ldexp(1.0, -shift), intercept)
         return np.rint(np.ldexp(inner, shift)), how
 
     def second_moments(self, longest: float) -> Array:
@@ -214,16 +231,17 @@ class IntegerRows:
         features, width = self.n_features, self.n_features + bool(self.intercept_value)
         upper, lower = total = np.zeros((2, width, width), np.int64)
         v = np.empty((width, self.values.shape[2]))
+        limit, entry = longest * (1.0 - 2.0**-30), self.intercept_value * one
         for b in range(first, last):
-            norms = self.norms[b].astype(np.float64)
-            shorter = np.minimum(1.0, longest * (1.0 - 2.0**-30) / norms)
             if self.compiled:
-                loops.shorten_block(self.values[b], factor, self.wide, shorter, v[:features])
+                rows = self.values[b], self.norms[b]
+                loops.shorten_block(*rows, factor, self.wide, limit, entry, v)
             else:
+                shorter = np.minimum(1.0, limit / self.norms[b])
                 block = self.values[b] * factor[:, None]
                 block[self.wide] += block[features:]
                 np.trunc(block[:features] * shorter, out=v[:features])
-            v[features:] = np.trunc(self.intercept_value * one * shorter)
+                v[features:] = np.trunc(entry * shorter)
             sums = (v @ v.T).astype(np.int64)
             upper += sums >> loops.LIMB
             lower += sums & loops.LOWER

@@ -125,19 +125,36 @@ def count_gradients(rows, first, last, how, weights, longest, counts):
                 counts[min(max(1022 - ((bits[i] >> 52) & 0x7FF), 0), end)] += 1.0
 
 
+@jit(error_model="numpy")
+def _shorten(column, factor, shorter, found):
+    for i in range(column.size):
+        found[i] = np.trunc(column[i] * factor * shorter[i])
+
+
+@jit(error_model="numpy")
+def _shorten_wide(upper, lower, factor, finer, shorter, found):
+    for i in range(upper.size):
+        found[i] = np.trunc((upper[i] * factor + lower[i] * finer) * shorter[i])
+
+
 @jit(error_model="numpy", nogil=True)
-def shorten_block(block, factor, wide, shorter, found):
-    """Write a block's features in other units, each row shortened, rounded towards zero."""
-    features = found.shape[0]
+def shorten_block(block, norms, factor, wide, limit, entry, found):
+    """Write a block's rows in other units, each shortened to a limit, rounded towards zero.
+
+    The last row of `found` is the intercept's, whose whole entry is `entry`, where there is one.
+    """
+    features = block.shape[0] - wide.size
+    shorter = np.empty(norms.size)
+    for i in range(norms.size):
+        shorter[i] = min(1.0, limit / np.float64(norms[i]))
     for j in range(features):
-        for i in range(shorter.size):
-            found[j, i] = block[j, i] * factor[j]
+        _shorten(block[j], factor[j], shorter, found[j])
     for k in range(wide.size):
+        j, second = wide[k], features + k
+        _shorten_wide(block[j], block[second], factor[j], factor[second], shorter, found[j])
+    for j in range(features, found.shape[0]):
         for i in range(shorter.size):
-            found[wide[k], i] += block[features + k, i] * factor[features + k]
-    for j in range(features):
-        for i in range(shorter.size):
-            found[j, i] = np.trunc(found[j, i] * shorter[i])
+            found[j, i] = np.trunc(entry * shorter[i])
 
 
 @jit(error_model="numpy")
