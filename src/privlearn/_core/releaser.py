@@ -106,6 +106,15 @@ class Releaser:
             )
         return self._emit(release, np.asarray(statistic, dtype=np.float64))
 
+    def pass_over(self, name: str, *, clip: float) -> None:
+        """Use up a planned release at which nobody will look: nothing is computed, nothing leaves.
+
+        Only what was released before may say so. It is paid for all the same, and seeded runs go
+        on as if its noise had been drawn.
+        """
+        release = self._take(name, self._find(name).shape, clip)
+        self._noise().pass_over(release.size)
+
     def select(self, name: str, scores: ArrayLike, *, clip: float) -> int:
         """Release the index of the largest score after noise, and nothing else."""
         release = self._take(name, np.shape(scores), clip)

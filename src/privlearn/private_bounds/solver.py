@@ -294,6 +294,9 @@ def _ranges(
     found = coarse_inside(coarse_range(counts, release.noise_scale(coarse), problem.n), declared)
     for zoom, many in zip(zooms, bins, strict=True):
         within, narrow = (found.low, found.high), found.may_be_narrow
+        if not narrow.any():  # what was released says that nobody will look
+            release.pass_over(zoom, clip=clip)
+            continue
         counts = release(zoom, count_evenly(data, what, *within, many, narrow), clip=clip)
         found = located_range(counts, release.noise_scale(zoom), found)
     counts = release(last, count_evenly(data, what, found.low, found.high, LAST_BINS), clip=clip)
