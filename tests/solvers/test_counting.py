@@ -84,13 +84,15 @@ def test_signed_powers_are_where_they_should_be():
     }
 
 
-def test_columns_that_nobody_looks_at_are_not_counted():
+def test_columns_that_nobody_looks_at_are_not_counted(monkeypatch):
     data = BoundedData(table(True), Bounds(None, None, None, None), True)
     some = np.array([True, False, True])
     whole = counting.count_evenly(data, "features", LOW, HIGH, 8)
     found = counting.count_evenly(data, "features", LOW, HIGH, 8, some)
     np.testing.assert_array_equal(found[some], whole[some])
     assert not found[1].any()
+    monkeypatch.setattr(counting, "_counted", None)  # not even looked at
+    assert not counting.count_evenly(data, "features", LOW, HIGH, 8, ~some & some).any()
 
 
 def test_data_that_need_no_bounds_are_not_copied():

@@ -61,6 +61,8 @@ def count_evenly(
     only : array of bool or None, default=None
         Columns to count, by what was released before; nobody will look at the others, which stay 0.
     """
+    if only is not None and not only.any():
+        return np.zeros((len(low), bins))
     per_width = bins / (high - low)
     counts = _counted(data, what, bins, "count_evenly", _evenly, low, per_width)
     return counts if only is None else np.where(only[:, None], counts, 0.0)
