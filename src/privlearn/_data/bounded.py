@@ -205,15 +205,8 @@ class BoundedData:
     @property
     def _in_a_box(self) -> bool:
         """Whether the table's own numbers are the bounded ones, but for a box."""
-        X = self.table.X
-        return (
-            self.longest is None
-            and self.bounds.row_norm is None
-            and self.table.finite
-            and isinstance(X, np.ndarray)
-            and X.dtype == np.float64
-            and X.flags.c_contiguous
-        )
+        boxed = self.longest is None and self.bounds.row_norm is None and self.table.finite
+        return boxed and _is_plain(self.table.X) and _is_plain(self.table.y)
 
     def _bounded(self, X: Array, y: Array, box: tuple[Array, Array] | None) -> Rows:
         present = np.full(len(y), True)
@@ -230,6 +223,16 @@ class BoundedData:
         if not self.table.finite:
             X[~present], y[~present] = 0.0, 0.0  # once more: a box may exclude zero
         return Rows(X, y, present)
+
+
+def _is_plain(numbers: Features) -> bool:
+    """Whether compiled loops take an array as it is: they are made for one layout in memory."""
+    return (
+        isinstance(numbers, np.ndarray)
+        and numbers.dtype == np.float64
+        and numbers.flags.c_contiguous
+        and numbers.flags.aligned
+    )
 
 
 def read_only(numbers: Array) -> Array:

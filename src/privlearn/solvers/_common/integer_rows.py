@@ -38,6 +38,7 @@ WEIGHT_BITS, SLOPE_BITS, MOMENT_BITS = 24, 26, 20
 # Without an intercept rows may be arbitrarily short; slopes are cut as if they were this long.
 SHORTEST = 1.0 / 16.0
 WORTH_A_THREAD = 2**20
+NARROW = 16  # entries of a row up to which products of matrices are slower than a loop
 FAR = 1e100  # of a weight: what is beyond counts as that
 
 
@@ -230,8 +231,12 @@ class IntegerRows:
     ) -> NDArray[np.int64]:
         features, width = self.n_features, self.n_features + bool(self.intercept_value)
         upper, lower = total = np.zeros((2, width, width), np.int64)
-        v = np.empty((width, self.values.shape[2]))
         limit, entry = longest * (1.0 - 2.0**-30), self.intercept_value * one
+        if self.compiled and width <= NARROW:
+            how = factor, self.wide, limit, entry
+            loops.add_moments((self.values, self.norms), first, last, how, upper, lower)
+            return np.asarray(total + np.tril(total, -1).transpose(0, 2, 1))
+        v = np.empty((width, self.values.shape[2]))
         for b in range(first, last):
             if self.compiled:
                 rows = self.values[b], self.norms[b]
@@ -322,6 +327,7 @@ def _store_compiled(
         own = np.ascontiguousarray(np.vstack([low, high, facts]).T)
         stored = place, rows.values, rows.norms
         loops.store_rows(block.X, block.present, own, rows.wide, scaling.intercept_value, *stored)
-        y = np.clip(block.y, least, most)
-        targets[place : place + len(y)] = scaling.targets(y)
-        place += len(y)
+        units = scaling.target_center, scaling.target_scale
+        there = targets[place : place + len(block.y)]
+        loops.store_targets(block.y, float(least[0]), float(most[0]), *units, there)
+        place += len(block.y)

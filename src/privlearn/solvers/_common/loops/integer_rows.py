@@ -11,14 +11,22 @@ import numpy as np
 from privlearn._core.jit import ANY_ORDER, jit
 from privlearn._objective.losses import logistic, squared
 
-__all__ = ["add_gradients", "count_gradients", "integer_slope", "shorten_block", "store_rows"]
+__all__ = [
+    "add_gradients",
+    "add_moments",
+    "count_gradients",
+    "integer_slope",
+    "shorten_block",
+    "store_rows",
+    "store_targets",
+]
 
 SQUARED, LOGISTIC = squared.SQUARED, logistic.LOGISTIC
 LIMB = 20  # bits of a sum's lower part
 LOWER = (1 << LIMB) - 1
 MOST = 2.0**26  # of a slope: with 15 bits of a row, the sum over 2^12 rows is at most 2^53
 MORE = 2.0**8  # units of a wide feature's second column in one of its first
-TURNED = 64  # rows at once, a part of every block but for that of a small table
+TURNED = 128  # rows at once
 squared_slope, logistic_slope = squared.slope, logistic.slope
 
 
@@ -157,6 +165,23 @@ def shorten_block(block, norms, factor, wide, limit, entry, found):
             found[j, i] = np.trunc(entry * shorter[i])
 
 
+@jit(error_model="numpy", nogil=True)
+def add_moments(rows, first, last, how, upper, lower):
+    """Add products of the entries of shortened rows to sums in two parts, below the diagonal."""
+    values, norms = rows
+    factor, wide, limit, entry = how
+    width = upper.shape[0]
+    shortened, sums = np.empty((width, values.shape[2])), np.empty(width + 1)
+    for b in range(first, last):
+        shorten_block(values[b], norms[b], factor, wide, limit, entry, shortened)
+        for i in range(width):
+            _sum_columns(shortened[: i + 1], shortened[i], sums)
+            for j in range(i + 1):
+                found = np.int64(sums[j])
+                upper[i, j] += found >> LIMB
+                lower[i, j] += found & LOWER
+
+
 @jit(error_model="numpy")
 def _write_integers(column, fact, upper, squares):
     """Write numbers of one feature as integers, and add their squares."""
@@ -192,18 +217,27 @@ def _write_lengths(squares, intercept, norms):
 
 
 @jit(error_model="numpy", nogil=True)
+def store_targets(y, low, high, center, scale, targets):
+    """Write targets in a solver's units, clipped."""
+    for i in range(y.size):
+        targets[i] = (min(max(y[i], low), high) - center) / scale
+
+
+@jit(error_model="numpy", nogil=True)
 def store_rows(X, present, facts, wide, intercept, place, values, norms):
     """Write rows as integers, by columns, from row `place` on: the first of a block; and lengths.
 
     Some rows are turned at a time, so that they stay near the processor.
     """
     (n, features), size = X.shape, values.shape[2]
-    turned, squares = np.empty((features, TURNED)), np.empty(TURNED)
+    turned, squares = np.empty((features, TURNED + 8)), np.empty(TURNED)  # no power of two apart
     second = np.full(features, -1)
     for k in range(wide.size):
         second[wide[k]] = features + k
-    for first in range(0, n, TURNED):
-        b, at, rows = (place + first) // size, (place + first) % size, min(TURNED, n - first)
+    first = 0
+    while first < n:
+        b, at = (place + first) // size, (place + first) % size
+        rows = min(TURNED, size - at, n - first)
         for i in range(rows):
             for j in range(features):
                 turned[j, i] = X[first + i, j]
@@ -221,3 +255,4 @@ def store_rows(X, present, facts, wide, intercept, place, values, norms):
                 if not present[first + i]:
                     values[b, :, at + i] = 0
                     norms[b, at + i] = math.inf
+        first += rows
