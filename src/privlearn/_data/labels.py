@@ -23,6 +23,7 @@ __all__ = ["codes_to_score", "declared_classes", "encode_labels"]
 NUMBERS, TEXT, BYTES = "numbers", "text", "bytes"
 EXACT = 2.0**53  # below it whole numbers and floats compare exactly
 LARGEST = 2**1023  # of labels: what no float can hold is none
+AT_ONCE = 2**14  # labels
 KINDS: dict[type, str] = dict.fromkeys((bool, int, float), NUMBERS) | {str: TEXT, bytes: BYTES}
 
 
@@ -159,11 +160,15 @@ def _codes(cells: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.float64]:
     if cells.dtype.kind in "biuf" and classes.dtype.kind in "biuf" and _small(classes):
         # The same for arrays of numbers: classes are small, so that comparing floats is exact.
         common = np.result_type(cells.dtype, np.float64)
-        known, values = classes.astype(common), cells.astype(common)
-        order = np.argsort(known, kind="stable")
-        place = np.searchsorted(known[order], values)
-        index = order[np.minimum(place, len(known) - 1)]
-        return np.where(known[index] == values, index.astype(np.float64), np.nan)
+        known = classes.astype(common)
+        order, found = np.argsort(known, kind="stable"), np.empty(len(cells))
+        for start in range(0, len(cells), AT_ONCE):  # each part needs several times its size
+            values = cells[start : start + AT_ONCE].astype(common)
+            place = np.searchsorted(known[order], values)
+            index = order[np.minimum(place, len(known) - 1)]
+            right = known[index] == values
+            found[start : start + AT_ONCE] = np.where(right, index.astype(np.float64), np.nan)
+        return found
     places = {_key(label): float(place) for place, label in enumerate(classes.tolist())}
     held = cells.tolist()
     if not set(map(type, held)) <= KINDS.keys():

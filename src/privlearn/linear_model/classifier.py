@@ -112,7 +112,10 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
         """-1 and 1 for two classes, positions for more."""
         self.classes_ = declared_classes(declared, y, self.on_invalid)
         codes = encode_labels(y, self.classes_, self.on_invalid)
-        return 2.0 * codes - 1.0 if len(self.classes_) == 2 else codes
+        if len(self.classes_) == 2:
+            codes *= 2.0
+            codes -= 1.0
+        return codes
 
     def _problem(self, n: int | None, n_features: int, n_classes: int) -> Problem:
         assumed = "classes was chosen without looking at the data"

@@ -32,7 +32,7 @@ SLOPES = {squared.SQUARED: squared.slope, logistic.LOGISTIC: logistic.slope}
 EXACT = 53  # bits of a sum that float64 holds without rounding
 BITS, MORE_BITS = 15, 8  # of an integer, its sign aside, and of the second column of a wide one
 MOST_ROWS = 2048  # in a block that a compiled loop takes; NumPy takes twice as many at once
-IN_A_BLOCK = 2**18  # numbers: they stay near the processor between the product and the sum
+IN_A_BLOCK = 2**16  # numbers: they stay near the processor between the product and the sum
 SMALL = 16.0  # a feature's bound in its scales up to which 16 bits hold it well
 WEIGHT_BITS, SLOPE_BITS, MOMENT_BITS = 24, 26, 20
 # Without an intercept rows may be arbitrarily short; slopes are cut as if they were this long.
