@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from privlearn._data.cells import DATES, objects
 from privlearn._data.targets import one_column
 
-__all__ = ["codes_to_score", "declared_classes", "encode_labels"]
+__all__ = ["codes_to_score", "declared_classes", "encode_labels", "encode_signs"]
 
 NUMBERS, TEXT, BYTES = "numbers", "text", "bytes"
 EXACT = 2.0**53  # below it whole numbers and floats compare exactly
@@ -142,10 +142,37 @@ def encode_labels(y: object, classes: NDArray[Any], on_invalid: str) -> NDArray[
     array([ 1.,  0., nan, nan])
     """
     cells = one_column(y, strict=on_invalid == "raise")
-    codes = _codes(cells, classes)
-    if on_invalid == "raise" and np.isnan(codes).any():
-        _refuse_unknown(cells, classes)
-    return codes
+    found = np.empty(len(cells))
+    _write_codes(cells, classes, found, on_invalid == "raise")
+    return found
+
+
+def encode_signs(y: object, classes: NDArray[Any]) -> NDArray[np.int8]:
+    """-1 for the first and 1 for the second of two classes, in single bytes; others are refused.
+
+    Examples
+    --------
+    >>> encode_signs(["a", "b"], np.array(["a", "b"]))
+    array([-1,  1], dtype=int8)
+    """
+    cells = one_column(y)
+    found = np.empty(len(cells), np.int8)
+    _write_codes(cells, classes, found, strict=True)
+    found *= 2
+    found -= 1
+    return found
+
+
+def _write_codes(
+    cells: NDArray[Any], classes: NDArray[Any], found: NDArray[Any], strict: bool
+) -> None:
+    """Some at a time, since to find them takes several times their size."""
+    for start in range(0, len(cells), AT_ONCE):
+        own = slice(start, start + AT_ONCE)
+        codes = _codes(cells[own], classes)
+        if strict and np.isnan(codes).any():
+            _refuse_unknown(cells, classes)
+        found[own] = codes
 
 
 def codes_to_score(y: object, classes: NDArray[Any]) -> NDArray[np.float64]:
@@ -160,15 +187,11 @@ def _codes(cells: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.float64]:
     if cells.dtype.kind in "biuf" and classes.dtype.kind in "biuf" and _small(classes):
         # The same for arrays of numbers: classes are small, so that comparing floats is exact.
         common = np.result_type(cells.dtype, np.float64)
-        known = classes.astype(common)
-        order, found = np.argsort(known, kind="stable"), np.empty(len(cells))
-        for start in range(0, len(cells), AT_ONCE):  # each part needs several times its size
-            values = cells[start : start + AT_ONCE].astype(common)
-            place = np.searchsorted(known[order], values)
-            index = order[np.minimum(place, len(known) - 1)]
-            right = known[index] == values
-            found[start : start + AT_ONCE] = np.where(right, index.astype(np.float64), np.nan)
-        return found
+        known, values = classes.astype(common), cells.astype(common)
+        order = np.argsort(known, kind="stable")
+        place = np.searchsorted(known[order], values)
+        index = order[np.minimum(place, len(known) - 1)]
+        return np.where(known[index] == values, index.astype(np.float64), np.nan)
     places = {_key(label): float(place) for place, label in enumerate(classes.tolist())}
     held = cells.tolist()
     if not set(map(type, held)) <= KINDS.keys():

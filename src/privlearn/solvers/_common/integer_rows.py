@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from privlearn._core.jit import worth_compiling
 from privlearn._core.threads import in_parts
-from privlearn._data.bounded import BoundedData
+from privlearn._data.bounded import NO_CLASSES, NO_NUMBERS, BoundedData
 from privlearn._objective.losses import Loss, logistic, squared
 from privlearn.solvers._common.loops import integer_rows as loops
 from privlearn.solvers._common.objective import Objective
@@ -38,6 +38,7 @@ WEIGHT_BITS, SLOPE_BITS, MOMENT_BITS = 24, 26, 20
 # Without an intercept rows may be arbitrarily short; slopes are cut as if they were this long.
 SHORTEST = 1.0 / 16.0
 WORTH_A_THREAD = 2**20
+STORED = 2**17  # rows up to which targets are stored: that takes half a megabyte, and saves time
 NARROW = 16  # entries of a row up to which products of matrices are slower than a loop
 FAR = 1e100  # of a weight: what is beyond counts as that
 
@@ -56,8 +57,10 @@ class IntegerRows:
     values : array of shape (blocks, columns, rows of a block), int16, or float64 for NumPy
         Row i of block b has the numbers values[b, :, i] * 2^-exponents: one for each feature, then
         one more for each of the wide ones, to be added. The last block is filled up with zeros.
-    targets, norms : arrays of shape (blocks, rows of a block), float32, or as much in float64
-        Norms are upper bounds of the rows' lengths, the intercept's entry included; infinite where
+    targets : array of shape (blocks, rows of a block), float32, or as much in float64
+        Of a large table none: they are computed from `raw` in each pass, with the same bits.
+    norms : array of shape (blocks, rows of a block), float32, or as much in float64
+        Upper bounds of the rows' lengths, the intercept's entry included; infinite where
         there is no row, or the empty one, which contributes nothing.
     exponents : array of shape (columns,)
         Of the units of the integers.
@@ -67,6 +70,10 @@ class IntegerRows:
         The intercept's entry in a row; 0 without intercept.
     compiled : bool
         Which form of the loops runs.
+    raw : pair of arrays
+        The table's own target, as classes or as numbers; the other, or both, are empty.
+    target_units : (float, float, float, float)
+        Ends to which raw targets are clipped, their centre and their scale.
     """
 
     values: NDArray[Any]
@@ -76,6 +83,8 @@ class IntegerRows:
     wide: NDArray[np.int64]
     intercept_value: float
     compiled: bool = False
+    raw: tuple[NDArray[np.int8], Array] = (NO_CLASSES, NO_NUMBERS)
+    target_units: tuple[float, float, float, float] = (-math.inf, math.inf, 0.0, 1.0)
 
     @property
     def n_features(self) -> int:
@@ -86,6 +95,11 @@ class IntegerRows:
     def _units(self) -> Array:
         """Of the integers of each column, powers of two."""
         return np.ldexp(1.0, -self.exponents)
+
+    @property
+    def _all_targets(self) -> tuple[object, ...]:
+        """As compiled loops take them, stored or not."""
+        return self.targets, *self.raw, self.target_units
 
     @property
     def _blocks_per_thread(self) -> int:
@@ -132,7 +146,7 @@ class IntegerRows:
         """Exact sums over some blocks: of each column times the slopes, then of the slopes."""
         upper, lower = np.zeros((2, len(self.exponents) + 1), np.int64)
         if self.compiled:
-            rows = self.values, self.targets, self.norms
+            rows = self.values, self._all_targets, self.norms
             loops.add_gradients(rows, first, last, how, weights, per_unit, reach, upper, lower)
         else:
             for b in range(first, last):
@@ -169,7 +183,7 @@ class IntegerRows:
     ) -> Array:
         counts = np.zeros(bins)
         if self.compiled:
-            rows = self.values, self.targets, self.norms
+            rows = self.values, self._all_targets, self.norms
             loops.count_gradients(rows, first, last, how, weights, longest, counts)
             return counts
         for b in range(first, last):
@@ -273,15 +287,19 @@ def store_integers(scaling: Scaling, limits: Array, data: BoundedData) -> Intege
     most = MOST_ROWS if compiled else 2 * MOST_ROWS
     size = max(min(most, IN_A_BLOCK // max(len(exponents), 1)), 64) // 64 * 64
     size = min(size, max(data.n, 1))
-    shape = -(-data.n // size), size
+    shape, kind = (-(-data.n // size), size), np.float32 if compiled else np.float64
+    low, high = data.bounds.target or (-math.inf, math.inf)
+    raw = data.raw_targets() if compiled and data.n > STORED else None
     rows = IntegerRows(
         np.zeros((shape[0], len(exponents), size), np.int16 if compiled else np.float64),
-        np.zeros(shape, np.float32 if compiled else np.float64),
-        np.full(shape, np.inf, np.float32 if compiled else np.float64),
+        np.zeros(shape if raw is None else (0, size), kind),
+        np.full(shape, np.inf, kind),
         exponents,
         wide,
         scaling.intercept_value,
         compiled,
+        raw or (NO_CLASSES, NO_NUMBERS),
+        (float(low), float(high), scaling.target_center, scaling.target_scale),
     )
     in_parts(
         shape[0],
@@ -327,7 +345,7 @@ def _store_compiled(
         own = np.ascontiguousarray(np.vstack([low, high, facts]).T)
         stored = place, rows.values, rows.norms
         loops.store_rows(block.X, block.present, own, rows.wide, scaling.intercept_value, *stored)
-        units = scaling.target_center, scaling.target_scale
-        there = targets[place : place + len(block.y)]
-        loops.store_targets(block.y, float(least[0]), float(most[0]), *units, there)
+        if targets.size:
+            units = float(least[0]), float(most[0]), scaling.target_center, scaling.target_scale
+            loops.store_targets(block.y, *units, targets[place : place + len(block.y)])
         place += len(block.y)

@@ -80,6 +80,29 @@ def _sum_columns(block, slopes, sums):
     sums[columns] = total
 
 
+@jit(error_model="numpy", nogil=True)
+def store_targets(y, low, high, center, scale, targets):
+    """Write targets in a solver's units, clipped."""
+    for i in range(y.size):
+        targets[i] = (min(max(y[i], low), high) - center) / scale
+
+
+@jit(error_model="numpy")
+def _targets_of(b, targets, room):
+    """Targets of block `b`: those that are stored, or else written to `room`."""
+    stored, classes, numbers, units = targets
+    if stored.size:
+        return stored[b]
+    first, (low, high, center, scale) = b * room.size, units
+    if classes.size:
+        own = classes[first : first + room.size]
+        store_targets(own, low, high, center, scale, room)
+    else:
+        given = numbers[first : first + room.size]
+        store_targets(given, low, high, center, scale, room)
+    return room
+
+
 @jit(error_model="numpy")
 def _write_slopes(loss, targets, unit, shift, scores, slopes):
     if loss == SQUARED:
@@ -103,9 +126,10 @@ def add_gradients(rows, first, last, how, weights, per_unit, reach, upper, lower
     loss, unit, shift = how
     size = values.shape[2]
     scores, slopes, sums = np.empty(size), np.empty(size), np.empty(values.shape[1] + 1)
+    room = np.zeros(size, np.float32)
     for b in range(first, last):
         _add_scores(values[b], weights, scores)
-        _write_slopes(loss, targets[b], unit, shift, scores, slopes)
+        _write_slopes(loss, _targets_of(b, targets, room), unit, shift, scores, slopes)
         _write_integer_slopes(norms[b], per_unit, reach, slopes)
         _sum_columns(values[b], slopes, sums)
         for j in range(sums.size):
@@ -120,11 +144,11 @@ def count_gradients(rows, first, last, how, weights, longest, counts):
     values, targets, norms = rows
     loss, unit, shift = how
     size, end = values.shape[2], counts.size - 1
-    scores, slopes = np.empty(size), np.empty(size)
+    scores, slopes, room = np.empty(size), np.empty(size), np.zeros(size, np.float32)
     bits = slopes.view(np.int64)
     for b in range(first, last):
         _add_scores(values[b], weights, scores)
-        _write_slopes(loss, targets[b], unit, shift, scores, slopes)
+        _write_slopes(loss, _targets_of(b, targets, room), unit, shift, scores, slopes)
         for i in range(size):
             relative = slopes[i] * np.float64(norms[b, i]) / longest
             slopes[i] = relative * relative
@@ -214,13 +238,6 @@ def _write_lengths(squares, intercept, norms):
     for i in range(squares.size):
         length = math.sqrt(squares[i] + intercept * intercept)
         norms[i] = length * (1.0 + 2.0**-22) if length > 0.0 else math.inf
-
-
-@jit(error_model="numpy", nogil=True)
-def store_targets(y, low, high, center, scale, targets):
-    """Write targets in a solver's units, clipped."""
-    for i in range(y.size):
-        targets[i] = (min(max(y[i], low), high) - center) / scale
 
 
 @jit(error_model="numpy", nogil=True)
