@@ -190,8 +190,9 @@ class BoundedData:
                 yield Rows(X, read_only(rows.y), rows.present), (-far, far, -none, none)
             return
         assert isinstance(table.X, np.ndarray)
-        low, high = (-far, far) if bounds.low is None else (bounds.low, bounds.high)
-        assert high is not None
+        low, high = -far, far
+        if bounds.low is not None and bounds.high is not None:  # in a layout that loops know
+            low, high = np.array(bounds.low), np.array(bounds.high)
         ends = [np.array([end]) for end in bounds.target or (-np.inf, np.inf)]
         size = max(last - first, 1) if table.y.dtype == np.float64 else at_once
         for start in range(first, min(last, self.n), size):
