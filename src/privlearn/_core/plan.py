@@ -235,18 +235,14 @@ class Plan:
         visits : int, default=1
             How often the row comes, where a sampler lets it come several times.
         """
-        return visits * self._distance(release, self._rounding(release))
-
-    def _distance(self, release: Release, rounding: float) -> float:
         diameter = release.norm.diameter if self.adjacency.replaces else 1.0
-        return diameter * release.clip + rounding
+        return visits * (diameter * release.clip + self._rounding(release))
 
     def pair(self, release: Release) -> Pair:
         """The dominating pair of one draw of `release`."""
-        rounding = self._rounding(release)
         shift = Shift(
-            sensitivity=self._distance(release, rounding),
-            contribution=release.clip + rounding,
+            sensitivity=self.sensitivity(release),
+            contribution=release.clip + self._rounding(release),
             replaces=self.adjacency.replaces,
             dimension=release.size,
         )
