@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from privlearn.exceptions import PrivacyError
-from privlearn.noise import NoiseSource, check_generator, precise, stream, vectors
+from privlearn.noise import NoiseSource, check_generator, generator, precise, stream, vectors
 from privlearn.noise.stream import WordStream, seeded_keys, system_keys
 from privlearn.noise.tables import quantile_table
 
@@ -117,11 +117,18 @@ def test_fewer_rounds_are_noticed(monkeypatch):
     import randomgen
 
     class Weak(randomgen.ChaCha):
-        def __init__(self, *, rounds, **others):
-            super().__init__(rounds=8, **others)
+        @property
+        def state(self):
+            return super().state
+
+        @state.setter
+        def state(self, wanted):
+            state = {**wanted["state"], "rounds": 8}
+            super(Weak, type(self)).state.__set__(self, {**wanted, "state": state})
 
     monkeypatch.setattr(vectors, "_checked", False)
     monkeypatch.setattr(randomgen, "ChaCha", Weak)
+    monkeypatch.setattr(generator, "_idle", [])
     with pytest.raises(PrivacyError, match="is not ChaCha20"):
         NoiseSource()
 

@@ -94,6 +94,36 @@ def test_order_blocks_layout_threads_and_compiler_change_no_bit(loss, intercept,
                 np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize("kept", [0, 10**9])
+@pytest.mark.parametrize("kind", [np.float64, np.int8])
+def test_tables_that_are_clipped_on_the_way_change_no_bit(kind, kept, monkeypatch):
+    """Their own numbers, targets that are stored or computed in each pass, classes in bytes."""
+    rng = np.random.default_rng(4)
+    X, limits = 4.0 * rng.standard_normal((1500, 5)), LIMITS - 0.5
+    y = rng.choice([-1, 1], 1500).astype(kind) * (1 if kind == np.int8 else rng.random(1500))
+    ends = None if kind == np.int8 else (-0.4, 0.7)
+    center, scale = (0.0, 1.0) if kind == np.int8 else (0.1, 0.3)
+    units = np.linspace(1.0, 2.0, 5)
+    scaling = Scaling(units, units, 1 / units, 1.0, center, scale, 0.0, 1.0, 1.0, 1.0)
+    bounds, found = Bounds(-limits, limits, ends, None), []
+    monkeypatch.setattr(integer_rows, "STORED", kept)
+    monkeypatch.setattr(integer_rows, "MOST_ROWS", 256)
+    monkeypatch.setattr(integer_rows, "WORTH_A_THREAD", 1)
+    for order, large, workers in (("C", False, 1), ("C", True, 1), ("C", True, 3), ("F", True, 2)):
+        monkeypatch.setattr(threads, "thread_count", lambda workers=workers: workers)
+        data = BoundedData(Table(np.asarray(X, order=order), y, True), bounds, True)
+        with on_a_large_table(large):
+            rows = store_integers(scaling, LIMITS, data)
+        assert bool(rows.targets.size) == (kept > 0 or not large or order == "F")
+        model = SimpleNamespace(loss=Squared() if ends else Logistic())
+        sums = rows.gradient_sum(model, weights_for(rows), 3.0)
+        counts = rows.count_lengths(model, weights_for(rows), 100.0, BINS)
+        found.append((sums, counts, rows.second_moments(6.0)))
+    for others in found[1:]:
+        for one, other in zip(found[0], others, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
 def test_rows_of_another_order_have_the_same_sums():
     scaling, data = made_up(400)
     other = data.take(np.random.default_rng(3).permutation(400))
@@ -136,16 +166,14 @@ def test_lengths_of_many_wide_features_have_the_same_bits(features):
     units = np.ones(features)
     scaling = Scaling(0.0 * units, units, units, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0)
     data = BoundedData(Table(X, np.ones(3000), True), Bounds(-limits, limits, None, None), True)
-    squares = []
     spy = SimpleNamespace(**{name: getattr(np, name) for name in dir(np) if name[0] != "_"})
-    spy.sqrt = lambda value: squares.append(np.array(value)) or np.sqrt(value)
+    spy.float32, found = np.float64, []  # so that a last bit shows
     for large in (False, True):
         with pytest.MonkeyPatch.context() as patch, on_a_large_table(large):
             patch.setattr(integer_rows, "np", spy)
-            store_integers(scaling, limits, data)
-    half = len(squares) // 2
-    assert half > 0
-    np.testing.assert_array_equal(np.concatenate(squares[:half]), np.concatenate(squares[half:]))
+            found.append(store_integers(scaling, limits, data).norms.ravel()[: len(X)])
+    assert found[1].dtype == np.float64
+    np.testing.assert_array_equal(*found)
 
 
 def test_the_size_of_the_table_decides_which_form_runs(monkeypatch):

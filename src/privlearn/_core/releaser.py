@@ -106,6 +106,15 @@ class Releaser:
             )
         return self._emit(release, np.asarray(statistic, dtype=np.float64))
 
+    def pass_over(self, name: str, statistic: Callable[[], ArrayLike], *, clip: float) -> None:
+        """Use up a planned release at which nobody will look: nothing is computed, nothing leaves.
+
+        Only what was released before may say so. It is paid for all the same, and seeded runs go
+        on as if its noise had been drawn. Audits make it all the same: what could be asked for is
+        checked whether it is or not.
+        """
+        self._leave_out(self._take(name, self._find(name).shape, clip), statistic)
+
     def select(self, name: str, scores: ArrayLike, *, clip: float) -> int:
         """Release the index of the largest score after noise, and nothing else."""
         release = self._take(name, np.shape(scores), clip)
@@ -224,6 +233,9 @@ class Releaser:
         units = round_to_grid(statistic, grid)
         noise = self._draw_noise(release, 1)[0]
         return np.asarray((units + noise) * grid, dtype=np.float64)
+
+    def _leave_out(self, release: Release, statistic: Callable[[], ArrayLike]) -> None:
+        self._noise().pass_over(release.size)
 
     def _draw(self, release: Release, ordered: Array) -> Array:
         if release.mechanism.kind is not Kind.DRAW:

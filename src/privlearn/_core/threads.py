@@ -75,7 +75,8 @@ def in_parts(count: int, work: Callable[[int, int], T], *, at_least: int = 1) ->
     >>> sum(in_parts(10, lambda first, last: sum(range(first, last))))
     45
     """
-    parts = max(1, min(thread_count(), count // max(at_least, 1)))
+    parts = max(1, count // max(at_least, 1))
+    parts = min(thread_count(), parts) if parts > 1 else 1
     ends = [count * part // parts for part in range(parts + 1)]
     found: list[T | BaseException | None] = [None] * parts
 

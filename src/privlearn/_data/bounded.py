@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
+NOBODY = np.empty(0, dtype=bool)  # in the place of who is there: everybody
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +47,13 @@ class Table:
     """Features and target as numeric arrays of equal length; nothing is bounded yet.
 
     `finite` says that no row holds NaN or infinity, because such data were refused. `level` is the
-    place of each row's promise among the problem's levels, where people have different ones.
+    place of each row's promise among the problem's levels, where people have different ones. Two
+    classes that were not refused are -1 and 1 in single bytes; whoever hands them out makes them
+    numbers.
     """
 
     X: Features
-    y: Array
+    y: NDArray[Any]
     finite: bool = False
     level: NDArray[np.int64] | None = None
 
@@ -120,13 +123,13 @@ class BoundedData:
     def sparse_rows(self) -> tuple[csr_array, Array]:
         """All rows at once, without making them dense, and their targets; where X is sparse."""
         assert not isinstance(self.table.X, np.ndarray)
-        y = np.where(self.present(), self.table.y, 0.0)
+        y = np.where(self.present(), self.table.y.astype(np.float64), 0.0)
         rows = bounded_csr(self.table.X, self.bounds, self.fit_intercept, self.present())
         return rows, y if self.bounds.target is None else np.clip(y, *self.bounds.target)
 
     def as_given(self) -> tuple[Features, Array]:
         """X and y before any bounds: for methods that look at orders alone."""
-        return self.table.X, self.table.y
+        return self.table.X, np.asarray(self.table.y, dtype=np.float64)
 
     def single_blocks(self) -> Iterator[Rows]:
         """All rows in order in single precision, where `longest` is known."""
@@ -138,7 +141,7 @@ class BoundedData:
 
     def targets(self, first: int, last: int) -> tuple[Array, NDArray[np.bool_]]:
         """Bounded targets of some rows, and which of them are not the empty row's."""
-        y, X = self.table.y[first:last].copy(), self.table.X[first:last]
+        y, X = self.table.y[first:last].astype(np.float64), self.table.X[first:last]
         there = np.full(len(y), True)
         if not self.table.finite:
             there = Table(X, y).present()
@@ -155,13 +158,13 @@ class BoundedData:
         Each block is overwritten by the next: fresh memory for each would cost more than the rest.
         What needs no bounds is not even copied, and cannot be written to.
         """
-        (n, p), whole = self.table.X.shape, self._as_they_are
+        (n, p), whole = self.table.X.shape, self._in_a_box and self.bounds.low is None
         last = n if last is None else min(last, n)
         most = min(max(last - first, 0), at_once)
         room, box = np.empty((0 if whole else most, p)), self._box(most)
         for start in range(first, last, at_once):
             rows = slice(start, min(start + at_once, last))
-            X, y = self.table.X[rows], self.table.y[rows].copy()
+            X, y = self.table.X[rows], self.table.y[rows].astype(np.float64)
             if whole:
                 yield self._bounded(read_only(np.asarray(X, dtype=np.float64)), y, box)
                 continue
@@ -169,6 +172,43 @@ class BoundedData:
             with np.errstate(invalid="ignore"):  # a signalling NaN is a NaN
                 own[:] = X if isinstance(X, np.ndarray) else X.toarray()
             yield self._bounded(own, y, box)
+
+    def blocks_to_clip(
+        self, first: int, last: int, at_once: int
+    ) -> Iterator[tuple[Rows, tuple[Array, Array, Array, Array]]]:
+        """Rows for compiled loops, and the ends to which these clip features and target.
+
+        Where a box is all that bounds them, that are the table's own numbers, all at once unless
+        classes have to become numbers, and an empty `present` says that all are there. Other rows
+        come from `blocks`, and ends are infinite. Neither can be written to.
+        """
+        table, bounds = self.table, self.bounds
+        far, none = np.full(self.n_features, np.inf), np.full(1, np.inf)
+        if not self._in_a_box:
+            for rows in self.blocks(first, last, at_once):
+                X = read_only(np.asarray(rows.X, dtype=np.float64))
+                yield Rows(X, read_only(rows.y), rows.present), (-far, far, -none, none)
+            return
+        assert isinstance(table.X, np.ndarray)
+        low, high = -far, far
+        if bounds.low is not None and bounds.high is not None:  # in a layout that loops know
+            low, high = np.array(bounds.low), np.array(bounds.high)
+        ends = [np.array([end]) for end in bounds.target or (-np.inf, np.inf)]
+        size = max(last - first, 1) if table.y.dtype == np.float64 else at_once
+        for start in range(first, min(last, self.n), size):
+            own = slice(start, min(start + size, last))
+            X, y = (np.asarray(one[own], dtype=np.float64) for one in (table.X, table.y))
+            yield Rows(read_only(X), read_only(y), NOBODY), (low, high, ends[0], ends[1])
+
+    def raw_targets(self) -> tuple[NDArray[np.int8], Array] | None:
+        """The target before it is clipped, as classes or as numbers, the other of them empty.
+
+        None, where the table's own numbers are not what compiled loops take.
+        """
+        if not self._in_a_box:
+            return None
+        y = read_only(self.table.y)
+        return (y, NO_NUMBERS) if y.dtype == np.int8 else (NO_CLASSES, y)
 
     def _box(self, rows: int) -> tuple[Array, Array] | None:
         """The box's ends, once for each row of a block: whole arrays are compared much faster."""
@@ -178,16 +218,10 @@ class BoundedData:
         return np.tile(low, (rows, 1)), np.tile(high, (rows, 1))
 
     @property
-    def _as_they_are(self) -> bool:
-        """Whether the table's own numbers are the bounded ones, so that nothing is copied."""
-        X, bounds = self.table.X, self.bounds
-        unlimited = bounds.low is None and bounds.row_norm is None and self.table.finite
-        return (
-            unlimited
-            and isinstance(X, np.ndarray)
-            and X.dtype == np.float64
-            and X.flags.c_contiguous
-        )
+    def _in_a_box(self) -> bool:
+        """Whether the table's own numbers are the bounded ones, but for a box."""
+        boxed = self.longest is None and self.bounds.row_norm is None and self.table.finite
+        return boxed and _is_plain(self.table.X) and _is_plain(self.table.y, np.float64, np.int8)
 
     def _bounded(self, X: Array, y: Array, box: tuple[Array, Array] | None) -> Rows:
         present = np.full(len(y), True)
@@ -206,11 +240,24 @@ class BoundedData:
         return Rows(X, y, present)
 
 
-def read_only(numbers: Array) -> Array:
+def _is_plain(numbers: Features, *types: type) -> bool:
+    """Whether compiled loops take an array as it is: they are made for one layout in memory."""
+    return (
+        isinstance(numbers, np.ndarray)
+        and numbers.dtype in (types or (np.float64,))
+        and numbers.flags.c_contiguous
+        and numbers.flags.aligned
+    )
+
+
+def read_only(numbers: NDArray[Any]) -> NDArray[Any]:
     """The same numbers; a compiled loop takes all that it only reads in this form."""
     view = numbers.view()
     view.flags.writeable = False
     return view
+
+
+NO_CLASSES, NO_NUMBERS = read_only(np.empty(0, np.int8)), read_only(np.empty(0))
 
 
 _WATCHERS: list[Callable[[BoundedData], None]] = []
@@ -236,7 +283,7 @@ def read_table(
     X: object,
     y: object,
     *,
-    encode: Callable[[object], Array] | None = None,
+    encode: Callable[[object], NDArray[Any]] | None = None,
     reset: bool = True,
 ) -> Table:
     """Read X and y into a `Table`, or refuse with an error that quotes no data.

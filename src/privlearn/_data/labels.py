@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 from privlearn._data.cells import DATES, objects
 from privlearn._data.targets import one_column
 
-__all__ = ["codes_to_score", "declared_classes", "encode_labels"]
+__all__ = ["codes_to_score", "declared_classes", "encode_labels", "encode_signs"]
 
 NUMBERS, TEXT, BYTES = "numbers", "text", "bytes"
 EXACT = 2.0**53  # below it whole numbers and floats compare exactly
 LARGEST = 2**1023  # of labels: what no float can hold is none
+AT_ONCE = 2**14  # labels
 KINDS: dict[type, str] = dict.fromkeys((bool, int, float), NUMBERS) | {str: TEXT, bytes: BYTES}
 
 
@@ -141,10 +142,37 @@ def encode_labels(y: object, classes: NDArray[Any], on_invalid: str) -> NDArray[
     array([ 1.,  0., nan, nan])
     """
     cells = one_column(y, strict=on_invalid == "raise")
-    codes = _codes(cells, classes)
-    if on_invalid == "raise" and np.isnan(codes).any():
-        _refuse_unknown(cells, classes)
-    return codes
+    found = np.empty(len(cells))
+    _write_codes(cells, classes, found, on_invalid == "raise")
+    return found
+
+
+def encode_signs(y: object, classes: NDArray[Any]) -> NDArray[np.int8]:
+    """-1 for the first and 1 for the second of two classes, in single bytes; others are refused.
+
+    Examples
+    --------
+    >>> encode_signs(["a", "b"], np.array(["a", "b"]))
+    array([-1,  1], dtype=int8)
+    """
+    cells = one_column(y)
+    found = np.empty(len(cells), np.int8)
+    _write_codes(cells, classes, found, strict=True)
+    found *= 2
+    found -= 1
+    return found
+
+
+def _write_codes(
+    cells: NDArray[Any], classes: NDArray[Any], found: NDArray[Any], strict: bool
+) -> None:
+    """Some at a time, since to find them takes several times their size."""
+    for start in range(0, len(cells), AT_ONCE):
+        own = slice(start, start + AT_ONCE)
+        codes = _codes(cells[own], classes)
+        if strict and np.isnan(codes).any():
+            _refuse_unknown(cells, classes)
+        found[own] = codes
 
 
 def codes_to_score(y: object, classes: NDArray[Any]) -> NDArray[np.float64]:

@@ -93,7 +93,7 @@ def target_numbers(y: object, *, strict: bool = True, what: str = "y") -> NDArra
     array([ 1.,  1., nan])
     """
     cells = one_column(y, strict=strict)
-    return np.array(as_numbers(cells, what if strict else None), dtype=np.float64)
+    return np.asarray(as_numbers(cells, what if strict else None), dtype=np.float64)
 
 
 def _warn_column() -> None:

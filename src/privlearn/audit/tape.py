@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget
@@ -188,6 +189,9 @@ def record(
             made.append(Entry(release, statistic.copy(), released.copy()))
             return released
 
+        def _leave_out(self, release: Release, statistic: Callable[[], ArrayLike]) -> None:
+            self._emit(release, np.asarray(statistic(), dtype=np.float64))
+
         def _draw(self, release: Release, ordered: Array) -> Array:
             released = super()._draw(release, ordered)
             made.append(Entry(release, ordered.copy(), released.copy()))
@@ -223,6 +227,9 @@ def replay_on(
             assert isinstance(recorded, Entry)
             made.append(Entry(release, statistic.copy(), recorded.released))
             return recorded.released.copy()
+
+        def _leave_out(self, release: Release, statistic: Callable[[], ArrayLike]) -> None:
+            self._emit(release, np.asarray(statistic(), dtype=np.float64))
 
         def _draw(self, release: Release, ordered: Array) -> Array:
             return self._emit(release, ordered)

@@ -6,7 +6,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -324,10 +324,10 @@ class PrivateEstimator(BaseEstimator):
         warn_of_delta(budget, problem.n)
         problem, solver = self._solver_for(problem, budget)
         settings = solver.configure(problem, budget)
+        plan_at = cache(partial(solver.plan, problem, settings))
         if sparse is not None:
-            least = solver.plan(problem, settings, 1.0)
-            refuse_too_large(solver, problem, settings, least, sparse=sparse)
-        plan = calibrate(partial(solver.plan, problem, settings), budget)
+            refuse_too_large(solver, problem, settings, plan_at(1.0), sparse=sparse)
+        plan = calibrate(plan_at, budget)
         return Job(problem, budget, solver, settings, replace(plan, solver=solver.name), level)
 
     def _solver_for(self, problem: Problem, budget: Budget) -> tuple[Problem, Solver]:

@@ -14,7 +14,7 @@ from privlearn._core.docstrings import documented
 from privlearn._core.plan import Plan
 from privlearn._core.problem import Problem
 from privlearn._data.bounded import Table, read_table
-from privlearn._data.labels import declared_classes, encode_labels
+from privlearn._data.labels import declared_classes, encode_labels, encode_signs
 from privlearn.linear_model.base import PrivateEstimator
 from privlearn.linear_model.scoring import accuracy
 from privlearn.solvers import Solution
@@ -108,9 +108,11 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
         encode = partial(self._encode, self.classes if labels is None else labels)
         return read_table(self, X, y, reset=reset, encode=encode)
 
-    def _encode(self, declared: object, y: object) -> NDArray[np.float64]:
-        """-1 and 1 for two classes, positions for more."""
+    def _encode(self, declared: object, y: object) -> NDArray[Any]:
+        """-1 and 1 for two classes, in single bytes unless some may be missing; or positions."""
         self.classes_ = declared_classes(declared, y, self.on_invalid)
+        if len(self.classes_) == 2 and self.on_invalid == "raise":
+            return encode_signs(y, self.classes_)
         codes = encode_labels(y, self.classes_, self.on_invalid)
         return 2.0 * codes - 1.0 if len(self.classes_) == 2 else codes
 

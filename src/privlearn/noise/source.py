@@ -143,6 +143,19 @@ class NoiseSource:
         words, _ = self._words().take(_checked_count("count", count))
         return words
 
+    def pass_over(self, count: int) -> None:
+        """Leave out ``count`` words of a seed, as if they had been drawn; without one nothing is.
+
+        Examples
+        --------
+        >>> one, other = NoiseSource(seed=0), NoiseSource(seed=0)
+        >>> one.pass_over(2)
+        >>> bool(one.bits(1)[0] == other.bits(3)[2])
+        True
+        """
+        if not self.private:
+            self.bits(count)
+
     def integers(self, bound: int, size: Size = ()) -> Integers:
         """Draw integers exactly uniform on 0, ..., bound - 1, for 1 <= bound <= 2^63.
 

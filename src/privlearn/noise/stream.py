@@ -6,14 +6,13 @@ import os
 import secrets
 import threading
 import time
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn.noise.vectors import COUNTER_PER_BLOCK, check_generator
+from privlearn.noise.generator import KEY_BYTES, KeyedGenerator
+from privlearn.noise.vectors import check_generator
 
-KEY_BYTES = 32
 _REFINEMENT_BLOCKS = 1 << 32  # ChaCha blocks of 8 words set aside for the refinement of one word
 _TAG = b"privlearn noise, version 1"
 _SYSTEM_TAG = b"privlearn system key, version 1"
@@ -69,10 +68,8 @@ class WordStream:
 
     def __init__(self, keys: bytes) -> None:
         check_generator()
-        from randomgen import ChaCha
-
-        self._main = ChaCha(key=int.from_bytes(keys[:KEY_BYTES], "little"), rounds=20)
-        self._refinement_key = int.from_bytes(keys[KEY_BYTES:], "little")
+        self._main = KeyedGenerator(keys[:KEY_BYTES])
+        self._refinement_key = keys[KEY_BYTES:]
         self._lock = threading.Lock()
         self._taken = 0
         self._process = _process
@@ -92,8 +89,5 @@ class WordStream:
 
     def refine(self, index: int, count: int) -> int:
         """Return the first ``count`` further words of word ``index``, joined to one integer."""
-        from randomgen import ChaCha
-
-        counter = index * _REFINEMENT_BLOCKS * COUNTER_PER_BLOCK
-        generator: Any = ChaCha(key=self._refinement_key, counter=counter, rounds=20)
+        generator = KeyedGenerator(self._refinement_key, index * _REFINEMENT_BLOCKS)
         return int.from_bytes(generator.random_raw(count).astype(">u8").tobytes(), "big")

@@ -12,10 +12,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from privlearn.exceptions import PrivacyError
+from privlearn.noise.generator import KeyedGenerator
 
-__all__ = ["BLOCKS", "COUNTER_PER_BLOCK", "Block", "check_generator", "keystream"]
+__all__ = ["BLOCKS", "Block", "check_generator", "keystream"]
 
-COUNTER_PER_BLOCK = 16
 _WORDS_PER_BLOCK = 8
 
 
@@ -87,12 +87,7 @@ _checked = False
 
 def keystream(key: bytes, nonce: bytes, counter: int, blocks: int = 1) -> bytes:
     """Return blocks of the key stream as RFC 8439 numbers them, from `randomgen`."""
-    from randomgen import ChaCha
-
-    place = counter + (int.from_bytes(nonce, "little") << 32)
-    generator = ChaCha(
-        key=int.from_bytes(key, "little"), counter=COUNTER_PER_BLOCK * place, rounds=20
-    )
+    generator = KeyedGenerator(key, counter + (int.from_bytes(nonce, "little") << 32))
     output: bytes = generator.random_raw(_WORDS_PER_BLOCK * blocks).astype("<u8").tobytes()
     return output
 

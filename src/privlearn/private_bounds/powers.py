@@ -71,7 +71,8 @@ def coarse_range(counts: Array, noise: float, rows: int | None = None) -> Coarse
     if rows is not None:  # where too few are seen, they may have a shape that stands out
         others = rows - zeros
         asked = (above.rows + below.rows <= SEEN * others) & (others > ELSEWHERE * noise)
-        above, below = map(_joined, (above, below), _by_shape(counts, noise, others, asked))
+        if asked.any():
+            above, below = map(_joined, (above, below), _by_shape(counts, noise, others, asked))
     beside = above.rows + below.rows
     zero = (zeros > sure) | _elsewhere(zeros, beside, above.bins + below.bins, noise, rows)
     few = zero & (beside < FEW * sure) & (beside < zeros)

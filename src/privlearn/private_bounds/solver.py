@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -293,9 +294,12 @@ def _ranges(
     counts = release(coarse, count_signed(data, what, POWERS), clip=clip)
     found = coarse_inside(coarse_range(counts, release.noise_scale(coarse), problem.n), declared)
     for zoom, many in zip(zooms, bins, strict=True):
-        within, narrow = (found.low, found.high), found.may_be_narrow
-        counts = release(zoom, count_evenly(data, what, *within, many, narrow), clip=clip)
-        found = located_range(counts, release.noise_scale(zoom), found)
+        narrow = found.may_be_narrow
+        counted = partial(count_evenly, data, what, found.low, found.high, many, narrow)
+        if not narrow.any():  # what was released says that nobody will look
+            release.pass_over(zoom, counted, clip=clip)
+            continue
+        found = located_range(release(zoom, counted(), clip=clip), release.noise_scale(zoom), found)
     counts = release(last, count_evenly(data, what, found.low, found.high, LAST_BINS), clip=clip)
     noise = release.noise_scale(last)
     ends = refined_range(counts, noise, found)

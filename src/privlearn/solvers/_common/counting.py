@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from privlearn._core.jit import worth_compiling
 from privlearn._core.threads import in_parts
-from privlearn._data.bounded import BoundedData, read_only
+from privlearn._data.bounded import BoundedData
 from privlearn._data.sparse import zero_is_allowed
-from privlearn.solvers._common.loops import histograms as loops
+from privlearn.solvers._common.loops import counting as loops
 
 __all__ = ["count_evenly", "count_magnitudes", "count_signed"]
 
@@ -92,10 +92,13 @@ def _counted(
 
     def part(first: int, last: int) -> Array:
         counts = np.zeros((width, bins))
+        if worth:
+            for rows, box in data.blocks_to_clip(first, last, at_once):
+                X, limits = (rows.X, box[:2]) if what == "features" else (rows.y[:, None], box[2:])
+                getattr(loops, compiled)(X, rows.present, limits, *facts, counts)
+            return counts
         for X, present in _blocks(data, what, first, last, at_once):
-            if worth:
-                getattr(loops, compiled)(X, present, *facts, counts)
-            elif present.any():
+            if present.any():
                 places = plain(X[present], *facts, bins) + bins * np.arange(width)
                 counts += np.bincount(places.ravel(), minlength=counts.size).reshape(counts.shape)
         return counts
@@ -128,10 +131,10 @@ def _blocks(
     """Numbers to count, and which rows are there."""
     if what == "features":
         for rows in data.blocks(first, last, at_once):
-            yield read_only(np.asarray(rows.X, dtype=np.float64)), rows.present
+            yield np.asarray(rows.X, dtype=np.float64), rows.present
         return
     y, present = data.targets(first, last)
-    yield read_only(y[:, None]), present
+    yield y[:, None], present
 
 
 def _signed(X: Array, powers: int, bins: int) -> NDArray[np.int64]:

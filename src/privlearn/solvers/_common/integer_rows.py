@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from privlearn._core.jit import worth_compiling
 from privlearn._core.threads import in_parts
-from privlearn._data.bounded import BoundedData, read_only
+from privlearn._data.bounded import NO_CLASSES, NO_NUMBERS, BoundedData
 from privlearn._objective.losses import Loss, logistic, squared
 from privlearn.solvers._common.loops import integer_rows as loops
 from privlearn.solvers._common.objective import Objective
@@ -31,12 +32,15 @@ SLOPES = {squared.SQUARED: squared.slope, logistic.LOGISTIC: logistic.slope}
 EXACT = 53  # bits of a sum that float64 holds without rounding
 BITS, MORE_BITS = 15, 8  # of an integer, its sign aside, and of the second column of a wide one
 MOST_ROWS = 2048  # in a block that a compiled loop takes; NumPy takes twice as many at once
-IN_A_BLOCK = 2**18  # numbers: they stay near the processor between the product and the sum
+IN_A_BLOCK = 2**16  # numbers: they stay near the processor between the product and the sum
 SMALL = 16.0  # a feature's bound in its scales up to which 16 bits hold it well
 WEIGHT_BITS, SLOPE_BITS, MOMENT_BITS = 24, 26, 20
 # Without an intercept rows may be arbitrarily short; slopes are cut as if they were this long.
 SHORTEST = 1.0 / 16.0
 WORTH_A_THREAD = 2**20
+STORED = 2**17  # rows up to which targets are stored: that takes half a megabyte, and saves time
+NARROW = 16  # entries of a row up to which products of matrices are slower than a loop
+FAR = 1e100  # of a weight: what is beyond counts as that
 
 
 def has_integer_slopes(loss: Loss) -> bool:
@@ -53,8 +57,10 @@ class IntegerRows:
     values : array of shape (blocks, columns, rows of a block), int16, or float64 for NumPy
         Row i of block b has the numbers values[b, :, i] * 2^-exponents: one for each feature, then
         one more for each of the wide ones, to be added. The last block is filled up with zeros.
-    targets, norms : arrays of shape (blocks, rows of a block), float32, or as much in float64
-        Norms are upper bounds of the rows' lengths, the intercept's entry included; infinite where
+    targets : array of shape (blocks, rows of a block), float32, or as much in float64
+        Of a large table none: they are computed from `raw` in each pass, with the same bits.
+    norms : array of shape (blocks, rows of a block), float32, or as much in float64
+        Upper bounds of the rows' lengths, the intercept's entry included; infinite where
         there is no row, or the empty one, which contributes nothing.
     exponents : array of shape (columns,)
         Of the units of the integers.
@@ -64,6 +70,10 @@ class IntegerRows:
         The intercept's entry in a row; 0 without intercept.
     compiled : bool
         Which form of the loops runs.
+    raw : pair of arrays
+        The table's own target, as classes or as numbers; the other, or both, are empty.
+    target_units : (float, float, float, float)
+        Ends to which raw targets are clipped, their centre and their scale.
     """
 
     values: NDArray[Any]
@@ -73,11 +83,23 @@ class IntegerRows:
     wide: NDArray[np.int64]
     intercept_value: float
     compiled: bool = False
+    raw: tuple[NDArray[np.int8], Array] = (NO_CLASSES, NO_NUMBERS)
+    target_units: tuple[float, float, float, float] = (-math.inf, math.inf, 0.0, 1.0)
 
     @property
     def n_features(self) -> int:
         """How many features there are."""
         return len(self.exponents) - len(self.wide)
+
+    @cached_property
+    def _units(self) -> Array:
+        """Of the integers of each column, powers of two."""
+        return np.ldexp(1.0, -self.exponents)
+
+    @property
+    def _all_targets(self) -> tuple[object, ...]:
+        """As compiled loops take them, stored or not."""
+        return self.targets, *self.raw, self.target_units
 
     @property
     def _blocks_per_thread(self) -> int:
@@ -98,15 +120,19 @@ class IntegerRows:
             at_least=self._blocks_per_thread,
         )
         sums = [sum(part) for part in zip(*found, strict=True)]
-        exponents = self.exponents[: self.n_features].copy()
-        for own, more in zip(self.wide, sums[self.n_features : -1], strict=True):
-            sums[own] = (sums[own] << MORE_BITS) + more
-            exponents[own] += MORE_BITS
+        features, units = self.n_features, self._units[: self.n_features]
+        if len(self.wide):
+            units = units.copy()
+            for own, more in zip(self.wide, sums[features:-1], strict=True):
+                sums[own] = (sums[own] << MORE_BITS) + more
+                units[own] *= 0.5**MORE_BITS
         # Each is rounded once, to the nearest float64; powers of two change nothing.
-        gradient = np.ldexp(np.array([float(one) for one in sums[: self.n_features]]), -exponents)
+        gradient = np.empty(features + bool(self.intercept_value))
+        gradient[:features] = [float(one) for one in sums[:features]]
+        gradient[:features] *= units
         if self.intercept_value:
-            gradient = np.append(gradient, float(sums[-1]) * self.intercept_value)
-        return np.asarray(gradient / per_unit)
+            gradient[features] = float(sums[-1]) * self.intercept_value
+        return gradient / per_unit
 
     def _gradients(
         self,
@@ -120,7 +146,7 @@ class IntegerRows:
         """Exact sums over some blocks: of each column times the slopes, then of the slopes."""
         upper, lower = np.zeros((2, len(self.exponents) + 1), np.int64)
         if self.compiled:
-            rows = self.values, self.targets, self.norms
+            rows = self.values, self._all_targets, self.norms
             loops.add_gradients(rows, first, last, how, weights, per_unit, reach, upper, lower)
         else:
             for b in range(first, last):
@@ -157,7 +183,7 @@ class IntegerRows:
     ) -> Array:
         counts = np.zeros(bins)
         if self.compiled:
-            rows = self.values, self.targets, self.norms
+            rows = self.values, self._all_targets, self.norms
             loops.count_gradients(rows, first, last, how, weights, longest, counts)
             return counts
         for b in range(first, last):
@@ -183,13 +209,19 @@ class IntegerRows:
         So many bits that scores are exact: then they are the same in any order.
         """
         features = self.n_features
-        inner = np.clip(np.nan_to_num(weights[:features]), -1e100, 1e100)
-        inner = np.ldexp(np.append(inner, inner[self.wide]), -self.exponents)
+        inner = weights[:features]
+        if not np.abs(inner).max(initial=0.0) <= FAR:  # also where it is not a number
+            inner = np.clip(np.nan_to_num(inner), -FAR, FAR)
+        if len(self.wide):
+            inner = np.append(inner, inner[self.wide])
+        inner = inner * self._units
         bits = min(WEIGHT_BITS, EXACT - BITS - max(len(inner) - 1, 0).bit_length())
         largest = float(np.abs(inner).max(initial=0.0))
         shift = bits - (math.frexp(largest)[1] if largest > 0.0 else 0)
         intercept = float(weights[features]) * self.intercept_value if self.intercept_value else 0.0
-        how = (objective.loss.code, math.ldexp(1.0, -shift), float(np.nan_to_num(intercept)))
+        if not math.isfinite(intercept):
+            intercept = float(np.nan_to_num(intercept))
+        how = (objective.loss.code, math.ldexp(1.0, -shift), intercept)
         return np.rint(np.ldexp(inner, shift)), how
 
     def second_moments(self, longest: float) -> Array:
@@ -213,17 +245,22 @@ class IntegerRows:
     ) -> NDArray[np.int64]:
         features, width = self.n_features, self.n_features + bool(self.intercept_value)
         upper, lower = total = np.zeros((2, width, width), np.int64)
+        limit, entry = longest * (1.0 - 2.0**-30), self.intercept_value * one
+        if self.compiled and width <= NARROW:
+            how = factor, self.wide, limit, entry
+            loops.add_moments((self.values, self.norms), first, last, how, upper, lower)
+            return np.asarray(total + np.tril(total, -1).transpose(0, 2, 1))
         v = np.empty((width, self.values.shape[2]))
         for b in range(first, last):
-            norms = self.norms[b].astype(np.float64)
-            shorter = np.minimum(1.0, longest * (1.0 - 2.0**-30) / norms)
             if self.compiled:
-                loops.shorten_block(self.values[b], factor, self.wide, shorter, v[:features])
+                rows = self.values[b], self.norms[b]
+                loops.shorten_block(*rows, factor, self.wide, limit, entry, v)
             else:
+                shorter = np.minimum(1.0, limit / self.norms[b])
                 block = self.values[b] * factor[:, None]
                 block[self.wide] += block[features:]
                 np.trunc(block[:features] * shorter, out=v[:features])
-            v[features:] = np.trunc(self.intercept_value * one * shorter)
+                v[features:] = np.trunc(entry * shorter)
             sums = (v @ v.T).astype(np.int64)
             upper += sums >> loops.LIMB
             lower += sums & loops.LOWER
@@ -250,15 +287,19 @@ def store_integers(scaling: Scaling, limits: Array, data: BoundedData) -> Intege
     most = MOST_ROWS if compiled else 2 * MOST_ROWS
     size = max(min(most, IN_A_BLOCK // max(len(exponents), 1)), 64) // 64 * 64
     size = min(size, max(data.n, 1))
-    shape = -(-data.n // size), size
+    shape, kind = (-(-data.n // size), size), np.float32 if compiled else np.float64
+    low, high = data.bounds.target or (-math.inf, math.inf)
+    raw = data.raw_targets() if compiled and data.n > STORED else None
     rows = IntegerRows(
         np.zeros((shape[0], len(exponents), size), np.int16 if compiled else np.float64),
-        np.zeros(shape, np.float32 if compiled else np.float64),
-        np.full(shape, np.inf, np.float32 if compiled else np.float64),
+        np.zeros(shape if raw is None else (0, size), kind),
+        np.full(shape, np.inf, kind),
         exponents,
         wide,
         scaling.intercept_value,
         compiled,
+        raw or (NO_CLASSES, NO_NUMBERS),
+        (float(low), float(high), scaling.target_center, scaling.target_scale),
     )
     in_parts(
         shape[0],
@@ -275,25 +316,36 @@ def _store(rows: IntegerRows, first: int, last: int, scaling: Scaling, data: Bou
     finest = rows.exponents[: rows.n_features] + MORE_BITS * wide
     factor, units = np.ldexp(scaling.inverse_scale, finest), np.ldexp(1.0, -2 * finest)
     largest = np.where(wide, 2.0 ** (BITS + MORE_BITS), 2.0**BITS) - 1.0
-    found = np.empty(size)
+    if rows.compiled:
+        facts = np.stack([scaling.center, factor, largest, units])
+        _store_compiled(rows, first * size, last * size, scaling, facts, data)
+        return
     for b, block in enumerate(data.blocks(first * size, last * size, size), first):
         own = slice(len(block.y))
-        values, squares = rows.values[b][:, own], found[own]
-        if rows.compiled:
-            facts = scaling.center, factor, largest, units, rows.wide
-            loops.store_block(
-                read_only(np.asarray(block.X, float)), block.present, facts, values, squares
-            )
-        else:
-            whole = np.rint((block.X - scaling.center) * factor).T
-            whole = np.clip(whole, -largest[:, None], largest[:, None]) * block.present
-            squares[:] = 0.0
-            for j, unit in enumerate(units):  # in the order of the compiled loop: the same bits
-                squares += whole[j] * whole[j] * unit
-            upper = np.where(wide[:, None], np.floor(np.ldexp(whole, -MORE_BITS)), whole)
-            values[: rows.n_features] = upper
-            values[rows.n_features :] = (whole - np.ldexp(upper, MORE_BITS))[rows.wide]
+        whole = np.rint((block.X - scaling.center) * factor).T
+        whole = np.clip(whole, -largest[:, None], largest[:, None]) * block.present
+        squares = np.zeros(len(block.y))
+        for j, unit in enumerate(units):  # in the order of the compiled loop: the same bits
+            squares += whole[j] * whole[j] * unit
+        upper = np.where(wide[:, None], np.floor(np.ldexp(whole, -MORE_BITS)), whole)
+        rows.values[b][: rows.n_features, own] = upper
+        rows.values[b][rows.n_features :, own] = (whole - np.ldexp(upper, MORE_BITS))[rows.wide]
         lengths = np.sqrt(squares + scaling.intercept_value**2)
         there = block.present & (lengths > 0.0)
         rows.norms[b][own] = np.float32(np.where(there, lengths * (1.0 + 2.0**-22), np.inf))
         rows.targets[b][own] = np.float32(scaling.targets(block.y))
+
+
+def _store_compiled(
+    rows: IntegerRows, first: int, last: int, scaling: Scaling, facts: Array, data: BoundedData
+) -> None:
+    """The same from row `first` to row `last`, clipped on the way."""
+    targets, place, size = rows.targets.reshape(-1), first, rows.values.shape[2]
+    for block, (low, high, least, most) in data.blocks_to_clip(first, last, size):
+        own = np.ascontiguousarray(np.vstack([low, high, facts]).T)
+        stored = place, rows.values, rows.norms
+        loops.store_rows(block.X, block.present, own, rows.wide, scaling.intercept_value, *stored)
+        if targets.size:
+            units = float(least[0]), float(most[0]), scaling.target_center, scaling.target_scale
+            loops.store_targets(block.y, *units, targets[place : place + len(block.y)])
+        place += len(block.y)

@@ -54,6 +54,7 @@ def _descend(
     model = QuadraticModel(objective.penalty, objective.loss.outputs)
     noise, count = release.noise_scale(GRADIENT), prepared.count
     weights = objective.start(prepared.target)
+    bend = _curvature(settings, objective, rows, weights)
     least, clip, bounded = 0.0, math.inf, math.isfinite(objective.loss.lipschitz)
     for loop, steps in enumerate(rules.loops(settings)):
         noise_std = noise / math.sqrt(settings.passes)
@@ -70,7 +71,8 @@ def _descend(
                 score = _move_intercept(settings, prepared, weights, factor * gradient, noise_std)
                 least = objective.loss.slope_to_keep(score)
                 continue
-            bend = _curvature(settings, objective, rows, weights)
+            if objective.loss.bends:
+                bend = _curvature(settings, objective, rows, weights)
             share = step + rules.AHEAD
             model.add(weights, factor * gradient, bend, share=share, noise_std=noise_std)
             record.add(share / model.total, noise_std)

@@ -64,6 +64,7 @@ class QuadraticModel:
         self._curvature = Curvature(np.zeros((outputs, outputs)), np.zeros((width, width)))
         self._variance = self.total = 0.0
         self._penalty_scale, self._moved = math.nan, 0.0
+        self._last: Curvature | None = None  # where all so far are this one
 
     def add(
         self,
@@ -81,6 +82,9 @@ class QuadraticModel:
         own = curvature.between @ at @ curvature.within - slope
         self._pull += part * (own - self._pull)
         self._variance = (1.0 - part) ** 2 * self._variance + (part * noise_std) ** 2
+        if curvature is self._last:  # the mean of equal ones, which the first has made theirs
+            return
+        self._last = curvature if self.total == share else None
         for mean, found in zip(self._curvature, curvature, strict=True):
             step = part * (found - mean)
             mean += step

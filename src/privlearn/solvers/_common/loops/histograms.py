@@ -1,4 +1,4 @@
-"""Counting rows in bins: magnitudes of features, lengths of gradients, signed values."""
+"""Counting stored rows in bins: magnitudes of features, lengths of gradients."""
 
 import math
 
@@ -9,7 +9,7 @@ from privlearn._objective.losses.compiled import write_loss_gradients
 from privlearn.solvers._common.loops.row_products import score_rows
 from privlearn.solvers._common.loops.sgd import auxiliary_value, split_weights
 
-__all__ = ["count_evenly", "count_lengths", "count_magnitudes", "count_scaled", "count_signed"]
+__all__ = ["count_lengths", "count_magnitudes"]
 
 AT_ONCE = 256
 
@@ -83,56 +83,3 @@ def count_lengths(rows, present, objective, weights, longest, counts):
                 if relative > 0.0:
                     half = int(min(max(-math.log2(relative), 0.0), bins - 1.0))
                 counts[half] += 1.0
-
-
-@jit()
-def _exponent(bits):
-    """What frexp finds in the bits of a number, far below every power that counts for 0."""
-    return ((bits >> 52) & 0x7FF) - 1022
-
-
-@jit(nogil=True)
-def count_signed(X, present, powers, counts):
-    """How many rows that are present lie between which signed powers of two, of each column.
-
-    The middle bin takes 0 and what is smaller than 2^-powers/2; the first and the last take
-    everything beyond. A row is in one bin of each column.
-    """
-    bits = X.view(np.int64)
-    for i in range(present.size):
-        if present[i]:
-            for j in range(X.shape[1]):
-                place = min(max(_exponent(bits[i, j]) + powers // 2, 0), powers)
-                counts[j, powers - place if bits[i, j] < 0 else powers + place] += 1.0
-
-
-@jit(nogil=True)
-def count_scaled(X, present, center, inverse_scale, counts):
-    """How many rows that are present lie between two powers of two below 1, of each column.
-
-    Columns are centred and scaled first. The last bin takes 0 and the rest.
-    """
-    last = counts.shape[1] - 1
-    scaled = np.empty(X.shape[1])
-    bits = scaled.view(np.int64)
-    for i in range(present.size):
-        if present[i]:
-            for j in range(scaled.size):
-                scaled[j] = abs((X[i, j] - center[j]) * inverse_scale[j])
-            for j in range(scaled.size):
-                counts[j, min(max(-_exponent(bits[j]), 0), last)] += 1.0
-
-
-@jit(error_model="numpy", nogil=True)
-def count_evenly(X, present, low, per_width, counts):
-    """How many rows that are present lie in which of the even bins of each column.
-
-    Bins start at `low` and there are `per_width` to a unit; the first and the last take everything
-    beyond.
-    """
-    last = counts.shape[1] - 1
-    for i in range(present.size):
-        if present[i]:
-            for j in range(X.shape[1]):
-                place = (X[i, j] - low[j]) * per_width[j]
-                counts[j, int(min(max(place, 0.0), float(last)))] += 1.0

@@ -11,13 +11,22 @@ import numpy as np
 from privlearn._core.jit import ANY_ORDER, jit
 from privlearn._objective.losses import logistic, squared
 
-__all__ = ["add_gradients", "count_gradients", "integer_slope", "shorten_block", "store_block"]
+__all__ = [
+    "add_gradients",
+    "add_moments",
+    "count_gradients",
+    "integer_slope",
+    "shorten_block",
+    "store_rows",
+    "store_targets",
+]
 
 SQUARED, LOGISTIC = squared.SQUARED, logistic.LOGISTIC
 LIMB = 20  # bits of a sum's lower part
 LOWER = (1 << LIMB) - 1
 MOST = 2.0**26  # of a slope: with 15 bits of a row, the sum over 2^12 rows is at most 2^53
 MORE = 2.0**8  # units of a wide feature's second column in one of its first
+TURNED = 128  # rows at once
 squared_slope, logistic_slope = squared.slope, logistic.slope
 
 
@@ -71,6 +80,29 @@ def _sum_columns(block, slopes, sums):
     sums[columns] = total
 
 
+@jit(error_model="numpy", nogil=True)
+def store_targets(y, low, high, center, scale, targets):
+    """Write targets in a solver's units, clipped."""
+    for i in range(y.size):
+        targets[i] = (min(max(y[i], low), high) - center) / scale
+
+
+@jit(error_model="numpy")
+def _targets_of(b, targets, room):
+    """Targets of block `b`: those that are stored, or else written to `room`."""
+    stored, classes, numbers, units = targets
+    if stored.size:
+        return stored[b]
+    first, (low, high, center, scale) = b * room.size, units
+    if classes.size:
+        own = classes[first : first + room.size]
+        store_targets(own, low, high, center, scale, room)
+    else:
+        given = numbers[first : first + room.size]
+        store_targets(given, low, high, center, scale, room)
+    return room
+
+
 @jit(error_model="numpy")
 def _write_slopes(loss, targets, unit, shift, scores, slopes):
     if loss == SQUARED:
@@ -94,9 +126,10 @@ def add_gradients(rows, first, last, how, weights, per_unit, reach, upper, lower
     loss, unit, shift = how
     size = values.shape[2]
     scores, slopes, sums = np.empty(size), np.empty(size), np.empty(values.shape[1] + 1)
+    room = np.zeros(size, np.float32)
     for b in range(first, last):
         _add_scores(values[b], weights, scores)
-        _write_slopes(loss, targets[b], unit, shift, scores, slopes)
+        _write_slopes(loss, _targets_of(b, targets, room), unit, shift, scores, slopes)
         _write_integer_slopes(norms[b], per_unit, reach, slopes)
         _sum_columns(values[b], slopes, sums)
         for j in range(sums.size):
@@ -111,11 +144,11 @@ def count_gradients(rows, first, last, how, weights, longest, counts):
     values, targets, norms = rows
     loss, unit, shift = how
     size, end = values.shape[2], counts.size - 1
-    scores, slopes = np.empty(size), np.empty(size)
+    scores, slopes, room = np.empty(size), np.empty(size), np.zeros(size, np.float32)
     bits = slopes.view(np.int64)
     for b in range(first, last):
         _add_scores(values[b], weights, scores)
-        _write_slopes(loss, targets[b], unit, shift, scores, slopes)
+        _write_slopes(loss, _targets_of(b, targets, room), unit, shift, scores, slopes)
         for i in range(size):
             relative = slopes[i] * np.float64(norms[b, i]) / longest
             slopes[i] = relative * relative
@@ -124,38 +157,119 @@ def count_gradients(rows, first, last, how, weights, longest, counts):
                 counts[min(max(1022 - ((bits[i] >> 52) & 0x7FF), 0), end)] += 1.0
 
 
+@jit(error_model="numpy")
+def _shorten(column, factor, shorter, found):
+    for i in range(column.size):
+        found[i] = np.trunc(column[i] * factor * shorter[i])
+
+
+@jit(error_model="numpy")
+def _shorten_wide(upper, lower, factor, finer, shorter, found):
+    for i in range(upper.size):
+        found[i] = np.trunc((upper[i] * factor + lower[i] * finer) * shorter[i])
+
+
 @jit(error_model="numpy", nogil=True)
-def shorten_block(block, factor, wide, shorter, found):
-    """Write a block's features in other units, each row shortened, rounded towards zero."""
-    features = found.shape[0]
+def shorten_block(block, norms, factor, wide, limit, entry, found):
+    """Write a block's rows in other units, each shortened to a limit, rounded towards zero.
+
+    The last row of `found` is the intercept's, whose whole entry is `entry`, where there is one.
+    """
+    features = block.shape[0] - wide.size
+    shorter = np.empty(norms.size)
+    for i in range(norms.size):
+        shorter[i] = min(1.0, limit / np.float64(norms[i]))
     for j in range(features):
-        for i in range(shorter.size):
-            found[j, i] = block[j, i] * factor[j]
+        _shorten(block[j], factor[j], shorter, found[j])
     for k in range(wide.size):
+        j, second = wide[k], features + k
+        _shorten_wide(block[j], block[second], factor[j], factor[second], shorter, found[j])
+    for j in range(features, found.shape[0]):
         for i in range(shorter.size):
-            found[wide[k], i] += block[features + k, i] * factor[features + k]
-    for j in range(features):
-        for i in range(shorter.size):
-            found[j, i] = np.trunc(found[j, i] * shorter[i])
+            found[j, i] = np.trunc(entry * shorter[i])
 
 
 @jit(error_model="numpy", nogil=True)
-def store_block(X, present, facts, values, squares):
-    """Write features as integers, by columns, empty rows as 0; and each row's sum of squares."""
-    center, factor, largest, units, wide = facts
-    features, rows = X.shape[1], X.shape[0]
+def add_moments(rows, first, last, how, upper, lower):
+    """Add products of the entries of shortened rows to sums in two parts, below the diagonal."""
+    values, norms = rows
+    factor, wide, limit, entry = how
+    width = upper.shape[0]
+    shortened, sums = np.empty((width, values.shape[2])), np.empty(width + 1)
+    for b in range(first, last):
+        shorten_block(values[b], norms[b], factor, wide, limit, entry, shortened)
+        for i in range(width):
+            _sum_columns(shortened[: i + 1], shortened[i], sums)
+            for j in range(i + 1):
+                found = np.int64(sums[j])
+                upper[i, j] += found >> LIMB
+                lower[i, j] += found & LOWER
+
+
+@jit(error_model="numpy")
+def _write_integers(column, fact, upper, squares):
+    """Write numbers of one feature as integers, and add their squares."""
+    low, high, center, factor, largest, unit = fact
+    for i in range(column.size):
+        value = min(max(column[i], low), high)
+        value = np.rint((value - center) * factor)
+        value = min(max(value, -largest), largest)
+        upper[i] = np.int16(value)
+        squares[i] += value * value * unit
+
+
+@jit(error_model="numpy")
+def _split_wide(column, fact, upper, lower, squares):
+    """The same of a feature in two columns."""
+    low, high, center, factor, largest, unit = fact
+    for i in range(column.size):
+        value = min(max(column[i], low), high)
+        value = np.rint((value - center) * factor)
+        value = min(max(value, -largest), largest)
+        squares[i] += value * value * unit
+        above = np.floor(value / MORE)
+        upper[i] = np.int16(above)
+        lower[i] = np.int16(value - above * MORE)
+
+
+@jit(error_model="numpy")
+def _write_lengths(squares, intercept, norms):
+    """Upper bounds of rows' lengths, infinite for rows without any."""
+    for i in range(squares.size):
+        length = math.sqrt(squares[i] + intercept * intercept)
+        norms[i] = length * (1.0 + 2.0**-22) if length > 0.0 else math.inf
+
+
+@jit(error_model="numpy", nogil=True)
+def store_rows(X, present, facts, wide, intercept, place, values, norms):
+    """Write rows as integers, by columns, from row `place` on: the first of a block; and lengths.
+
+    Some rows are turned at a time, so that they stay near the processor.
+    """
+    (n, features), size = X.shape, values.shape[2]
+    turned, squares = np.empty((features, TURNED + 8)), np.empty(TURNED)  # no power of two apart
     second = np.full(features, -1)
     for k in range(wide.size):
         second[wide[k]] = features + k
-    for i in range(rows):
-        squares[i] = 0.0
-    for j in range(features):
+    first = 0
+    while first < n:
+        b, at = (place + first) // size, (place + first) % size
+        rows = min(TURNED, size - at, n - first)
         for i in range(rows):
-            value = np.rint((X[i, j] - center[j]) * factor[j])
-            value = min(max(value, -largest[j]), largest[j]) if present[i] else 0.0
-            squares[i] += value * value * units[j]
-            if second[j] >= 0:
-                upper = np.floor(value / MORE)
-                values[second[j], i] = np.int16(value - upper * MORE)
-                value = upper
-            values[j, i] = np.int16(value)
+            for j in range(features):
+                turned[j, i] = X[first + i, j]
+        squares[:] = 0.0
+        for j in range(features):
+            column, upper = turned[j, :rows], values[b, j, at : at + rows]
+            if second[j] < 0:
+                _write_integers(column, facts[j], upper, squares[:rows])
+            else:
+                lower = values[b, second[j], at : at + rows]
+                _split_wide(column, facts[j], upper, lower, squares[:rows])
+        _write_lengths(squares[:rows], intercept, norms[b, at : at + rows])
+        if present.size:
+            for i in range(rows):
+                if not present[first + i]:
+                    values[b, :, at + i] = 0
+                    norms[b, at + i] = math.inf
+        first += rows
