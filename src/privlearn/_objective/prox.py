@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from privlearn._core.jit import jit
 from privlearn._objective.losses.base import between
 
-__all__ = ["WeightPenalty", "limited", "prox_of_one", "soft_threshold", "write_prox"]
+__all__ = ["WeightPenalty", "prox_of_one", "soft_threshold", "write_prox"]
 
 Array = NDArray[np.float64]
 LARGEST = 1e300  # of a weight: no difference of two is infinite
@@ -73,12 +73,6 @@ def write_prox(penalty, step, weights):
     for j in range(weights.size):
         shrunk = soft_threshold(weights[j], step * l1[j])
         weights[j] = min(max(shrunk / (1.0 + step * l2[j]), low[j]), high[j])
-
-
-@jit(error_model="numpy")
-def limited(penalty, j, weight):
-    """Weight j within its limits."""
-    return min(max(weight, penalty.low[j]), penalty.high[j])
 
 
 @jit(error_model="numpy")
