@@ -661,12 +661,12 @@ def first_row_of_a_batch_in_the_one_before_too(patch):
 
 @mutant_of("one-pass")
 def gradients_of_a_batch_not_clipped(patch):
-    batch_sum = loops.batch_sum
+    add_batch = loops.add_batch
 
     def unclipped(rows, batch, model, clip, *others):
-        batch_sum(rows, batch, model, 10.0, *others)
+        add_batch(rows, batch, model, 10.0, *others)
 
-    patch.setattr(loops, "batch_sum", unclipped)
+    patch.setattr(loops, "add_batch", unclipped)
 
 
 @mutant_of("one-pass")

@@ -67,9 +67,8 @@ def soft_threshold(value, amount):
 
 
 @jit(error_model="numpy")
-def write_prox(penalty, step, weights):
-    """The proximal map in place."""
-    l1, l2, low, high = penalty
+def write_prox(l1, l2, low, high, step, weights):
+    """The proximal map in place; the first four are those of a `WeightPenalty`."""
     for j in range(weights.size):
         shrunk = soft_threshold(weights[j], step * l1[j])
         weights[j] = min(max(shrunk / (1.0 + step * l2[j]), low[j]), high[j])

@@ -30,8 +30,7 @@ POISSON = poisson.POISSON
 @jit(error_model="numpy")
 def write_loss_gradients(code, threshold, targets, scores, auxiliary, slopes, along_auxiliary):
     """Turn scores into dloss/dz, and into dloss/d(auxiliary weight), 0 without one."""
-    n = targets.size
-    along_auxiliary[:n] = 0.0
+    along_auxiliary[: targets.size] = 0.0
     if code == SQUARED:
         squared.write_gradients(targets, scores, slopes)
     elif code == LOGISTIC:
@@ -51,8 +50,7 @@ def write_loss_gradients(code, threshold, targets, scores, auxiliary, slopes, al
     elif code == POISSON:
         poisson.write_gradients(threshold, targets, scores, slopes)
     elif code == SOFTMAX:
-        for b in range(n):
-            softmax.write_gradient(targets[b], scores[b], slopes[b])
+        softmax.write_gradients(targets, scores, slopes)
 
 
 def write_dual_updates(

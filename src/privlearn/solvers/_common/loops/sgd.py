@@ -16,7 +16,7 @@ from privlearn._core.jit import jit
 from privlearn._core.release_step import release_step
 from privlearn._core.releaser import ReleaseBatch
 from privlearn._objective.losses.compiled import write_dual_updates, write_loss_gradients
-from privlearn._objective.prox import WeightPenalty
+from privlearn._objective.prox import WeightPenalty, write_prox
 from privlearn.solvers._common.loops.row_products import (
     StoredRows,
     add_parts,
@@ -27,6 +27,7 @@ from privlearn.solvers._common.loops.row_products import (
 __all__ = [
     "CompiledObjective",
     "SGDState",
+    "add_batch",
     "auxiliary_value",
     "batch_sum",
     "clipped_sum",
@@ -42,7 +43,7 @@ Indices = NDArray[np.int64]
 # product.
 FEW, MANY = 64, 256
 # Numbers of rows that stay near the processor between their score and their sum; numbers in sums.
-NEAR, MOST_SUMS = 2**17, 2**18
+NEAR, MOST_SUMS = 2**19, 2**18
 BELOW_ONE = 1.0 - 2.0**-40  # far more than rounding can add to a norm
 
 
@@ -140,8 +141,6 @@ def rows_at_once(rows: StoredRows, outputs: int, features: int) -> int:
     return part * max(parts, 1)
 
 
-# Inside of a step nothing but the weights is known: neither overflow nor NaN is anybody's business.
-@np.errstate(all="ignore")
 def batch_sum(
     rows: StoredRows,
     batch: Indices,
@@ -158,12 +157,30 @@ def batch_sum(
     their gradients; dual variables take their steps, and `stiffness` is per squared length of a
     row. The sum is written to `statistic`.
     """
+    lost = np.zeros(statistic.size)
+    statistic[:] = 0.0
+    add_batch(rows, batch, objective, clip, weights, dual, stiffness, statistic, lost)
+    statistic += lost
+
+
+# Inside of a step nothing but the weights is known: neither overflow nor NaN is anybody's business.
+@np.errstate(all="ignore")
+def add_batch(
+    rows: StoredRows,
+    batch: Indices,
+    objective: CompiledObjective,
+    clip: float,
+    weights: Array,
+    dual: Array,
+    stiffness: float,
+    total: Array,
+    lost: Array,
+) -> None:
+    """Add that sum to `total`, and what rounding takes from it to `lost`."""
     outputs, width, intercept_value = objective[2:5]
     features = width if intercept_value == 0.0 else width - 1
-    part, lost = FEW if outputs == 1 else MANY, np.zeros(statistic.size)
-    statistic[:] = 0.0
+    part, auxiliary = FEW if outputs == 1 else MANY, auxiliary_value(objective, weights)
     for block in scored_blocks(rows, batch, objective, weights):
-        auxiliary = auxiliary_value(objective, weights)
         if len(dual):
             slopes, along = _dual_steps(
                 block, rows.norms, objective, clip, auxiliary, dual, stiffness
@@ -173,8 +190,7 @@ def batch_sum(
             _shorten(clip, rows.norms, block.batch, slopes, along)
         sums = np.empty((-(-len(slopes) // part), outputs, features))
         sum_rows(rows, block.batch, slopes, block.gathered, part, sums)
-        add_parts(sums, slopes, along, part, width, intercept_value, statistic, lost)
-    statistic += lost
+        add_parts(sums, slopes, along, part, width, intercept_value, total, lost)
 
 
 def loss_gradients(
@@ -226,13 +242,20 @@ def clipped_sum(
     batch_sum(rows, batch, objective, objective.clip, weights, none, 0.0, statistic)
 
 
-@np.errstate(all="ignore")
+@jit(error_model="numpy", nogil=True)
+def _move(w, before, momentum, step, per_sum, gradient, l1, l2, low, high):
+    for j in range(w.size):
+        moved = w[j] + momentum * (w[j] - before[j]) - per_sum * gradient[j]
+        before[j] = w[j]
+        w[j] = moved
+    write_prox(l1, l2, low, high, step, w)
+
+
 def take_step(state: SGDState, gradient: Array, factor: float) -> None:
     """Heavy ball, then the penalty's proximal map (Ochs et al. 2014, Algorithm 4)."""
-    w, before, step = state.weights, state.previous, state.step_size * factor
-    moved = w + state.momentum * (w - before) - step / state.divisor * gradient
-    before[:] = w
-    w[:] = state.penalty.prox(moved, step)
+    w, before, _, penalty, step_size, momentum, divisor, _ = state
+    step = step_size * factor
+    _move(w, before, momentum, step, step / divisor, gradient, *penalty)
 
 
 def take_average(state: SGDState, done: int) -> None:
