@@ -42,8 +42,8 @@ LINE_SHARE, LEAST_LINE_SHARE, LINE_FALLS = 0.7, 0.4, 0.15
 ON_RESIDUALS, RESIDUALS_FALL = 3.0, 0.5  # times what numbers have; likewise
 SAMPLED = 0.3  # mu of its part beyond which rows vary by more than the noise, and a penalty stays
 KEPT = 2.5e8  # numbers that features of all rows may have to be kept in memory
-# SGD where features of all rows are not kept: few and long steps, since each computes features. Heavy
-# ball bears steps below 2 (1 + momentum) where, as here, no row is longer than 1.
+# SGD where features of all rows are not kept: few steps, since each computes features, and long
+# ones. Heavy ball bears what is below 2 (1 + momentum) where, as here, no row is longer than 1.
 STEPS, STEP_SIZE, MOMENTUM, LEAST_EPOCHS = 400, 3.6, 0.92, 5.0
 AT_ONCE = 4096  # rows to predict at a time
 

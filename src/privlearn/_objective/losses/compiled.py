@@ -16,7 +16,6 @@ from privlearn._objective.losses import (
     squared,
     squared_hinge,
 )
-
 from privlearn._objective.losses.base import Array
 
 __all__ = ["column_sum", "moved_auxiliary", "write_dual_updates", "write_loss_gradients"]
