@@ -80,11 +80,13 @@ class MappedData(BoundedData):
 
         Ranks are found once, and kept in single precision: they are asked for again and again.
         """
-        if self.features.ranks is None:
-            yield from self.source.take(batch).blocks()
-        else:
+        if self.features.ranks is not None:
             kept = self._ranked
             yield Rows(kept.X[batch], kept.y[batch], kept.present[batch])
+        elif len(batch):
+            yield from self.source.take(batch).blocks()
+        else:
+            yield Rows(np.empty((0, self.source.n_features)), np.empty(0), np.empty(0, np.bool_))
 
     @cached_property
     def _ranked(self) -> Rows:
@@ -109,7 +111,7 @@ class MappedData(BoundedData):
         Each block overwrites the last.
         """
         size = self.features.rows_at_once
-        for start in range(0, len(rows.y), size):
+        for start in range(0, max(len(rows.y), 1), size):
             own = slice(start, start + size)
             some, present = rows.X[own], rows.present[own]
             X = workspace.values[: len(some)]

@@ -162,7 +162,8 @@ class _Computed(ScaledRows):
 
 
 def _pieces(batch: Indices) -> Iterator[Indices]:
-    return (batch[start : start + AT_ONCE] for start in range(0, len(batch), AT_ONCE))
+    """An empty batch is one empty piece, so that a rehearsal compiles what comes after it."""
+    return (batch[start : start + AT_ONCE] for start in range(0, max(len(batch), 1), AT_ONCE))
 
 
 def make_row_source(scaling: Scaling, data: BoundedData, *, stored: bool = False) -> ScaledRows:

@@ -117,13 +117,16 @@ def _shorten(clip, norms, batch, slopes, along):
 def scored_blocks(
     rows: StoredRows, batch: Indices, objective: CompiledObjective, weights: Array
 ) -> Iterator[ScoredBlock]:
-    """The batch in blocks of so many rows as stay near the processor, with their scores."""
+    """The batch in blocks of so many rows as stay near the processor, with their scores.
+
+    An empty batch is one empty block, so that a rehearsal compiles what comes after it.
+    """
     outputs, width, intercept_value = objective[2:5]
     features = width if intercept_value == 0.0 else width - 1
     table = weights[: outputs * width].reshape(outputs, width)
     inner, several = np.ascontiguousarray(table[:, :features]), outputs > 1
     at_once = rows_at_once(rows, outputs, features)
-    for start in range(0, batch.size, at_once):
+    for start in range(0, max(batch.size, 1), at_once):
         own = batch[start : start + at_once]
         scores = np.empty((own.size, outputs))
         gathered = np.empty((own.size if several and not rows.columns.size else 0, features))
