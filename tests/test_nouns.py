@@ -176,7 +176,7 @@ def test_compiled_and_numpy_maps_agree():
     objective = Objective.of(problem, Scaling.for_gradients(problem), 200.0)
     points = 3.0 * rng.normal(size=objective.size)
     expected, moved = objective.prox(points, 0.7), points.copy()
-    write_prox(objective.penalty, 0.7, moved)
+    write_prox(*objective.penalty, 0.7, moved)
     one_by_one = [prox_of_one(objective.penalty, j, points[j], 0.7) for j in range(len(points))]
     np.testing.assert_array_equal(moved, expected)
     np.testing.assert_array_equal(one_by_one, expected)

@@ -206,7 +206,6 @@ def batch_divided_by_its_realised_size(patch):
         statistic *= 0.3 * len(rows.norms) / max(present, 1)
 
     patch.setattr(loops, "clipped_sum", by_size)
-    patch.setattr(loops, "descend", loops.descend.py_func)
 
 
 @mutant_of("sgd")
@@ -254,7 +253,6 @@ def gradient_clip_forgotten_in_the_loop(patch):
         clipped_sum(rows, batch, model._replace(clip=10.0), weights, statistic)
 
     patch.setattr(loops, "clipped_sum", unclipped)
-    patch.setattr(loops, "descend", loops.descend.py_func)
 
 
 @mutant_of("sgd")
@@ -269,7 +267,6 @@ def loop_releases_off_the_grid(patch):
         return True
 
     patch.setattr(loops, "release_step", naive)
-    patch.setattr(loops, "descend", loops.descend.py_func)
 
 
 def moved_slope(values, targets, scores, how, before, change):
@@ -467,11 +464,9 @@ def empty_row_in_columns_as_if_present(patch):
 
 
 def interpreted(patch, **replaced):
-    """Let the dual loop run as plain Python, with parts of it exchanged."""
-    patch.setattr(dual_loops, "batch_sum", loops.batch_sum.py_func)
+    """Exchange parts of the dual loop."""
     for name, other in replaced.items():
         patch.setattr(dual_loops if name == "batch_sum" else loops, name, other)
-    patch.setattr(dual_loops, "descend_dual", dual_loops.descend_dual.py_func)
 
 
 @mutant_of("scd")
@@ -666,12 +661,12 @@ def first_row_of_a_batch_in_the_one_before_too(patch):
 
 @mutant_of("one-pass")
 def gradients_of_a_batch_not_clipped(patch):
-    batch_sum = loops.batch_sum
+    add_batch = loops.add_batch
 
     def unclipped(rows, batch, model, clip, *others):
-        batch_sum(rows, batch, model, 10.0, *others)
+        add_batch(rows, batch, model, 10.0, *others)
 
-    patch.setattr(loops, "batch_sum", unclipped)
+    patch.setattr(loops, "add_batch", unclipped)
 
 
 @mutant_of("one-pass")

@@ -14,16 +14,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cached_property, update_wrapper
+from threading import Event
 from typing import Any
 
-__all__ = ["ANY_ORDER", "jit", "on_a_large_table", "worth_compiling"]
+__all__ = ["ANY_ORDER", "compiled_so_far", "jit", "on_a_large_table", "worth_compiling"]
 
 # Sums over a block may run in any order (numerics.py), so they may use vector instructions; flags
 # that assume finite numbers stay off.
 ANY_ORDER = {"reassoc", "contract", "nsz"}
 # Numbers in a table; below that NumPy takes no longer than it takes to load a compiler and compile,
-# or, where one is loaded already, not much longer.
+# or, where loops were compiled for a large table already, not much longer.
 LARGE, LARGE_ENOUGH = 2**18, 2**14
+_met_a_large_table = Event()
 _large: ContextVar[bool | None] = ContextVar("_large", default=None)
 
 
@@ -38,7 +40,17 @@ def worth_compiling(numbers: int) -> bool:
     large = _large.get()
     if large is not None:
         return large
-    return numbers >= (LARGE_ENOUGH if "numba" in sys.modules else LARGE)
+    if numbers >= LARGE:
+        _met_a_large_table.set()
+    return numbers >= (LARGE_ENOUGH if _met_a_large_table.is_set() else LARGE)
+
+
+def compiled_so_far() -> tuple[bool, bool]:
+    """Whether a compiler is loaded, and whether a large table has been compiled for.
+
+    Which form of a loop runs, and how noise is drawn, depends on nothing else that changes.
+    """
+    return "numba" in sys.modules, _met_a_large_table.is_set()
 
 
 @contextmanager

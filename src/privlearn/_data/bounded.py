@@ -131,8 +131,8 @@ class BoundedData:
         """X and y before any bounds: for methods that look at orders alone."""
         return self.table.X, np.asarray(self.table.y, dtype=np.float64)
 
-    def single_blocks(self) -> Iterator[Rows]:
-        """All rows in order in single precision, where `longest` is known."""
+    def single_blocks(self, length: float = 1.0) -> Iterator[Rows]:
+        """All rows in order in single precision, none longer than `length`, if `longest` is 1."""
         raise NotImplementedError
 
     def present(self) -> NDArray[np.bool_]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from privlearn._core.jit import jit
 from privlearn._objective.losses.base import between
 
-__all__ = ["WeightPenalty", "limited", "prox_of_one", "soft_threshold", "write_prox"]
+__all__ = ["WeightPenalty", "prox_of_one", "soft_threshold", "write_prox"]
 
 Array = NDArray[np.float64]
 LARGEST = 1e300  # of a weight: no difference of two is infinite
@@ -67,18 +67,11 @@ def soft_threshold(value, amount):
 
 
 @jit(error_model="numpy")
-def write_prox(penalty, step, weights):
-    """The proximal map in place."""
-    l1, l2, low, high = penalty
+def write_prox(l1, l2, low, high, step, weights):
+    """The proximal map in place; the first four are those of a `WeightPenalty`."""
     for j in range(weights.size):
         shrunk = soft_threshold(weights[j], step * l1[j])
         weights[j] = min(max(shrunk / (1.0 + step * l2[j]), low[j]), high[j])
-
-
-@jit(error_model="numpy")
-def limited(penalty, j, weight):
-    """Weight j within its limits."""
-    return min(max(weight, penalty.low[j]), penalty.high[j])
 
 
 @jit(error_model="numpy")

@@ -24,7 +24,8 @@ from privlearn.kernel_model.line_first import LineFirst, part_of
 from privlearn.kernel_model.on_features import KernelSolution, OnFeatures, inner_problem
 from privlearn.linear_model.base import PrivateEstimator
 from privlearn.private_bounds import solver_by_rule, with_private_bounds
-from privlearn.solvers import SOLVERS, Solution, Solver, resolve
+from privlearn.solvers import SGD, SOLVERS, Solution, Solver, resolve
+from privlearn.solvers._common.batches import MULTIPLIER
 from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
 
 __all__ = ["KernelMixin"]
@@ -41,6 +42,9 @@ LINE_SHARE, LEAST_LINE_SHARE, LINE_FALLS = 0.7, 0.4, 0.15
 ON_RESIDUALS, RESIDUALS_FALL = 3.0, 0.5  # times what numbers have; likewise
 SAMPLED = 0.3  # mu of its part beyond which rows vary by more than the noise, and a penalty stays
 KEPT = 2.5e8  # numbers that features of all rows may have to be kept in memory
+# SGD where features of all rows are not kept: few steps, since each computes features, and long
+# ones. Heavy ball bears what is below 2 (1 + momentum) where, as here, no row is longer than 1.
+STEPS, STEP_SIZE, MOMENTUM, LEAST_EPOCHS = 400, 3.6, 0.92, 5.0
 AT_ONCE = 4096  # rows to predict at a time
 
 
@@ -207,7 +211,13 @@ class KernelMixin(PrivateEstimator):
         if budget.delta == 0 or inner.levels:
             return "one-pass"
         fits = public_n_or_default(inner) * inner.n_features <= KEPT
-        return "scd" if fits and not SOLVERS["scd"].support.missing(inner) else "sgd"
+        if fits and not SOLVERS["scd"].support.missing(inner):
+            return "scd"
+        if inner.n is None or not isinstance(inner.loss, Squared):
+            return "sgd"
+        rate = max(LEAST_EPOCHS / STEPS, MULTIPLIER * gdp_mu(inner, budget) / math.sqrt(STEPS))
+        batch = math.ceil(min(rate, 1.0) * inner.n)
+        return SGD(steps=STEPS, batch_size=batch, step_size=STEP_SIZE, momentum=MOMENTUM)
 
     def _scores(self, X: object) -> NDArray[np.float64]:
         features = self._features(X)

@@ -19,7 +19,7 @@ __all__ = ["FeatureMap", "KernelSpec"]
 
 Array = NDArray[np.float64]
 Single = NDArray[np.float32]
-CACHED = 3 * 2**15  # numbers: some hundred kilobytes
+CACHED = 2**19  # numbers: two megabytes
 STRAIGHT = 0.3  # part of the kernel that is u'v / p
 BELOW_ONE = 1.0 - 2.0**-18  # far more than single precision can add to a length
 
@@ -82,27 +82,36 @@ class FeatureMap:
         return min(max(CACHED // self.n_features_out, 1), BLOCK_ROWS)
 
     def inputs(self, X: NDArray[np.floating]) -> NDArray[np.floating]:
-        """What features are computed from: ranks from -1 to 1, or the rows as they are."""
+        """What features are computed from: ranks from -1 to 1, in single precision, or rows."""
         if self.edges is None or self.ranks is None:
             return X
-        columns = zip(X.T, self.edges, self.ranks, strict=True)
-        return np.column_stack([np.interp(x, edges, ranks) for x, edges, ranks in columns])
+        found = np.empty(X.shape, np.float32)
+        for j, (edges, ranks) in enumerate(zip(self.edges, self.ranks, strict=True)):
+            found[:, j] = np.interp(X[:, j], edges, ranks)
+        return found
 
     def workspace(self) -> Workspace:
         """Memory that `write` needs."""
         return self._waves.workspace(self.rows_at_once)
 
-    def write(self, inputs: NDArray[np.floating], out: Single, workspace: Workspace) -> None:
-        """Write features of at most `rows_at_once` rows to `out`, from their `inputs`."""
+    def write(
+        self,
+        inputs: NDArray[np.floating],
+        out: Single,
+        workspace: Workspace,
+        length: float = 1.0,
+    ) -> None:
+        """Write features of at most `rows_at_once` rows to `out`, from their `inputs`.
+
+        No row is longer than `length`: of waves and ranks the squares of their parts add up to it.
+        """
         if self.ranks is None:
-            self._waves.write(inputs, out, workspace)
+            self._waves.write(inputs, out, workspace, length)
             return
-        n, p = inputs.shape
-        half = np.empty((n, out.shape[1] - p), dtype=np.float32)
-        self._waves.write(inputs, half, workspace)
-        waves = np.float32(math.sqrt(1.0 - STRAIGHT) * BELOW_ONE)
-        np.multiply(half, waves, out=out[:, :-p])
-        np.multiply(inputs, math.sqrt(STRAIGHT) * BELOW_ONE / math.sqrt(p), out=out[:, -p:])
+        p = inputs.shape[1]
+        self._waves.write(inputs, out, workspace, math.sqrt(1.0 - STRAIGHT) * length)
+        straight = np.float32(math.sqrt(STRAIGHT) * BELOW_ONE * length / math.sqrt(p))
+        np.multiply(inputs, straight, out=out[:, -p:], casting="same_kind")
 
     def recipe(self, scale: float) -> Recipe | None:
         """For loops that compute features times `scale` themselves; None for those of ranks.

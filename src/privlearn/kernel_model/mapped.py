@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import cached_property
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +14,17 @@ from privlearn._core.numerics import BLOCK_ROWS
 from privlearn._core.problem import Bounds
 from privlearn._data.bounded import BoundedData, Rows
 from privlearn.kernel_model.feature_map import FeatureMap
+from privlearn.solvers._common.fourier_map import Workspace
 from privlearn.solvers._common.loops.sequential_sgd import Recipe
 
 __all__ = ["MappedData"]
+
+
+class ComputedBlock(NamedTuple):
+    """Where features of a few rows are written, and what is needed on the way."""
+
+    values: NDArray[np.float32]
+    own: Workspace
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,16 +68,54 @@ class MappedData(BoundedData):
             X[~rows.present] = 0.0
             yield Rows(X, rows.y, rows.present)
 
-    def single_blocks(self) -> Iterator[Rows]:
+    def single_blocks(self, length: float = 1.0) -> Iterator[Rows]:
         """All rows in order in single precision, few at a time; each block overwrites the last."""
-        size, workspace = self.features.rows_at_once, self.features.workspace()
-        values = np.empty((min(size, self.n), self.features.n_features_out), np.float32)
+        workspace = self.new_workspace()
         for rows in self.source.blocks():
             inputs = self.features.inputs(rows.X)
-            for start in range(0, len(rows.y), size):
-                own = slice(start, start + size)
-                some, present = inputs[own], rows.present[own]
-                X = values[: len(some)]
-                self.features.write(some, X, workspace)
+            yield from self.computed(Rows(inputs, rows.y, rows.present), length, workspace)
+
+    def inputs_of(self, batch: NDArray[np.int64]) -> Iterator[Rows]:
+        """What features of some rows are computed from, in the place of X.
+
+        Ranks are found once, and kept in single precision: they are asked for again and again.
+        """
+        if self.features.ranks is not None:
+            kept = self._ranked
+            yield Rows(kept.X[batch], kept.y[batch], kept.present[batch])
+        elif len(batch):
+            yield from self.source.take(batch).blocks()
+        else:
+            yield Rows(np.empty((0, self.source.n_features)), np.empty(0), np.empty(0, np.bool_))
+
+    @cached_property
+    def _ranked(self) -> Rows:
+        n, start = self.n, 0
+        X, y = np.empty((n, self.source.n_features), np.float32), np.empty(n)
+        present = np.empty(n, np.bool_)
+        for rows in self.source.blocks():
+            own = slice(start, start + len(rows.y))
+            X[own], y[own] = self.features.inputs(rows.X), rows.y
+            present[own], start = rows.present, own.stop
+        return Rows(X, y, present)
+
+    def new_workspace(self) -> ComputedBlock:
+        """Memory for one thread that computes features."""
+        size = min(self.features.rows_at_once, max(self.n, 1))
+        values = np.empty((size, self.features.n_features_out), np.float32)
+        return ComputedBlock(values, self.features.workspace())
+
+    def computed(self, rows: Rows, length: float, workspace: ComputedBlock) -> Iterator[Rows]:
+        """Features from inputs, few rows at a time and none longer than `length`.
+
+        Each block overwrites the last.
+        """
+        size = self.features.rows_at_once
+        for start in range(0, max(len(rows.y), 1), size):
+            own = slice(start, start + size)
+            some, present = rows.X[own], rows.present[own]
+            X = workspace.values[: len(some)]
+            self.features.write(some, X, workspace.own, length)
+            if not present.all():
                 X[~present] = 0.0
-                yield Rows(X, rows.y[own], present)
+            yield Rows(X, rows.y[own], present)

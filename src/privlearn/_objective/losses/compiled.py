@@ -1,6 +1,8 @@
 """Compiled losses for a block of rows, chosen by code: the tables that loops read.
 
-The choice is made outside of the loop over rows, so that each loop is short and vectorises.
+The choice is made outside of the loop over rows, so that each loop is short and vectorises. A loop
+that is compiled compiles all losses with it; one in Python asks `write_loss_gradients.py_func`, and
+compiles one.
 `auxiliary` is the value of what the loss learns beside the coefficients, 1 where that is nothing.
 """
 
@@ -14,6 +16,7 @@ from privlearn._objective.losses import (
     squared,
     squared_hinge,
 )
+from privlearn._objective.losses.base import Array
 
 __all__ = ["column_sum", "moved_auxiliary", "write_dual_updates", "write_loss_gradients"]
 
@@ -26,8 +29,7 @@ POISSON = poisson.POISSON
 @jit(error_model="numpy")
 def write_loss_gradients(code, threshold, targets, scores, auxiliary, slopes, along_auxiliary):
     """Turn scores into dloss/dz, and into dloss/d(auxiliary weight), 0 without one."""
-    n = targets.size
-    along_auxiliary[:n] = 0.0
+    along_auxiliary[: targets.size] = 0.0
     if code == SQUARED:
         squared.write_gradients(targets, scores, slopes)
     elif code == LOGISTIC:
@@ -47,12 +49,19 @@ def write_loss_gradients(code, threshold, targets, scores, auxiliary, slopes, al
     elif code == POISSON:
         poisson.write_gradients(threshold, targets, scores, slopes)
     elif code == SOFTMAX:
-        for b in range(n):
-            softmax.write_gradient(targets[b], scores[b], slopes[b])
+        softmax.write_gradients(targets, scores, slopes)
 
 
-@jit(error_model="numpy")
-def write_dual_updates(code, threshold, targets, scores, auxiliary, dual, stiffness, updates):
+def write_dual_updates(
+    code: int,
+    threshold: float,
+    targets: Array,
+    scores: Array,
+    auxiliary: float,
+    dual: Array,
+    stiffness: Array,
+    updates: Array,
+) -> None:
     """Turn scores and dual variables into the steps of the latter.
 
     A row's dual variable a stands for minus the derivative of its loss. Its step minimises

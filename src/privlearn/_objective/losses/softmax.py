@@ -73,15 +73,15 @@ def _shares(z: Array) -> Array:
     return np.asarray(weight / weight.sum(axis=1, keepdims=True))
 
 
-@jit(error_model="numpy")
-def write_gradient(y, scores, slopes):
-    top = scores[0]
-    for k in range(1, scores.size):
-        top = max(top, scores[k])
-    total = 0.0
-    for k in range(scores.size):
-        slopes[k] = math.exp(scores[k] - top)
-        total += slopes[k]
-    for k in range(scores.size):
-        slopes[k] /= total
-    slopes[int(y)] -= 1.0
+@jit(error_model="numpy", nogil=True)
+def write_gradients(targets, scores, slopes):
+    for b in range(targets.size):
+        top, total = scores[b, 0], 0.0
+        for k in range(1, slopes.shape[1]):
+            top = max(top, scores[b, k])
+        for k in range(slopes.shape[1]):
+            slopes[b, k] = math.exp(scores[b, k] - top)
+            total += slopes[b, k]
+        for k in range(slopes.shape[1]):
+            slopes[b, k] /= total
+        slopes[b, int(targets[b])] -= 1.0

@@ -8,7 +8,6 @@ noise that is drawn and thrown away.
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Hashable
 from contextlib import suppress
 from dataclasses import replace
@@ -19,7 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.certificate import Certificate
-from privlearn._core.jit import LARGE, LARGE_ENOUGH, on_a_large_table, worth_compiling
+from privlearn._core.jit import (
+    LARGE,
+    LARGE_ENOUGH,
+    compiled_so_far,
+    on_a_large_table,
+    worth_compiling,
+)
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget, Problem
 from privlearn._core.releaser import Releaser
@@ -65,10 +70,10 @@ class _Rehearsal(Releaser):
 
 def once(key: Hashable, run: Callable[[], None]) -> None:
     """Run, unless this process has done so under the same key, compiled or not."""
-    while (key, compiler := "numba" in sys.modules) not in _seen:
+    while (key, before := compiled_so_far()) not in _seen:
         with watch_rows():  # by nobody: made-up rows are nobody's
             run()  # once more where it loads a compiler, with which noise is drawn otherwise
-        _seen.add((key, compiler))
+        _seen.add((key, before))
 
 
 def run_through(plan: Plan, budget: Budget, run: Callable[[Releaser], object]) -> None:

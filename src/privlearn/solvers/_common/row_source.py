@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.numerics import BLOCK_ROWS, BlockSum
+from privlearn._core.threads import blas_in_one_thread, in_parts
 from privlearn._data.bounded import BoundedData, Rows
 from privlearn._data.sparse import zero_is_allowed
 from privlearn.solvers._common.loops import row_products, sgd
@@ -28,7 +29,7 @@ __all__ = ["RowSource", "ScaledRows", "make_row_source", "store_rows"]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
-AT_ONCE = 4096  # rows that are fetched together
+AT_ONCE = 1024  # rows that are fetched together, and summed in one thread
 NONE = np.empty(0, np.int64)
 
 
@@ -56,12 +57,18 @@ class RowSource(Protocol):
 
 
 @runtime_checkable
-class _WithRecipe(Protocol):
-    """Rows whose features a compiled loop may compute itself, from the rows of a source."""
+class _Features(Protocol):
+    """Rows whose features are computed from the rows of a source, by this or by a loop itself."""
 
     source: BoundedData
 
     def recipe(self, scale: float) -> Recipe | None: ...
+
+    def inputs_of(self, batch: Indices) -> Iterator[Rows]: ...
+
+    def new_workspace(self) -> Any: ...  # noqa: ANN401
+
+    def computed(self, rows: Rows, length: float, workspace: Any) -> Iterator[Rows]: ...  # noqa: ANN401
 
 
 class ScaledRows:
@@ -86,12 +93,11 @@ class ScaledRows:
         self, batch: Indices, objective: Objective, weights: Array, clip: float
     ) -> Array:
         """Sum over a batch of gradients, each shortened to the clip; a secret."""
-        total, part, none = BlockSum(weights.shape), np.empty(weights.size), np.empty((0, 1))
+        total, lost, none = np.zeros(weights.size), np.zeros(weights.size), np.empty((0, 1))
         compiled = objective.compiled(clip)
         for rows, own in self.stored_batches(batch):
-            sgd.batch_sum(rows, own, compiled, clip, weights, none, 0.0, part)
-            total.add(part)
-        return total.value()
+            sgd.add_batch(rows, own, compiled, clip, weights, none, 0.0, total, lost)
+        return total + lost
 
 
 class _Computed(ScaledRows):
@@ -99,24 +105,20 @@ class _Computed(ScaledRows):
 
     def __init__(self, scaling: Scaling, data: BoundedData) -> None:
         assert data.longest is not None
+        assert isinstance(data, _Features)
         assert not scaling.center.any()
         super().__init__(None)
         self._scaling = scaling
         self._data = data
-        scale = scaling.inverse_scale.astype(np.float32)
         self._norm = _longest_row(scaling, data.longest)
-        one_for_all = bool((scale == scale[0]).all())
-        self._scale = scale[:1] if one_for_all else scale  # one number is faster
-        self._recipe = (
-            data.recipe(float(scale[0])) if one_for_all and isinstance(data, _WithRecipe) else None
-        )
+        self._length, self._scale = _computed_scale(scaling, data.longest)
+        self._recipe = data.recipe(self._length) if self._scale is None else None
 
     def batches(self, batch: Indices) -> Iterator[tuple[StoredRows | ComputedRows, Indices]]:
         """What rows are computed from, where loops can do that; else the rows."""
         if self._recipe is None:
             yield from self.stored_batches(batch)
             return
-        assert isinstance(self._data, _WithRecipe)
         for some in _pieces(batch):
             for block in self._data.source.take(some).blocks():
                 targets, norms = self._targets_and_norms(block)
@@ -125,20 +127,43 @@ class _Computed(ScaledRows):
                 yield ComputedRows(self._recipe, inputs, targets, norms), order
 
     def stored_batches(self, batch: Indices) -> Iterator[tuple[StoredRows, Indices]]:
-        """So few at a time that they stay near the processor, scaled in their own memory."""
+        """So few at a time that they stay near the processor."""
+        workspace = self._data.new_workspace()
         for some in _pieces(batch):
-            for block in self._data.take(some).single_blocks():
-                targets, norms = self._targets_and_norms(block)
-                values = np.multiply(block.X, self._scale, out=block.X)
-                order = np.arange(len(targets), dtype=np.int64)
-                yield StoredRows(values, NONE, NONE, targets, norms), order
+            for rows in self._data.inputs_of(some):
+                for block in self._data.computed(rows, self._length, workspace):
+                    targets, norms = self._targets_and_norms(block)
+                    values = block.X
+                    if self._scale is not None:
+                        values *= self._scale
+                    order = np.arange(len(targets), dtype=np.int64)
+                    yield StoredRows(values, NONE, NONE, targets, norms), order
+
+    def gradient_sum(
+        self, batch: Indices, objective: Objective, weights: Array, clip: float
+    ) -> Array:
+        """The same in threads. Pieces of a batch, and not threads, say in which order sums add."""
+        pieces, total = list(_pieces(batch)), BlockSum(weights.shape)
+
+        def sums(first: int, last: int) -> list[Array]:
+            of_a_piece = super(_Computed, self).gradient_sum
+            return [of_a_piece(piece, objective, weights, clip) for piece in pieces[first:last]]
+
+        for _ in self._data.inputs_of(batch[:0]):  # what is kept is found before there are threads
+            pass
+        with blas_in_one_thread():
+            for found in in_parts(len(pieces), sums):
+                for each in found:
+                    total.add(each)
+        return total.value()
 
     def _targets_and_norms(self, block: Rows) -> tuple[Array, Array]:
         return self._scaling.targets(block.y), np.where(block.present, self._norm, 0.0)
 
 
 def _pieces(batch: Indices) -> Iterator[Indices]:
-    return (batch[start : start + AT_ONCE] for start in range(0, len(batch), AT_ONCE))
+    """An empty batch is one empty piece, so that a rehearsal compiles what comes after it."""
+    return (batch[start : start + AT_ONCE] for start in range(0, max(len(batch), 1), AT_ONCE))
 
 
 def make_row_source(scaling: Scaling, data: BoundedData, *, stored: bool = False) -> ScaledRows:
@@ -169,18 +194,30 @@ def store_rows(scaling: Scaling, data: BoundedData) -> StoredRows:
         return _stored_sparse(scaling, data)
     n, p, longest = data.n, len(scaling.center), data.longest
     values, targets, norms, start = np.empty((n, p), np.float32), np.empty(n), np.empty(n), 0
-    for rows in data.blocks() if longest is None else data.single_blocks():
+    length, scale = (1.0, None) if longest is None else _computed_scale(scaling, longest)
+    for rows in data.blocks() if longest is None else data.single_blocks(length):
         own = slice(start, start + len(rows.y))
         if longest is None:
             center, inverse = scaling.center, scaling.inverse_scale
             row_products.store_rows(rows.X, center, inverse, values[own], norms[own])
             norms[own] = _lengths(scaling, norms[own], rows.present)
-        else:  # they come in single precision and no longer than `longest`
-            np.multiply(rows.X, scaling.inverse_scale.astype(np.float32), out=values[own])
+        else:  # they come in single precision and no longer than `length`
+            np.multiply(rows.X, np.float32(1.0) if scale is None else scale, out=values[own])
             norms[own] = np.where(rows.present, _longest_row(scaling, longest), 0.0)
         targets[own] = scaling.targets(rows.y)
         start = own.stop
     return StoredRows(values, NONE, NONE, targets, norms)
+
+
+def _computed_scale(scaling: Scaling, longest: float) -> tuple[float, NDArray[np.float32] | None]:
+    """Length of the rows to compute, and what is left to multiply them by, if anything is.
+
+    One scale for all features is part of what they are computed with.
+    """
+    scale = scaling.inverse_scale.astype(np.float32)
+    if len(scale) and (scale == scale[0]).all():
+        return longest * float(scale[0]), None
+    return longest, scale
 
 
 def _longest_row(scaling: Scaling, longest: float) -> float:

@@ -9,11 +9,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._core.jit import jit
 from privlearn._core.release_step import release_step
+from privlearn._core.releaser import ReleaseBatch
 from privlearn._objective.losses.compiled import moved_auxiliary
-from privlearn._objective.prox import limited
-from privlearn.solvers._common.loops.sgd import auxiliary_value, batch_sum, take_step
+from privlearn.solvers._common.loops.row_products import StoredRows
+from privlearn.solvers._common.loops.sgd import (
+    CompiledObjective,
+    SGDState,
+    auxiliary_value,
+    batch_sum,
+    take_average,
+    take_step,
+)
 
 __all__ = ["Dual", "descend_dual"]
 
@@ -30,46 +37,41 @@ class Dual(NamedTuple):
     gain: float  # of the logarithm of the auxiliary weight
 
 
-@jit(error_model="numpy")
-def _move_auxiliary(dual, objective, state, done):
+def _move_auxiliary(dual: Dual, objective: CompiledObjective, state: SGDState, done: int) -> None:
     """Move the auxiliary weight to where its own condition asks it to be, within its limits."""
-    place = state.weights.size - 1
     reached = min(1.0, dual.ramp * done)
     rows = objective.auxiliary_unit * state.divisor
-    state.weights[place] = moved_auxiliary(
-        state.weights[place], dual.total[place], rows, reached, dual.gain
-    )
-    state.weights[place] = limited(state.penalty, place, state.weights[place])
+    moved = moved_auxiliary(state.weights[-1], dual.total[-1], rows, reached, dual.gain)
+    state.weights[-1] = min(max(moved, state.penalty.low[-1]), state.penalty.high[-1])
 
 
-@jit(error_model="numpy", nogil=True)
-def descend_dual(rows, objective, dual, state, steps, done):
+def descend_dual(
+    rows: StoredRows,
+    objective: CompiledObjective,
+    dual: Dual,
+    state: SGDState,
+    steps: ReleaseBatch,
+    done: int,
+) -> bool:
     """Take the steps that were handed out; False when a statistic does not fit its grid.
 
     A release is in units of the clip. `done` steps were taken before.
     """
-    batches, noise, grid, statistics, released, answers = steps
-    drawn, starts = batches
+    _, noise, grid, *records = steps
     variables, total, clip, stiffness, extrapolation, _, _ = dual
-    w, average, first = state.weights, state.average, state.first_averaged
-    has_auxiliary = objective.auxiliaries > 0
-    statistic, fresh, gradient = np.empty(w.size), np.empty(w.size), np.empty(w.size)
-    for k in range(noise.shape[0]):
-        batch = drawn[starts[k] : starts[k + 1]]
-        batch_sum(rows, batch, objective, clip, w, variables, stiffness, statistic)
+    w, has_auxiliary = state.weights, objective.auxiliaries > 0
+    statistic, fresh = np.empty(w.size), np.empty(w.size)
+    for k in range(steps.taken):
+        batch_sum(rows, steps.rows(k), objective, clip, w, variables, stiffness, statistic)
         statistic /= clip
-        if not release_step(statistic, k, noise, grid, statistics, released, answers, fresh):
+        if not release_step(statistic, k, noise, grid, *records, fresh):
             return False
-        for j in range(w.size):
-            total[j] += clip * fresh[j]
-            gradient[j] = -total[j] - extrapolation * clip * fresh[j]
+        total += clip * fresh
+        gradient = -total - extrapolation * clip * fresh
         if has_auxiliary:
             gradient[-1] = 0.0
         take_step(state, gradient, auxiliary_value(objective, w))
         if has_auxiliary:
             _move_auxiliary(dual, objective, state, done + k + 1)
-        if done + k >= first:
-            weight = 1.0 / (done + k + 1 - first)
-            for j in range(w.size):
-                average[j] += (w[j] - average[j]) * weight
+        take_average(state, done + k)
     return True

@@ -211,7 +211,7 @@ def _descended(
     for k in range(blocks):
         for some, batch in rows.batches(steps.rows(k)):
             length = sequential_sgd.visit_rows(some, batch, compiled, step, radius, weights, length)
-        write_prox(objective.penalty, step * total / rules.BLOCKS, weights)
+        write_prox(*objective.penalty, step * total / rules.BLOCKS, weights)
         if k >= first:
             average += (weights - average) / (k + 1 - first)
     return average

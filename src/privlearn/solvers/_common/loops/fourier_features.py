@@ -108,11 +108,13 @@ def turn_to_waves(cosines, sines, amplitude):
 
 @jit(error_model="numpy", nogil=True)
 def write_waves(X, lengths, double, order, longest_first, amplitude, out):
-    """Turn phases in the first half of each row of `out` into features in both halves.
+    """Turn phases at the start of each row of `out` into cosines there and sines behind them.
 
     `order` lists frequencies from the longest to the shortest, and `longest_first` their lengths.
     """
-    half = out.shape[1] // 2
+    half = order.size
     for i in range(out.shape[0]):
-        mend_long_phases(X[i], lengths[i], double, order, longest_first, out[i, :half])
-        turn_to_waves(out[i, :half], out[i, half:], amplitude)
+        cosines, sines = out[i, :half], out[i, half : 2 * half]
+        if half > 0 and not lengths[i] * longest_first[0] <= LONG:
+            mend_long_phases(X[i], lengths[i], double, order, longest_first, cosines)
+        turn_to_waves(cosines, sines, amplitude)

@@ -3,15 +3,20 @@
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from privlearn._core.jit import jit
-from privlearn._objective.losses.compiled import write_loss_gradients
-from privlearn.solvers._common.loops.row_products import score_rows
-from privlearn.solvers._common.loops.sgd import auxiliary_value, split_weights
+from privlearn.solvers._common.loops.row_products import StoredRows
+from privlearn.solvers._common.loops.sgd import (
+    CompiledObjective,
+    auxiliary_value,
+    loss_gradients,
+    scored_blocks,
+)
 
 __all__ = ["count_lengths", "count_magnitudes"]
 
-AT_ONCE = 256
+Array = NDArray[np.float64]
 
 
 @jit()
@@ -43,43 +48,33 @@ def count_magnitudes(values, columns, starts, present, counts):
     counts[:, bins - 1] += there
 
 
-@jit(error_model="numpy")
-def row_length(slopes):
-    """Length of a vector; of one number its size."""
-    squares = 0.0
-    for k in range(slopes.size):
-        squares += slopes[k] * slopes[k]
-    return abs(slopes[0]) if slopes.size == 1 else math.sqrt(squares)
+def count_lengths(
+    rows: StoredRows,
+    present: NDArray[np.bool_],
+    objective: CompiledObjective,
+    weights: Array,
+    longest: float,
+    counts: Array,
+) -> None:
+    """How many gradients lie in each half power of two below `longest`, at the given weights."""
+    auxiliary = auxiliary_value(objective, weights)
+    for block in scored_blocks(rows, np.arange(rows.targets.size), objective, weights):
+        slopes, along = loss_gradients(block, objective, auxiliary)
+        _count_relative(slopes, along, rows.norms, present, block.batch, longest, counts)
 
 
 @jit(error_model="numpy", nogil=True)
-def count_lengths(rows, present, objective, weights, longest, counts):
-    """How many gradients lie in each half power of two below `longest`, at the given weights."""
-    width, unit, outputs = objective.width, objective.intercept_value, objective.outputs
-    features = width if unit == 0.0 else width - 1
-    inner, shift = np.empty((outputs, features)), np.empty(outputs)
-    split_weights(weights, width, unit, inner, shift)
-    auxiliary = auxiliary_value(objective, weights)
-    scores, slopes = np.empty((AT_ONCE, outputs)), np.empty((AT_ONCE, outputs))
-    gathered = np.empty((AT_ONCE if outputs > 1 and rows.columns.size == 0 else 0, features))
-    along_auxiliary = np.empty(AT_ONCE)
-    everyone = np.arange(rows.targets.size)
+def _count_relative(slopes, along, norms, present, batch, longest, counts):
     bins = counts.size
-    for start in range(0, everyone.size, AT_ONCE):
-        part = everyone[start : start + AT_ONCE]
-        score_rows(rows, part, inner, gathered, scores)
-        if unit != 0.0:
-            scores[: part.size] += shift
-        targets = rows.targets[part]
-        write_loss_gradients(
-            objective.loss, objective.threshold, targets, scores, auxiliary, slopes, along_auxiliary
-        )
-        for b in range(part.size):
-            if present[part[b]]:
-                across = row_length(slopes[b]) * rows.norms[part[b]]
-                along = along_auxiliary[b] * objective.auxiliary_unit
-                relative = (across * across + along * along) / (longest * longest)
-                half = bins - 1  # where a length is 0 or not a number
-                if relative > 0.0:
-                    half = int(min(max(-math.log2(relative), 0.0), bins - 1.0))
-                counts[half] += 1.0
+    for b in range(batch.size):
+        if present[batch[b]]:
+            squares = 0.0
+            for k in range(slopes.shape[1]):
+                squares += slopes[b, k] * slopes[b, k]
+            length = abs(slopes[b, 0]) if slopes.shape[1] == 1 else math.sqrt(squares)
+            across = length * norms[batch[b]]
+            relative = (across * across + along[b] * along[b]) / (longest * longest)
+            half = bins - 1  # where a length is 0 or not a number
+            if relative > 0.0:
+                half = int(min(max(-math.log2(relative), 0.0), bins - 1.0))
+            counts[half] += 1.0

@@ -8,7 +8,10 @@ from numpy.typing import NDArray
 
 from privlearn._core.jit import ANY_ORDER, jit
 
-__all__ = ["StoredRows", "add_block", "rescale_rows", "score_rows", "store_rows", "sum_rows"]
+__all__ = ["StoredRows", "add_parts", "rescale_rows", "score_rows", "store_rows", "sum_rows"]
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
 
 
 class StoredRows(NamedTuple):
@@ -60,7 +63,7 @@ def rescale_rows(rows, factor, intercept_value):
             norms[i] = math.sqrt(squares) * (1.0 + 2.0**-30)
 
 
-@jit(fastmath=ANY_ORDER)
+@jit(fastmath=ANY_ORDER, nogil=True)
 def _score_dense(values, batch, weights, scores):
     """Four rows at a time: their memory is fetched together and each weight is read once."""
     whole = batch.size - batch.size % 4
@@ -81,27 +84,29 @@ def _score_dense(values, batch, weights, scores):
         scores[b, 0] = t0
 
 
-@jit(fastmath=ANY_ORDER)
-def _sum_dense(values, batch, shares, sums):
+@jit(fastmath=ANY_ORDER, nogil=True)
+def _sum_dense(values, rows, all_shares, at_once, all_sums):
     """Four rows at a time: each sum is read and written once."""
-    for j in range(sums.shape[1]):
-        sums[0, j] = 0.0
-    whole = batch.size - batch.size % 4
-    for b in range(0, whole, 4):
-        i0, i1, i2, i3 = batch[b], batch[b + 1], batch[b + 2], batch[b + 3]
-        a0, a1, a2, a3 = shares[b, 0], shares[b + 1, 0], shares[b + 2, 0], shares[b + 3, 0]
-        for j in range(values.shape[1]):
-            two = a0 * values[i0, j] + a1 * values[i1, j]
-            sums[0, j] += two + (a2 * values[i2, j] + a3 * values[i3, j])
-    for b in range(whole, batch.size):
-        i0, a0 = batch[b], shares[b, 0]
-        for j in range(values.shape[1]):
-            sums[0, j] += a0 * values[i0, j]
+    for part in range(all_sums.shape[0]):
+        batch = rows[part * at_once : (part + 1) * at_once]
+        shares, sums = all_shares[part * at_once :], all_sums[part]
+        for j in range(sums.shape[1]):
+            sums[0, j] = 0.0
+        whole = batch.size - batch.size % 4
+        for b in range(0, whole, 4):
+            i0, i1, i2, i3 = batch[b], batch[b + 1], batch[b + 2], batch[b + 3]
+            a0, a1, a2, a3 = shares[b, 0], shares[b + 1, 0], shares[b + 2, 0], shares[b + 3, 0]
+            for j in range(values.shape[1]):
+                two = a0 * values[i0, j] + a1 * values[i1, j]
+                sums[0, j] += two + (a2 * values[i2, j] + a3 * values[i3, j])
+        for b in range(whole, batch.size):
+            i0, a0 = batch[b], shares[b, 0]
+            for j in range(values.shape[1]):
+                sums[0, j] += a0 * values[i0, j]
 
 
-@jit(fastmath=ANY_ORDER)
-def _score_sparse(rows, batch, weights, scores):
-    values, columns, starts = rows.values, rows.columns, rows.starts
+@jit(fastmath=ANY_ORDER, nogil=True)
+def _score_sparse(values, columns, starts, batch, weights, scores):
     for b in range(batch.size):
         i = batch[b]
         for k in range(weights.shape[0]):
@@ -111,62 +116,93 @@ def _score_sparse(rows, batch, weights, scores):
             scores[b, k] = total
 
 
-@jit(fastmath=ANY_ORDER)
-def _sum_sparse(rows, batch, shares, sums):
-    values, columns, starts = rows.values, rows.columns, rows.starts
-    for k in range(sums.shape[0]):
-        for j in range(sums.shape[1]):
-            sums[k, j] = 0.0
-    for b in range(batch.size):
-        i = batch[b]
-        for k in range(sums.shape[0]):
+@jit(fastmath=ANY_ORDER, nogil=True)
+def _sum_sparse(values, columns, starts, rows, shares, at_once, sums):
+    sums[:] = 0.0
+    for b in range(rows.size):
+        i, part = rows[b], b // at_once
+        for k in range(sums.shape[1]):
             for j in range(starts[i], starts[i + 1]):
-                sums[k, columns[j]] += shares[b, k] * values[0, j]
+                sums[part, k, columns[j]] += shares[b, k] * values[0, j]
 
 
-@jit()
-def _gather(values, batch, gathered):
+@jit(nogil=True)
+def _score_outputs(values, batch, weights, gathered, scores):
+    """Each row is a product of its own: one of matrices lets a row's bits depend on others."""
     for b in range(batch.size):
         row, own = values[batch[b]], gathered[b]
         for j in range(row.size):
             own[j] = row[j]
+        np.dot(weights, own, scores[b])
 
 
-@jit()
-def score_rows(rows, batch, weights, gathered, scores):
+@jit(nogil=True)
+def _sum_outputs(gathered, shares, at_once, sums):
+    for part in range(sums.shape[0]):
+        own = slice(part * at_once, (part + 1) * at_once)
+        np.dot(shares[own].T, gathered[own], sums[part])
+
+
+# The choices below are Python: of several loops only the one that rows need is compiled.
+
+
+def score_rows(
+    rows: StoredRows, batch: Indices, weights: Array, gathered: Array, scores: Array
+) -> None:
     """Scores of the batch's rows; `weights` has one row per output, and is contiguous.
 
-    With several outputs dense rows are gathered, and stay for `sum_rows`. Each row is a product of
-    its own: a product of matrices lets a row's last bits depend on which rows come before it.
+    With several outputs dense rows are gathered, and stay for `sum_rows`.
     """
     if rows.columns.size > 0:
-        _score_sparse(rows, batch, weights, scores)
-    elif weights.shape[0] == 1:
+        _score_sparse(rows.values, rows.columns, rows.starts, batch, weights, scores)
+    elif len(weights) == 1:
         _score_dense(rows.values, batch, weights, scores)
     else:
-        _gather(rows.values, batch, gathered)
-        for b in range(batch.size):
-            np.dot(weights, gathered[b], scores[b])
+        _score_outputs(rows.values, batch, weights, gathered, scores)
 
 
-@jit()
-def sum_rows(rows, batch, shares, gathered, sums):
-    """Write the sum over b of shares[b, k] times row b to sums[k]."""
+def sum_rows(
+    rows: StoredRows, batch: Indices, shares: Array, gathered: Array, at_once: int, sums: Array
+) -> None:
+    """Write the sum over b of shares[b, k] times row b to sums[part, k].
+
+    A part is `at_once` rows, the last one perhaps fewer.
+    """
     if rows.columns.size > 0:
-        _sum_sparse(rows, batch, shares, sums)
-    elif sums.shape[0] == 1:
-        _sum_dense(rows.values, batch, shares, sums)
+        _sum_sparse(rows.values, rows.columns, rows.starts, batch, shares, at_once, sums)
+    elif sums.shape[1] == 1:
+        _sum_dense(rows.values, batch, shares, at_once, sums)
     else:
-        np.dot(shares[: batch.size].T, gathered[: batch.size], sums)
+        _sum_outputs(gathered, shares, at_once, sums)
 
 
-@jit()
-def add_block(block, total, lost):
-    """Compensated total += block (Neumaier). No reordering here."""
-    for j in range(block.size):
-        value = total[j] + block[j]
-        if abs(total[j]) >= abs(block[j]):
-            lost[j] += (total[j] - value) + block[j]
-        else:
-            lost[j] += (block[j] - value) + total[j]
-        total[j] = value
+@jit(error_model="numpy", nogil=True)
+def add_parts(sums, slopes, along, at_once, width, intercept_value, total, lost):
+    """Compensated total += the sums of each part (Neumaier). No reordering here.
+
+    Sums are laid out in the order of the weights, intercept and auxiliary weight among them.
+    """
+    outputs, features = sums.shape[1], sums.shape[2]
+    block = np.empty(total.size)
+    for part in range(sums.shape[0]):
+        first, last = part * at_once, min((part + 1) * at_once, slopes.shape[0])
+        for k in range(outputs):
+            for j in range(features):
+                block[k * width + j] = sums[part, k, j]
+            if intercept_value != 0.0:
+                steps = 0.0
+                for b in range(first, last):
+                    steps += slopes[b, k]
+                block[k * width + features] = intercept_value * steps
+        if block.size > outputs * width:
+            steps = 0.0
+            for b in range(first, last):
+                steps += along[b]
+            block[outputs * width] = steps
+        for j in range(block.size):
+            value = total[j] + block[j]
+            if abs(total[j]) >= abs(block[j]):
+                lost[j] += (total[j] - value) + block[j]
+            else:
+                lost[j] += (block[j] - value) + total[j]
+            total[j] = value

@@ -1,9 +1,12 @@
 """The loop of DP-SGD: clip each row's gradient, sum, release, step.
 
 Dual methods share the sum: their rows contribute what changes in a gradient that they remember.
+Steps and blocks of rows are taken in Python, and loops over rows and numbers are compiled one by
+one, so that a first fit waits for those alone that its loss and its rows need.
 """
 
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -11,24 +14,36 @@ from numpy.typing import NDArray
 
 from privlearn._core.jit import jit
 from privlearn._core.release_step import release_step
+from privlearn._core.releaser import ReleaseBatch
 from privlearn._objective.losses.compiled import write_dual_updates, write_loss_gradients
 from privlearn._objective.prox import WeightPenalty, write_prox
-from privlearn.solvers._common.loops.row_products import add_block, score_rows, sum_rows
+from privlearn.solvers._common.loops.row_products import (
+    StoredRows,
+    add_parts,
+    score_rows,
+    sum_rows,
+)
 
 __all__ = [
     "CompiledObjective",
     "SGDState",
+    "add_batch",
     "auxiliary_value",
     "batch_sum",
     "clipped_sum",
     "descend",
-    "split_weights",
+    "scored_blocks",
+    "take_average",
     "take_step",
 ]
 
-# Rows that are worked on together, at most BLOCK_ROWS: few stay in the first cache between their
-# score and their sum; several outputs want matrices worth a product.
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+# Rows whose sums are taken in any order, at most BLOCK_ROWS; several outputs want matrices worth a
+# product.
 FEW, MANY = 64, 256
+# Numbers of rows that stay near the processor between their score and their sum; numbers in sums.
+NEAR, MOST_SUMS = 2**19, 2**18
 BELOW_ONE = 1.0 - 2.0**-40  # far more than rounding can add to a norm
 
 
@@ -61,13 +76,21 @@ class SGDState(NamedTuple):
     first_averaged: int
 
 
-@jit(error_model="numpy")
-def auxiliary_value(objective, weights):
+class ScoredBlock(NamedTuple):
+    """Some rows of a batch at given weights; a secret."""
+
+    batch: Indices
+    targets: Array
+    scores: Array  # (rows, outputs)
+    gathered: Array  # dense rows, where there are several outputs
+
+
+def auxiliary_value(objective: CompiledObjective, weights: Array) -> float:
     """What the loss learns beside the coefficients, to which steps are proportional; else 1."""
-    return weights[-1] * objective.auxiliary_unit if objective.auxiliaries > 0 else 1.0
+    return float(weights[-1]) * objective.auxiliary_unit if objective.auxiliaries > 0 else 1.0
 
 
-@jit(error_model="numpy")
+@jit(error_model="numpy", nogil=True)
 def _shorten(clip, norms, batch, slopes, along):
     """Scale slopes so that no row's gradient is longer than `clip`.
 
@@ -91,164 +114,178 @@ def _shorten(clip, norms, batch, slopes, along):
         along[b] *= factor
 
 
-@jit(error_model="numpy")
-def _clear(numbers):
-    for j in range(numbers.size):
-        numbers[j] = 0.0
+def scored_blocks(
+    rows: StoredRows, batch: Indices, objective: CompiledObjective, weights: Array
+) -> Iterator[ScoredBlock]:
+    """The batch in blocks of so many rows as stay near the processor, with their scores.
 
-
-@jit(error_model="numpy")
-def split_weights(weights, width, intercept_value, inner, shift):
-    """Weights of features, and what the intercept adds to the scores."""
-    features = inner.shape[1]
-    for k in range(inner.shape[0]):
-        for j in range(features):
-            inner[k, j] = weights[k * width + j]
-        shift[k] = 0.0
+    An empty batch is one empty block, so that a rehearsal compiles what comes after it.
+    """
+    outputs, width, intercept_value = objective[2:5]
+    features = width if intercept_value == 0.0 else width - 1
+    table = weights[: outputs * width].reshape(outputs, width)
+    inner, several = np.ascontiguousarray(table[:, :features]), outputs > 1
+    at_once = rows_at_once(rows, outputs, features)
+    for start in range(0, max(batch.size, 1), at_once):
+        own = batch[start : start + at_once]
+        scores = np.empty((own.size, outputs))
+        gathered = np.empty((own.size if several and not rows.columns.size else 0, features))
+        score_rows(rows, own, inner, gathered, scores)
         if intercept_value != 0.0:
-            shift[k] = intercept_value * weights[k * width + features]
+            scores += intercept_value * table[:, features]
+        yield ScoredBlock(own, rows.targets[own], scores, gathered)
 
 
-@jit(error_model="numpy")
-def _shift_scores(shift, part, all_targets, scores, targets):
-    """Add the intercept's share to the scores, and read the targets that belong to them."""
-    for b in range(part.size):
-        targets[b] = all_targets[part[b]]
-        for k in range(shift.size):
-            scores[b, k] += shift[k]
+def rows_at_once(rows: StoredRows, outputs: int, features: int) -> int:
+    """Rows of a block: whole parts, whose rows and sums are near the processor."""
+    part = FEW if outputs == 1 else MANY
+    in_a_row = rows.values.size // max(rows.targets.size, 1)
+    parts = min(NEAR // (part * max(in_a_row, 1)), MOST_SUMS // (outputs * max(features, 1)))
+    return part * max(parts, 1)
 
 
-@jit(error_model="numpy")
-def _recall(norms, part, dual, stiffness, before, stiff):
-    """Read dual variables; a step's stiffness is per squared length of its row."""
-    for b in range(part.size):
-        norm = norms[part[b]]
-        stiff[b] = stiffness * norm * norm
-        for k in range(dual.shape[1]):
-            before[b, k] = dual[part[b], k]
+def batch_sum(
+    rows: StoredRows,
+    batch: Indices,
+    objective: CompiledObjective,
+    clip: float,
+    weights: Array,
+    dual: Array,
+    stiffness: float,
+    statistic: Array,
+) -> None:
+    """Sum over the batch of gradients, or of steps of the dual variables `dual` times rows.
+
+    Each is shortened to at most `clip`. Without dual variables (there are none) rows contribute
+    their gradients; dual variables take their steps, and `stiffness` is per squared length of a
+    row. The sum is written to `statistic`.
+    """
+    lost = np.zeros(statistic.size)
+    statistic[:] = 0.0
+    add_batch(rows, batch, objective, clip, weights, dual, stiffness, statistic, lost)
+    statistic += lost
 
 
-@jit(error_model="numpy")
-def _bound_along_auxiliary(slope, updates, size, along):
-    """-a^2 / 2 is not linear in the step: it is shortened by a bound of its slope."""
-    for b in range(size):
-        along[b] = slope * updates[b, 0]
+# Inside of a step nothing but the weights is known: neither overflow nor NaN is anybody's business.
+@np.errstate(all="ignore")
+def add_batch(
+    rows: StoredRows,
+    batch: Indices,
+    objective: CompiledObjective,
+    clip: float,
+    weights: Array,
+    dual: Array,
+    stiffness: float,
+    total: Array,
+    lost: Array,
+) -> None:
+    """Add that sum to `total`, and what rounding takes from it to `lost`."""
+    outputs, width, intercept_value = objective[2:5]
+    features = width if intercept_value == 0.0 else width - 1
+    part, auxiliary = FEW if outputs == 1 else MANY, auxiliary_value(objective, weights)
+    for block in scored_blocks(rows, batch, objective, weights):
+        if len(dual):
+            slopes, along = _dual_steps(
+                block, rows.norms, objective, clip, auxiliary, dual, stiffness
+            )
+        else:
+            slopes, along = loss_gradients(block, objective, auxiliary)
+            _shorten(clip, rows.norms, block.batch, slopes, along)
+        sums = np.empty((-(-len(slopes) // part), outputs, features))
+        sum_rows(rows, block.batch, slopes, block.gathered, part, sums)
+        add_parts(sums, slopes, along, part, width, intercept_value, total, lost)
 
 
-@jit(error_model="numpy")
-def _write_dual(part, auxiliary_unit, before, updates, dual, along):
-    """Let dual variables take their steps; write how -a^2 / 2 changes for the auxiliary weight."""
-    for b in range(part.size):
-        for k in range(updates.shape[1]):
-            dual[part[b], k] = before[b, k] + updates[b, k]
-        middle = before[b, 0] + 0.5 * updates[b, 0]
-        along[b] = -auxiliary_unit * middle * updates[b, 0]
+def loss_gradients(
+    block: ScoredBlock, objective: CompiledObjective, auxiliary: float
+) -> tuple[Array, Array]:
+    """Derivatives of the losses in the scores, and along the auxiliary weight; secrets."""
+    slopes, along = np.empty(block.scores.shape), np.empty(len(block.scores))
+    choose = write_loss_gradients.py_func  # interpreted: one loss is compiled, not all of them
+    loss, threshold = objective[:2]
+    choose(loss, threshold, block.targets, block.scores, auxiliary, slopes, along)
+    along *= objective.auxiliary_unit
+    return slopes, along
 
 
-@jit(error_model="numpy")
-def _lay_out(sums, slopes, along, size, width, intercept_value, block):
-    """A part's sums in the order of the weights, intercept and auxiliary weight among them."""
-    outputs, features = sums.shape
-    for k in range(outputs):
-        for j in range(features):
-            block[k * width + j] = sums[k, j]
-        if intercept_value != 0.0:
-            total = 0.0
-            for b in range(size):
-                total += slopes[b, k]
-            block[k * width + features] = intercept_value * total
-    if block.size > outputs * width:
-        total = 0.0
-        for b in range(size):
-            total += along[b]
-        block[outputs * width] = total
+def _dual_steps(
+    block: ScoredBlock,
+    norms: Array,
+    objective: CompiledObjective,
+    clip: float,
+    auxiliary: float,
+    dual: Array,
+    stiffness: float,
+) -> tuple[Array, Array]:
+    """Steps of the dual variables, which take them; and how -a^2 / 2 changes.
+
+    The latter is not linear in the step: it is shortened by a bound of its slope.
+    """
+    batch, targets, scores, _ = block
+    loss, threshold, unit = objective.loss, objective.threshold, objective.auxiliary_unit
+    before, lengths, updates = dual[batch], norms[batch], np.empty(scores.shape)
+    stiff = stiffness * lengths * lengths
+    write_dual_updates(loss, threshold, targets, scores, auxiliary, before, stiff, updates)
+    along = unit * threshold * updates[:, 0]
+    _shorten(clip, norms, batch, updates, along)
+    dual[batch] = before + updates
+    middle = before[:, 0] + 0.5 * updates[:, 0]
+    return updates, -unit * middle * updates[:, 0]
 
 
-# Inlined: each function between a loop and its caller is compiled again with all that it calls.
-@jit(error_model="numpy", inline="always")
-def clipped_sum(rows, batch, objective, weights, statistic):
+def clipped_sum(
+    rows: StoredRows,
+    batch: Indices,
+    objective: CompiledObjective,
+    weights: Array,
+    statistic: Array,
+) -> None:
     """Sum over the batch of gradients, each shortened to at most `objective.clip`."""
     none = np.empty((0, 1))
     batch_sum(rows, batch, objective, objective.clip, weights, none, 0.0, statistic)
 
 
-@jit(error_model="numpy")
-def batch_sum(rows, batch, objective, clip, weights, dual, stiffness, statistic):
-    """Sum over the batch of gradients, or of steps of the dual variables `dual` times rows.
-
-    Each is shortened to at most `clip`. Without dual variables (there are none) rows contribute
-    their gradients; dual variables take their steps, and `stiffness` is per squared length of a
-    row. A part of the batch is scored, shortened and summed while it is near the processor.
-    """
-    loss, threshold, outputs, width, intercept_value, _, _, auxiliary_unit = objective
-    norms, is_dual = rows.norms, dual.shape[0] > 0
-    features = width if intercept_value == 0.0 else width - 1
-    auxiliary = auxiliary_value(objective, weights)
-    at_once = FEW if outputs == 1 else MANY
-    inner, shift = np.empty((outputs, features)), np.empty(outputs)
-    gathered = np.empty((at_once if outputs > 1 and rows.columns.size == 0 else 0, features))
-    scores, slopes = np.empty((at_once, outputs)), np.empty((at_once, outputs))
-    before, stiff = np.empty((at_once, outputs)), np.empty(at_once)
-    targets, along = np.empty(at_once), np.empty(at_once)
-    sums, block = np.empty((outputs, features)), np.empty(statistic.size)
-    lost = np.zeros(statistic.size)
-    split_weights(weights, width, intercept_value, inner, shift)
-    _clear(statistic)
-    for start in range(0, batch.size, at_once):
-        part = batch[start : start + at_once]
-        score_rows(rows, part, inner, gathered, scores)
-        _shift_scores(shift, part, rows.targets, scores, targets)
-        own = targets[: part.size]
-        if is_dual:
-            _recall(norms, part, dual, stiffness, before, stiff)
-            write_dual_updates(loss, threshold, own, scores, auxiliary, before, stiff, slopes)
-            _bound_along_auxiliary(auxiliary_unit * threshold, slopes, own.size, along)
-            _shorten(clip, norms, part, slopes, along)
-            _write_dual(part, auxiliary_unit, before, slopes, dual, along)
-        else:
-            write_loss_gradients(loss, threshold, own, scores, auxiliary, slopes, along)
-            for b in range(own.size):
-                along[b] *= auxiliary_unit
-            _shorten(clip, norms, part, slopes, along)
-        sum_rows(rows, part, slopes, gathered, sums)
-        _lay_out(sums, slopes, along, own.size, width, intercept_value, block)
-        add_block(block, statistic, lost)
-    for j in range(statistic.size):
-        statistic[j] += lost[j]
-
-
-@jit(error_model="numpy")
-def take_step(state, gradient, factor):
-    """Heavy ball, then the penalty's proximal map (Ochs et al. 2014, Algorithm 4)."""
-    w, before, _, penalty, step_size, momentum, divisor, _ = state
-    step = step_size * factor
-    per_sum = step / divisor
+@jit(error_model="numpy", nogil=True)
+def _move(w, before, momentum, step, per_sum, gradient, l1, l2, low, high):
     for j in range(w.size):
         moved = w[j] + momentum * (w[j] - before[j]) - per_sum * gradient[j]
         before[j] = w[j]
         w[j] = moved
-    write_prox(penalty, step, w)
+    write_prox(l1, l2, low, high, step, w)
 
 
-@jit(error_model="numpy", nogil=True)
-def descend(rows, objective, state, steps, done):
+def take_step(state: SGDState, gradient: Array, factor: float) -> None:
+    """Heavy ball, then the penalty's proximal map (Ochs et al. 2014, Algorithm 4)."""
+    w, before, _, penalty, step_size, momentum, divisor, _ = state
+    step = step_size * factor
+    _move(w, before, momentum, step, step / divisor, gradient, *penalty)
+
+
+def take_average(state: SGDState, done: int) -> None:
+    """Let the average follow the weights, `done` steps having been taken before this one."""
+    if done >= state.first_averaged:
+        weight = 1.0 / (done + 1 - state.first_averaged)
+        state.average[:] += (state.weights - state.average) * weight
+
+
+def descend(
+    rows: StoredRows,
+    objective: CompiledObjective,
+    state: SGDState,
+    steps: ReleaseBatch,
+    done: int,
+) -> bool:
     """Take the steps that were handed out; False when a statistic does not fit its grid.
 
-    `done` steps were taken before; iterates from `state.first_averaged` on are averaged. Fields
-    are read once, outside of the loops: every access to one counts references.
+    `done` steps were taken before; iterates from `state.first_averaged` on are averaged.
     """
-    batches, noise, grid, statistics, released, answers = steps
-    drawn, starts = batches
-    w, average, first = state.weights, state.average, state.first_averaged
+    _, noise, grid, *records = steps
+    w = state.weights
     statistic, gradient = np.empty(w.size), np.empty(w.size)
-    for k in range(noise.shape[0]):
-        batch = drawn[starts[k] : starts[k + 1]]
-        clipped_sum(rows, batch, objective, w, statistic)
-        if not release_step(statistic, k, noise, grid, statistics, released, answers, gradient):
+    for k in range(steps.taken):
+        clipped_sum(rows, steps.rows(k), objective, w, statistic)
+        if not release_step(statistic, k, noise, grid, *records, gradient):
             return False
         take_step(state, gradient, auxiliary_value(objective, w))
-        if done + k >= first:
-            weight = 1.0 / (done + k + 1 - first)
-            for j in range(w.size):
-                average[j] += (w[j] - average[j]) * weight
+        take_average(state, done + k)
     return True
