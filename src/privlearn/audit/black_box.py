@@ -179,7 +179,7 @@ def outputs(
     found: tuple[list[Array], list[Array]] = ([], [])
     for _ in range(fits):
         for pile, table in zip(found, (data, other), strict=True):
-            model.fit(table.X, table.y)
+            model.fit(table.X, table.y, **table.named)
             pile.append(np.array(read(model), dtype=np.float64).ravel())
     return np.array(found[0]), np.array(found[1])
 
@@ -192,7 +192,7 @@ def _promise(
         raise ValueError("epsilon is missing and the object has none; pass what it promises")
     delta = float(getattr(model, "delta", 0.0) if delta is None else delta)
     if mu is None and delta > 0 and isinstance(model, Model):
-        plan = model.plan(n=len(data.y), n_features=data.X.shape[1])
+        plan = model.plan(n=data.units, n_features=data.X.shape[1])
         mu = promised_mu(plan, delta) if all_gaussian(plan) else None
     return float(epsilon), delta, mu
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from privlearn._data.bounded import BoundedData, watch_rows
 from privlearn._data.sparse import bounded_csr
-from privlearn.audit.adversary import audited, few_rows
+from privlearn.audit.adversary import audited, few_rows, most_rows
 from privlearn.audit.containers import Container, Row, containers, malformed
 from privlearn.audit.protocols import AuditFailure, Model
 
@@ -148,11 +148,16 @@ def _rows_reached(model: Model, built: tuple[Any, Any]) -> BoundedData:
     """The bounded rows as the solver gets them; the fit ends there."""
     try:
         with watch_rows(_stop):
-            model.fit(*built)
+            model.fit(*built, **_everyone(model, built))
     except _Reached as reached:
         data: BoundedData = reached.args[0]
         return data
     raise AuditFailure("a fit ended without rows")
+
+
+def _everyone(model: Model, built: tuple[Any, Any]) -> dict[str, object]:
+    """An id of its own for every row, where people may have several."""
+    return {} if most_rows(model) is None else {"groups": np.arange(len(built[1]))}
 
 
 def _as_bytes(data: BoundedData, where: str) -> list[bytes]:

@@ -34,7 +34,7 @@ from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import DeltaWarning, UnsupportedCombinationError
 from privlearn.linear_model.atomic import blank, demand_finite
 from privlearn.linear_model.penalty_parameters import in_a_box
-from privlearn.linear_model.people import demand_both, people_of
+from privlearn.linear_model.people import demand_both, people_of, refuse_levels
 from privlearn.linear_model.saved import fill, plain_values
 from privlearn.private_bounds import solver_by_rule, with_private_bounds
 from privlearn.solvers import Solution, Solver, resolve
@@ -199,7 +199,7 @@ class PrivateEstimator(BaseEstimator):
         Up to the charge nothing is spent; after it there is nothing but the loop.
         """
         self._validate_params()
-        demand_both(self, groups, sample_epsilon)
+        demand_both(self, groups)
         table = self._read(X, y)
         n, n_features = table.X.shape
         people = people_of(self, groups, table)
@@ -330,6 +330,7 @@ class PrivateEstimator(BaseEstimator):
         sparse: bool | None = None,
     ) -> Job:
         """All that is fixed before the data; with `sparse` memory is asked for, too."""
+        refuse_levels(self, sample_epsilon)
         problem, level = self._problem(n, n_features, n_classes), None
         budget = budget_of(self.epsilon, self.delta)
         if sample_epsilon is not None:

@@ -12,11 +12,11 @@ from privlearn.exceptions import MissingFactError, UnsupportedCombinationError
 if TYPE_CHECKING:
     from privlearn.linear_model.base import PrivateEstimator
 
-__all__ = ["demand_both", "people_of"]
+__all__ = ["demand_both", "people_of", "refuse_levels"]
 
 
-def demand_both(estimator: PrivateEstimator, groups: object, sample_epsilon: object) -> None:
-    """Refuse ids without a largest number of rows, the number without ids, and own promises."""
+def demand_both(estimator: PrivateEstimator, groups: object) -> None:
+    """Refuse ids without a largest number of rows, and the number without ids."""
     most = estimator.max_rows_per_person
     if groups is not None and most is None:
         raise MissingFactError(
@@ -31,10 +31,14 @@ def demand_both(estimator: PrivateEstimator, groups: object, sample_epsilon: obj
             "fit(X, y, groups=ids) with one id per row, or leave max_rows_per_person out: then "
             "every row is a person"
         )
-    if groups is not None and sample_epsilon is not None:
+
+
+def refuse_levels(estimator: PrivateEstimator, sample_epsilon: object) -> None:
+    """Refuse a promise per row where a person may have several of them."""
+    if estimator.max_rows_per_person is not None and sample_epsilon is not None:
         raise UnsupportedCombinationError(
-            "groups and sample_epsilon together are not supported: there is no proof for personal "
-            "epsilons of people with several rows; leave one of them out"
+            "max_rows_per_person and sample_epsilon together are not supported: there is no proof "
+            "for personal epsilons of people with several rows; leave one of them out"
         )
 
 
