@@ -70,6 +70,9 @@ def _reached(model: Model, data: Data) -> list[list[bytes]]:
             model.fit(data.X, data.y, **data.named)
     except _Reached as reached:
         rows: BoundedData = reached.args[0]
+    except Exception as error:
+        refused = type(error).__name__
+        raise AuditFailure(f"the whole fit is refused ({refused}): {data.story}") from None
     else:
         raise AuditFailure("a fit ended without rows")
     found = [

@@ -31,6 +31,8 @@ def _members(tape: Tape, n: int) -> dict[str, Counts]:
             continue
         rows, starts = item.steps.batches
         width = n if item.release.level is None else int(rows.max(initial=-1)) + 1
+        if int(rows.max(initial=-1)) >= width:
+            raise AuditFailure(f"batches of {item.release.name!r} are not drawn among people")
         for first, last in pairwise(starts):
             found[item.release.name].append(np.bincount(rows[first:last], minlength=width))
     return {name: np.array(members) for name, members in found.items()}
