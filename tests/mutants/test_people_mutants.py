@@ -149,7 +149,22 @@ def one_missing_id_makes_nobody_of_all(patch):
     )
 
 
-@BUGS.parametrize()
+FAST = {
+    "rows_are_drawn_in_place_of_people",
+    "rows_of_a_person_in_two_batches_accounted_once",
+    "all_rows_count",
+    "all_rows_are_summed_and_the_limit_is_applied_to_batches",
+    "a_choice_depends_on_how_many_rows_others_have",
+    "a_person_is_as_sensitive_as_a_row",
+}
+MARKED = [
+    pytest.param(*bug, id=name, marks=[] if name in FAST else [pytest.mark.slow])
+    for bug in BUGS
+    for name in [bug[0].__name__]
+]
+
+
+@pytest.mark.parametrize(("plant", "where"), MARKED)
 def test_it_is_caught(plant, where, monkeypatch):
     models = [model for name, model in people_configurations().items() if where in name]
     assert models, f"no configuration is called {where!r}"
