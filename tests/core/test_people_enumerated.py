@@ -6,8 +6,8 @@ distance of any two statistics is compared with what the plan declares.
 """
 
 import math
-from functools import cache
-from itertools import combinations_with_replacement, product
+from functools import cache, partial
+from itertools import combinations_with_replacement, pairwise, product
 
 import numpy as np
 import pytest
@@ -16,8 +16,9 @@ from people_models import MODES
 from privlearn import LinearRegression, LogisticRegression
 from privlearn._core.norms import L1, L2, LINF, ONE_BIN, OUTER, UNIT_BOX
 from privlearn._core.problem import Adjacency
+from privlearn._core.sampling import FULL
 from privlearn.audit.replay import moved
-from privlearn.audit.tape import record, replay_on
+from privlearn.audit.tape import Series, record, replay_on
 from support import SHORT
 
 MOST = 2
@@ -145,3 +146,32 @@ def test_labels_and_estimated_ranges():
     ratios = largest_ratios(model)
     assert 0.9 < max(ratio for release, ratio in ratios.items() if release.norm is ONE_BIN) <= 1.0
     assert max(ratios.values()) <= 1.0
+
+
+@pytest.mark.parametrize("mode", ["sgd", "scd"])
+def test_a_person_who_is_not_drawn_changes_no_bit(mode):
+    """Whoever comes first, last or between: sums of the others' rows are the same numbers."""
+    model, rng = configured(MODES[mode], Adjacency.REPLACE_ONE), np.random.default_rng(0)
+    others = rng.uniform(-1, 1, (300, 1)), rng.uniform(-1, 1, 300), rng.integers(0, 120, 300)
+    for place in (0, 150, 300):
+        tapes = []
+        for size in (1, 2, 5):
+            at, new = [place] * size, (1.0, -1.0, 999)
+            X, y, ids = (np.insert(one, at, own, 0) for one, own in zip(others, new, strict=True))
+            again = partial(replay_on, tapes[0]) if tapes else record
+            tapes.append(again(model, X, y, groups=ids))
+        own = list(dict.fromkeys(ids.tolist())).index(999)
+        drawn = [
+            own in series.steps.batches.rows[first:last]
+            for series in tapes[0].made
+            if isinstance(series, Series)
+            for first, last in pairwise(series.steps.batches.starts)
+        ]
+        sampled = [
+            [entry.statistic.tobytes() for entry in tape.entries if entry.release.sampling != FULL]
+            for tape in tapes
+        ]
+        assert 0 < sum(drawn) < len(drawn) == len(sampled[0])
+        for step, there in enumerate(drawn):
+            same = len({one[step] for one in sampled}) == 1
+            assert same is not there
