@@ -28,6 +28,7 @@ from privlearn._data.people import read_people, rows_that_count
 from privlearn.exceptions import (
     DeltaWarning,
     FewRowsWarning,
+    InvalidBudgetError,
     MissingFactError,
     UnsupportedCombinationError,
 )
@@ -276,6 +277,8 @@ def test_what_has_no_proof_is_refused():
         model().fit(X, Y, groups=IDS, sample_epsilon=np.ones(N))
     with pytest.raises(UnsupportedCombinationError, match="sample_epsilon together"):
         model().plan(n=90, n_features=3, sample_epsilon=np.ones(90))
+    with pytest.raises(InvalidBudgetError, match=r"delta=0.*max_rows_per_person=2.*1e-6"):
+        model(delta=0).fit(X, Y, groups=IDS)
     with pytest.raises(UnsupportedCombinationError, match="partial_fit"):
         LogisticRegression(max_rows_per_person=2, classes=[0, 1]).partial_fit(X, Y > 0)
     with pytest.raises(UnsupportedCombinationError, match="kernels"):

@@ -169,7 +169,7 @@ class Plan:
         most = self.rows_per_person
         if most is None:
             return "one row is one person"
-        return f"one person, of whom at most {most} row{'s' if most > 1 else ''} count"
+        return f"one person, of whom at most {most} row{'s count' if most > 1 else ' counts'}"
 
     def contribution(self, release: Release) -> float:
         """Largest norm of what one person, with all rows, adds to the sum (people.md)."""

@@ -13,9 +13,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.random import Generator
 
-from privlearn._data.bounded import BoundedData, watch_rows
 from privlearn.audit.adversary import Data, audited, base_data, most_rows, records
 from privlearn.audit.protocols import AuditFailure, Model
+from privlearn.audit.row_locality import rows_reached
 from privlearn.audit.tape import Series, record
 
 __all__ = ["check_people", "has_people"]
@@ -55,26 +55,13 @@ def check_people(estimator: Model, *, n_features: int, seed: int = 0) -> None:
     _check_batches(audited(estimator, random_state=seed), n_features, seed)
 
 
-class _Reached(Exception):
-    """Carries the rows out of a fit, which has then shown what is to be seen."""
-
-
-def _stop(data: BoundedData) -> None:
-    raise _Reached(data)
-
-
 def _reached(model: Model, data: Data) -> list[list[bytes]]:
     """What each person, in order, brings to the solver; the fit ends there."""
     try:
-        with watch_rows(_stop):
-            model.fit(data.X, data.y, **data.named)
-    except _Reached as reached:
-        rows: BoundedData = reached.args[0]
+        rows = rows_reached(model, data.X, data.y, **data.named)
     except Exception as error:
         refused = type(error).__name__
         raise AuditFailure(f"the whole fit is refused ({refused}): {data.story}") from None
-    else:
-        raise AuditFailure("a fit ended without rows")
     found = [
         x.tobytes() + y.tobytes() + there.tobytes()
         for block in rows.blocks()

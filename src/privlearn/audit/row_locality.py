@@ -21,7 +21,7 @@ from privlearn.audit.adversary import audited, few_rows, most_rows
 from privlearn.audit.containers import Container, Row, containers, malformed
 from privlearn.audit.protocols import AuditFailure, Model
 
-__all__ = ["check_row_locality"]
+__all__ = ["check_row_locality", "rows_reached"]
 
 
 class _Reached(Exception):
@@ -145,10 +145,15 @@ def _contributions(
 
 
 def _rows_reached(model: Model, built: tuple[Any, Any]) -> BoundedData:
+    """The same for what a container was built to."""
+    return rows_reached(model, *built, **_everyone(model, built))
+
+
+def rows_reached(model: Model, X: object, y: object, **named: object) -> BoundedData:
     """The bounded rows as the solver gets them; the fit ends there."""
     try:
         with watch_rows(_stop):
-            model.fit(*built, **_everyone(model, built))
+            model.fit(X, y, **named)
     except _Reached as reached:
         data: BoundedData = reached.args[0]
         return data

@@ -34,7 +34,7 @@ from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import DeltaWarning, UnsupportedCombinationError
 from privlearn.linear_model.atomic import blank, demand_finite
 from privlearn.linear_model.penalty_parameters import in_a_box
-from privlearn.linear_model.people import demand_both, people_of, refuse_levels
+from privlearn.linear_model.people import demand_both, people_of, refuse_unproved
 from privlearn.linear_model.saved import fill, plain_values
 from privlearn.private_bounds import solver_by_rule, with_private_bounds
 from privlearn.solvers import Solution, Solver, resolve
@@ -330,7 +330,7 @@ class PrivateEstimator(BaseEstimator):
         sparse: bool | None = None,
     ) -> Job:
         """All that is fixed before the data; with `sparse` memory is asked for, too."""
-        refuse_levels(self, sample_epsilon)
+        refuse_unproved(self, sample_epsilon)
         problem, level = self._problem(n, n_features, n_classes), None
         budget = budget_of(self.epsilon, self.delta)
         if sample_epsilon is not None:

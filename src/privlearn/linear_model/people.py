@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING
 from privlearn._core.problem import Adjacency
 from privlearn._data.bounded import Table
 from privlearn._data.people import People, read_people
-from privlearn.exceptions import MissingFactError, UnsupportedCombinationError
+from privlearn.exceptions import (
+    InvalidBudgetError,
+    MissingFactError,
+    UnsupportedCombinationError,
+)
 
 if TYPE_CHECKING:
     from privlearn.linear_model.base import PrivateEstimator
 
-__all__ = ["demand_both", "people_of", "refuse_levels"]
+__all__ = ["demand_both", "people_of", "refuse_unproved"]
 
 
 def demand_both(estimator: PrivateEstimator, groups: object) -> None:
@@ -33,9 +37,15 @@ def demand_both(estimator: PrivateEstimator, groups: object) -> None:
         )
 
 
-def refuse_levels(estimator: PrivateEstimator, sample_epsilon: object) -> None:
-    """Refuse a promise per row where a person may have several of them."""
-    if estimator.max_rows_per_person is not None and sample_epsilon is not None:
+def refuse_unproved(estimator: PrivateEstimator, sample_epsilon: object) -> None:
+    """Refuse promises per row where a person may have several, and pure ones about such people."""
+    most = estimator.max_rows_per_person
+    if most is not None and most > 1 and estimator.delta == 0:
+        raise InvalidBudgetError(
+            f"delta=0, but with max_rows_per_person={most} all solvers that have a proof need "
+            "delta > 0; set delta, for example delta=1e-6, or let one row of each person count"
+        )
+    if most is not None and sample_epsilon is not None:
         raise UnsupportedCombinationError(
             "max_rows_per_person and sample_epsilon together are not supported: there is no proof "
             "for personal epsilons of people with several rows; leave one of them out"

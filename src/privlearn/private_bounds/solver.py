@@ -41,6 +41,7 @@ from privlearn.private_bounds.ranges import (
 from privlearn.solvers import Solution, Solver, Support
 from privlearn.solvers._common.counting import count_evenly, count_signed
 from privlearn.solvers._common.histograms import histogram_release
+from privlearn.solvers._common.row_count import count_release, rows_in_all
 from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
 from privlearn.solvers.base import SolverDefaults
 
@@ -191,7 +192,7 @@ class WithPrivateBounds(SolverDefaults):
             chosen = selection.relevance_release(self.keep, size, adjacency)
             estimated.insert(0, (chosen, selection.SHARE))
         if problem.most_rows > 1:
-            estimated.insert(0, (Release(ROWS, (1,), clip=1.0), ROWS_SHARE))
+            estimated.insert(0, (count_release(name=ROWS), ROWS_SHARE))
         return estimated
 
     def solve(
@@ -204,7 +205,9 @@ class WithPrivateBounds(SolverDefaults):
             data = selection.columns_of(data, chosen)
         size, bounds = problem.n_features, selection.bounds_of(problem.bounds, chosen)
         problem = replace(problem, n_features=len(chosen), bounds=bounds)
-        rows = _rows(problem, data, release)
+        # Public, or released where people have several; where it is private otherwise, not known.
+        several = problem.most_rows > 1
+        rows = rows_in_all(problem, data, release, ROWS) if several else problem.n
         ranges = {
             what: _ranges(what, problem, settings.bins[what], rows, data, release)
             for what in self.wanted
@@ -285,14 +288,6 @@ def _histograms(what: str, n_features: int, bins: tuple[int, int]) -> tuple[Rele
         histogram_release(name, size, width)
         for name, size in zip(range_releases(what), sizes, strict=True)
     )
-
-
-def _rows(problem: Problem, data: BoundedData, release: Releaser) -> float | None:
-    """The number of rows, public or, where people have several, released; else None."""
-    if problem.most_rows == 1:
-        return problem.n
-    present = np.full(1, float(data.present().sum()))
-    return max(1.0, float(release(ROWS, present, clip=1.0)[0]))
 
 
 def _ranges(

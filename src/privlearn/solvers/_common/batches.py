@@ -45,5 +45,7 @@ def batch_rate(problem: Problem, batch_size: int) -> float:
 def at_once(problem: Problem, rate: float) -> int:
     """How many steps to draw noise and batches for at once: by public facts, to bound memory."""
     rows = CHUNK_ROWS if problem.n is None else problem.n
+    if problem.people is not None:
+        rows = problem.people * problem.most_rows
     batch = max(1, int(rate * rows))
     return max(1, min(256, CHUNK_NUMBERS // n_weights(problem), 16 * CHUNK_ROWS // batch))
