@@ -26,6 +26,7 @@ from privlearn._core.releaser import Releaser, round_to_grid, use_releaser
 from privlearn.audit.charge import _watched
 from privlearn.audit.draws import draws_by_depth
 from privlearn.audit.levels import paid, takes_levels
+from privlearn.audit.people import has_people
 from privlearn.audit.tape import record, replay_on
 from privlearn.private_bounds import WithPrivateBounds
 from privlearn.solvers import (
@@ -316,7 +317,7 @@ class Streamed(LogisticRegression):
 def checks_for(model, n_features=N_FEATURES):
     """The audits that say something about a model; for `check_row_locality` see `for_reading`.
 
-    Those of levels and of draws by depth return at once where there are none.
+    Those of levels, of draws by depth and of people return at once where there are none.
 
     A stream opens its plan anew for every batch and makes its release once in each, which the
     checks of plan, ledger and sampling, written for one fit with one opening, take for a mistake.
@@ -326,6 +327,8 @@ def checks_for(model, n_features=N_FEATURES):
         idle.add(audit.check_levels)
     if not draws_by_depth(model, n_features):
         idle.add(audit.check_draws)
+    if not has_people(model):
+        idle.add(audit.check_people)
     if isinstance(model, Streamed):
         idle |= {audit.check_plan, audit.check_ledger, audit.check_sampling}
     every = [check for check in audit.CHECKS if check not in idle]

@@ -26,7 +26,8 @@ import numpy as np
 
 from privlearn import Ledger
 from privlearn._core.mechanisms import LAPLACE
-from privlearn._core.plan import L1, OUTER, Plan, Release
+from privlearn._core.norms import L1, OUTER
+from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Adjacency
 from privlearn._core.sampling import FULL, Poisson
 from privlearn.accounting import Gaussian, compose

@@ -7,7 +7,8 @@ import pytest
 
 from privlearn import Ledger
 from privlearn._core.mechanisms import LAPLACE, DepthDraw
-from privlearn._core.plan import ONE_MODEL, Plan, Release
+from privlearn._core.norms import ONE_MODEL
+from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Adjacency, Budget
 from privlearn._core.verification import verify
 from privlearn.accounting import (

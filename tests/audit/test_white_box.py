@@ -16,7 +16,8 @@ from privlearn._core.mechanisms import (
     SPHERICAL,
     GaussianNoise,
 )
-from privlearn._core.plan import LINF, Plan, Release
+from privlearn._core.norms import LINF
+from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Adjacency
 from privlearn._core.sampling import FULL, Disjoint, Poisson, WithReplacement
 from privlearn.accounting.shares import squared_mu

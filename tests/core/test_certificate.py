@@ -6,7 +6,8 @@ import pytest
 
 from privlearn import LinearRegression, Ridge
 from privlearn._core.mechanisms import GAUSSIAN, GUMBEL, LAPLACE, SPHERICAL
-from privlearn._core.plan import L1, L2, LINF, Plan, Release
+from privlearn._core.norms import L1, L2, LINF
+from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Adjacency, Budget
 from privlearn._core.sampling import Poisson
 from privlearn._core.verification import verify

@@ -8,7 +8,7 @@ from importlib.resources import files
 import pytest
 
 from privlearn import LinearRegression, LogisticRegression
-from privlearn._core import plan as plan_module
+from privlearn._core import norms
 from privlearn._core.certificate import Certificate
 from privlearn._core.certificate_check import check_certificate
 from privlearn._core.certificate_file import (
@@ -16,9 +16,11 @@ from privlearn._core.certificate_file import (
     _SAMPLINGS,
     FORMAT,
     KEYS,
+    OPTIONAL_KEYS,
     RELEASE_KEYS,
 )
-from privlearn._core.plan import BALLOT, NORMS, UNIT_BOX, Norm, Plan, Release
+from privlearn._core.norms import BALLOT, NORMS, UNIT_BOX, Norm
+from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Adjacency, Budget
 from privlearn.feature_selection import KendallSelector, SubLassoSelector
 from privlearn.solvers import SGD, CoordinateDescent, OnePassSGD, OutputPerturbation, Tukey
@@ -98,13 +100,13 @@ def test_a_seed_and_an_unfinished_fit_come_back():
 
 
 def test_every_norm_is_known():
-    found = {value for value in vars(plan_module).values() if isinstance(value, Norm)}
+    found = {value for value in vars(norms).values() if isinstance(value, Norm)}
     assert found == set(NORMS.values())
 
 
 def test_schema_and_reader_ask_for_the_same_fields():
     assert set(SCHEMA["required"]) == set(KEYS)
-    assert set(SCHEMA["properties"]) == {*KEYS, "ledger_head"}
+    assert set(SCHEMA["properties"]) == {*KEYS, *OPTIONAL_KEYS}
     assert set(SCHEMA["$defs"]["release"]["required"]) == set(RELEASE_KEYS)
     listed = SCHEMA["$defs"]["release"]["properties"]["declared"]["properties"]
     for key, kinds in (("mechanism", _MECHANISMS), ("sampling", _SAMPLINGS)):

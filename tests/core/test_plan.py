@@ -11,8 +11,9 @@ import pytest
 from privlearn import LinearRegression
 from privlearn._core.calibration import calibrate
 from privlearn._core.mechanisms import GAUSSIAN, GUMBEL, LAPLACE, MECHANISMS, SPHERICAL
+from privlearn._core.norms import L1, L2, LINF, OUTER, UNIT_BOX
 from privlearn._core.numerics import BlockSum, summation_error
-from privlearn._core.plan import L1, L2, LINF, OUTER, UNIT_BOX, Plan, Release
+from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Adjacency, Budget
 from privlearn._core.releaser import Releaser, charge_and_open
 from privlearn._core.sampling import Disjoint, Permuted, Poisson, WithReplacement

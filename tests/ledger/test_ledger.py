@@ -17,7 +17,8 @@ from sklearn.model_selection import GridSearchCV
 from privlearn import Ledger, LinearRegression
 from privlearn._core.calibration import calibrate
 from privlearn._core.mechanisms import GUMBEL, LAPLACE
-from privlearn._core.plan import L1, LINF, Plan, Release
+from privlearn._core.norms import L1, LINF
+from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Adjacency, Budget
 from privlearn._core.sampling import Poisson
 from privlearn.exceptions import (

@@ -14,7 +14,8 @@ import pytest
 
 from privlearn import Ledger, LinearRegression
 from privlearn._core.mechanisms import LAPLACE
-from privlearn._core.plan import L1, Plan, Release
+from privlearn._core.norms import L1
+from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Adjacency
 from privlearn._core.sampling import Poisson
 from privlearn.exceptions import (

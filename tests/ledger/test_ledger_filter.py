@@ -9,7 +9,8 @@ from scipy.stats import norm
 
 from privlearn import Ledger
 from privlearn._core.mechanisms import LAPLACE
-from privlearn._core.plan import L1, Plan, Release
+from privlearn._core.norms import L1
+from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Adjacency, Budget
 from privlearn.accounting import (
     ApproximateLoss,

@@ -14,8 +14,8 @@ import pytest
 from planting import Bugs, demand_caught, models_in, rewritten
 from privlearn import audit
 from privlearn._core.mechanisms import GaussianNoise
+from privlearn._core.norms import BALLOT
 from privlearn._core.numerics import BlockSum
-from privlearn._core.plan import BALLOT
 from privlearn._core.releaser import Releaser
 from privlearn._core.sampling import Batches, Poisson
 from privlearn._data.bounded import BoundedData, Rows, read_table

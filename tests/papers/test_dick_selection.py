@@ -7,7 +7,8 @@ import pytest
 from scipy.stats import beta
 
 from privlearn._core.mechanisms import GUMBEL, GumbelNoise
-from privlearn._core.plan import LINF, Plan, Release
+from privlearn._core.norms import LINF
+from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Adjacency, Bounds, Budget
 from privlearn._core.releaser import charge_and_open
 from privlearn._data.bounded import BoundedData, Table

@@ -32,7 +32,6 @@ class Certificate:
     private: bool
     made: dict[str, int]
     version: str = __version__
-    unit: str = "row"
     ledger_head: str | None = None
 
     @property
@@ -49,6 +48,16 @@ class Certificate:
     def adjacency(self) -> str:
         """The neighbouring relation."""
         return self.plan.adjacency.value
+
+    @property
+    def unit(self) -> str:
+        """What is protected: "row", or "person" where one may have several rows."""
+        return self.plan.unit
+
+    @property
+    def rows_per_person(self) -> int | None:
+        """How many rows of one person count at most; None where every row is a person."""
+        return self.plan.rows_per_person
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -129,7 +138,9 @@ class Certificate:
         The fields are explained in docs/certificate.md; their JSON Schema is
         ``privlearn/_core/schemas/certificate.json``.
         """
-        charged = {} if self.ledger_head is None else {"ledger_head": self.ledger_head}
+        more: dict[str, Any] = {} if self.ledger_head is None else {"ledger_head": self.ledger_head}
+        if self.rows_per_person is not None:
+            more["rows_per_person"] = self.rows_per_person
         return {
             "format": certificate_file.FORMAT,
             "version": self.version,
@@ -146,7 +157,7 @@ class Certificate:
             "releases": list(self.releases),
             "assumptions": list(self.assumptions),
             "paper": self.plan.paper,
-            **charged,
+            **more,
         }
 
     def to_json(self) -> str:
@@ -183,7 +194,6 @@ class Certificate:
             private=content["private"],
             made={name: count for name, count in released.items() if count},
             version=content["version"],
-            unit=content["unit"],
             ledger_head=content.get("ledger_head"),
         )
 
@@ -202,6 +212,10 @@ class Certificate:
         """
         return cls.from_dict(certificate_file.load(text))
 
+    def relation(self) -> str:
+        """The neighbouring relation in words."""
+        return f"{self.adjacency}: {self.plan.adjacency.sentence(self.rows_per_person)}"
+
     def _rows(self) -> list[tuple[str, str]]:
         private = "yes, the noise generator is keyed by the operating system"
         return [
@@ -211,8 +225,8 @@ class Certificate:
                 ("level", f"people promised {a:g}: epsilon = {b:.6g} at delta = {self.delta:g}")
                 for a, b in self.levels.items()
             ),
-            ("adjacency", f"{self.plan.adjacency}: {self.plan.adjacency.sentence}"),
-            ("unit", f"one {self.unit} is one person"),
+            ("adjacency", self.relation()),
+            ("unit", self.plan.unit_in_words()),
             *(("release", line) for line in self.plan.describe()),
             *(("assumes", line) for line in self.assumptions),
             ("private", private if self.private else "NO: random_state makes the run reproducible"),

@@ -14,7 +14,8 @@ from dataclasses import fields
 from typing import Any
 
 from privlearn._core.mechanisms import GAUSSIAN, GUMBEL, LAPLACE, SPHERICAL, DepthDraw
-from privlearn._core.plan import NORMS, STAGES, Norm, Plan, Release
+from privlearn._core.norms import NORMS, Norm
+from privlearn._core.plan import STAGES, Plan, Release
 from privlearn._core.problem import Adjacency
 from privlearn._core.sampling import (
     Arriving,
@@ -29,6 +30,7 @@ __all__ = [
     "FIRST_FORMAT",
     "FORMAT",
     "KEYS",
+    "OPTIONAL_KEYS",
     "RELEASE_KEYS",
     "SEEDED",
     "certificate_of",
@@ -62,7 +64,8 @@ KEYS: Types = {
     "assumptions": list,
     "paper": str,
 }
-OPTIONAL_KEYS: Types = {"ledger_head": (str, type(None))}
+OPTIONAL_KEYS: Types = {"ledger_head": (str, type(None)), "rows_per_person": int}
+UNITS = ("row", "person")
 RELEASE_KEYS: Types = {
     "name": str,
     "stage": str,
@@ -315,6 +318,7 @@ def plan_from_dict(content: Values) -> Plan:
         raise ValueError("'scale' of the certificate is not above 0")
     if not values["releases"]:
         raise ValueError("the certificate lists no release")
+    _check_unit(values)
     return Plan(
         releases=tuple(_release(each, k) for k, each in enumerate(values["releases"], start=1)),
         adjacency=relation,
@@ -322,7 +326,19 @@ def plan_from_dict(content: Values) -> Plan:
         rows=values["rows"],
         assumptions=tuple(_texts(values["assumptions"], values["private"])),
         paper=values["paper"],
+        rows_per_person=values.get("rows_per_person"),
     )
+
+
+def _check_unit(values: Values) -> None:
+    """People have a largest number of rows, and rows have none."""
+    if values["unit"] not in UNITS:
+        raise ValueError(f"'unit' of the certificate is not one of {', '.join(UNITS)}")
+    if (values["unit"] == "person") is not ("rows_per_person" in values):
+        raise ValueError(
+            "'unit' and 'rows_per_person' contradict each other: a person has a largest number of "
+            "rows that count, and a row has none"
+        )
 
 
 def _texts(assumptions: Sequence[object], private: bool) -> list[str]:

@@ -44,6 +44,11 @@ scale_X : float, array of shape (n_features,) or None
     Root mean square of the features, where public knowledge gives it, for example because they were
     standardised with a census's figures. Solvers that need scales estimate them privately
     otherwise. Nothing enforces it: a wrong scale costs accuracy, never privacy.
+max_rows_per_person : int or None
+    How many rows of one person count, where `fit` is told by `groups` whose each row is; of those
+    with more, so many are drawn. The guarantee is then about people and all their rows, and noise
+    grows with the number, so choose it well below what a few people have, without looking at the
+    data. None: every row is a person.
 fit_intercept : bool
     Whether to fit an intercept. It is never penalised.
 on_invalid : {"raise", "drop"}
@@ -107,7 +112,8 @@ y : array-like of shape (n_samples,)
 sample_weight : array-like of shape (n_samples,) or None
     Weights of the rows.
 n : int or None
-    Number of rows. With ``adjacency="add_remove"`` it is private: a forecast alone uses it.
+    Number of rows, or of people with `max_rows_per_person`. With ``adjacency="add_remove"`` it is
+    private: a forecast alone uses it.
 n_features : int
     Number of columns of X.
 n_classes : int
@@ -115,6 +121,9 @@ n_classes : int
 sample_epsilon : array-like of shape (n_samples,) or None
     Everybody's own epsilon, at most the parameter `epsilon`: public, and chosen without looking at
     the data. It needs the solver "one-pass", which "auto" then takes.
+groups : array-like of shape (n_samples,) or None
+    Whose each row is: ids, compared by value, such as text or numbers below 2^53. It needs
+    `max_rows_per_person`, and makes people, with all their rows, what is protected.
 **unsupported : object
     `sample_weight` and the like are refused: there is no proof for them.
 """

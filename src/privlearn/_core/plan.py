@@ -1,7 +1,7 @@
 """What will be released, declared before any data is touched.
 
-A `Release` carries the clip, a `Plan` the relation; sensitivities, noise, grids and the price all
-follow from the two here, once.
+A `Release` carries the clip of a row, a `Plan` the relation and how many rows one person may have;
+sensitivities, noise, grids and the price all follow from them here, once.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from numbers import Integral
 
 from privlearn._core.forecast import Forecast, smallest_epsilon
 from privlearn._core.mechanisms import GAUSSIAN, Kind, Mechanism, Shift
+from privlearn._core.norms import L2, Norm
 from privlearn._core.numerics import MAX_COLUMNS, MAX_ROWS, summation_error
 from privlearn._core.problem import Adjacency, Problem
 from privlearn._core.sampling import FULL, ONE_VISIT, Sampling
@@ -21,21 +22,11 @@ from privlearn.accounting import Composition, Pair, compose
 from privlearn.accounting.shares import comparable_costs
 
 __all__ = [
-    "BALLOT",
     "BOUNDS",
     "FACTS",
     "FIT",
     "GRID_BITS",
-    "L1",
-    "L2",
-    "LINF",
-    "NORMS",
-    "ONE_BIN",
-    "ONE_MODEL",
-    "OUTER",
     "STAGES",
-    "UNIT_BOX",
-    "Norm",
     "Plan",
     "Release",
     "check_size",
@@ -46,40 +37,6 @@ HEADROOM_BITS = 50  # and so coarse that the largest sum still fits a float64 in
 
 
 BOUNDS, FACTS, FIT = STAGES = ("bounds", "facts", "fit")  # what a release serves
-
-
-@dataclass(frozen=True)
-class Norm:
-    """The set that one row's contribution lies in.
-
-    Attributes
-    ----------
-    name : str
-        For certificates.
-    diameter : float
-        Largest distance between two contributions of a set with clip 1: what `replace_one` pays.
-    exponent : float
-        1, 2 or infinity: the norm in which distances are measured.
-    """
-
-    name: str
-    diameter: float
-    exponent: float
-
-
-L2 = Norm("l2", 2.0, 2.0)
-L1 = Norm("l1", 2.0, 1.0)
-LINF = Norm("linf", 2.0, math.inf)
-# |xx' - yy'|_F^2 = |x|^4 + |y|^4 - 2 (x'y)^2 <= 2 R^4: rank-one positive matrices never oppose.
-OUTER = Norm("Frobenius norm of x x'", math.sqrt(2.0), 2.0)
-# Contributions in [0, 1]^d, scaled to norm 1: no two differ by more than the corner's norm.
-UNIT_BOX = Norm("l2 of a vector in the unit box", 1.0, 2.0)
-# One entry of 1 in each of p histograms has norm sqrt(p); two such differ by at most sqrt(2 p).
-ONE_BIN = Norm("l2 of one bin per histogram", math.sqrt(2.0), 2.0)
-# Rows dealt to models: whatever happens to one row exchanges one model, under every relation.
-ONE_MODEL = Norm("one of many models", 1.0, math.inf)
-BALLOT = Norm("linf of one model's ballot", 1.0, math.inf)  # its zeros and ones, exchanged likewise
-NORMS = {norm.name: norm for norm in (L1, L2, LINF, OUTER, UNIT_BOX, ONE_BIN, ONE_MODEL, BALLOT)}
 
 
 @dataclass(frozen=True)
@@ -157,6 +114,9 @@ class Plan:
     rows: int | None = None
     assumptions: tuple[str, ...] = ()
     paper: str = ""
+    # The most rows of one person, where a person may have several; None: every row is a person.
+    rows_per_person: int | None = None
+    person: str = field(default="", compare=False)  # the public name of the column of ids
     outlook: Forecast | None = field(default=None, compare=False)
     solver: str | None = field(default=None, compare=False)  # what "auto" took, where that is asked
     # The forecast of the same fit for another epsilon, where a number of rows was given.
@@ -171,8 +131,8 @@ class Plan:
         paper: str,
     ) -> Plan:
         """A solver's plan: what it releases, with shares of the budget as in `split`."""
-        blank = cls((), problem.adjacency, scale, problem.n, problem.assumptions(), paper)
-        return blank.split(parts)
+        facts = problem.n, problem.assumptions(), paper, problem.rows_per_person
+        return cls((), problem.adjacency, scale, *facts).split(parts)
 
     def __post_init__(self) -> None:
         names = [release.name for release in self.releases]
@@ -180,6 +140,8 @@ class Plan:
             raise ValueError("two releases of a plan have one name; use count, or other names")
         if self.rows is not None and not 0 < self.rows <= MAX_ROWS:
             raise ValueError(f"rows={self.rows}, but between 1 and {MAX_ROWS} are supported")
+        if self.rows_per_person is not None and not 0 < self.rows_per_person <= MAX_ROWS:
+            raise ValueError(f"rows_per_person={self.rows_per_person} is not in 1..{MAX_ROWS}")
         if any(release.level is not None for release in self.releases):
             self._check_levels()
 
@@ -197,13 +159,29 @@ class Plan:
                     "personal epsilons of a plan must differ in noise alone, less for more"
                 )
 
+    @property
+    def unit(self) -> str:
+        """What the guarantee is about: a "row", or a "person" of several."""
+        return "row" if self.rows_per_person is None else "person"
+
+    def unit_in_words(self) -> str:
+        """What the guarantee is about, in a sentence."""
+        most = self.rows_per_person
+        if most is None:
+            return "one row is one person"
+        return f"one person, of whom at most {most} row{'s count' if most > 1 else ' counts'}"
+
+    def contribution(self, release: Release) -> float:
+        """Largest norm of what one person, with all rows, adds to the sum (people.md)."""
+        return (self.rows_per_person or 1) * release.clip
+
     def noise_multiplier(self, release: Release) -> float:
-        """Noise scale over clip."""
+        """Noise scale over the largest contribution of one person."""
         return self.scale * release.weight
 
     def noise_scale(self, release: Release) -> float:
         """Standard deviation (Gaussian) or scale (others) of the noise, in the sum's units."""
-        return self.scale * release.weight * release.clip
+        return self.scale * release.weight * self.contribution(release)
 
     def _finest_grid(self, release: Release) -> float:
         rows = MAX_ROWS if self.rows is None else self.rows
@@ -233,16 +211,16 @@ class Plan:
         release : Release
             Of this plan.
         visits : int, default=1
-            How often the row comes, where a sampler lets it come several times.
+            How often the person comes, where a sampler lets people come several times.
         """
         diameter = release.norm.diameter if self.adjacency.replaces else 1.0
-        return visits * (diameter * release.clip + self._rounding(release))
+        return visits * (diameter * self.contribution(release) + self._rounding(release))
 
     def pair(self, release: Release) -> Pair:
         """The dominating pair of one draw of `release`."""
         shift = Shift(
             sensitivity=self.sensitivity(release),
-            contribution=release.clip + self._rounding(release),
+            contribution=self.contribution(release) + self._rounding(release),
             replaces=self.adjacency.replaces,
             dimension=release.size,
         )
@@ -378,6 +356,8 @@ class Plan:
 
     def __str__(self) -> str:
         lines = ["Privacy plan: nothing has been released", f"  adjacency   {self.adjacency.value}"]
+        if self.rows_per_person is not None:
+            lines.append(f"  unit        {self.unit_in_words()}")
         if self.solver is not None:
             lines.append(f"  solver      {self.solver}")
         lines += [f"  release     {line}" for line in self.describe()]

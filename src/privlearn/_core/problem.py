@@ -10,12 +10,13 @@ import math
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, fields
-from enum import Enum, StrEnum
+from enum import Enum
 from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from privlearn._core.adjacency import Adjacency
 from privlearn._core.budget import Budget, budget_of
 from privlearn._data.cells import numbers
 from privlearn._objective.losses import Loss
@@ -37,25 +38,6 @@ __all__ = [
     "refuse_disjoint",
     "shape_of",
 ]
-
-
-class Adjacency(StrEnum):
-    """Which pairs of data sets the guarantee makes hard to tell apart."""
-
-    ZERO_OUT = "zero_out"
-    ADD_REMOVE = "add_remove"
-    REPLACE_ONE = "replace_one"
-
-    def __init__(self, value: str) -> None:
-        # Whether both data sets of a neighbouring pair have the same number of rows.
-        self.n_is_public = value != "add_remove"
-        # Whether one contribution is exchanged for another, not for nothing.
-        self.replaces = value == "replace_one"
-        self.sentence = {  # the relation in words, for certificates
-            "zero_out": "one person's row is replaced by the empty row; n is public",
-            "add_remove": "one person's row is there or not; n is private",
-            "replace_one": "one person's row is replaced by any other row; n is public",
-        }[value]
 
 
 class Penalised(Enum):
@@ -328,6 +310,12 @@ class Level:
     people: int | None
 
 
+def _assumed_of_people(public: bool) -> list[str]:
+    ids = "groups tells who is who: all rows of a person have one id, which nobody else has"
+    most = "max_rows_per_person was chosen without looking at the data"
+    return [most, ids, *(["the number of people is public"] if public else [])]
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """Everything public about a fit. It holds no data, and `n` is None when n is private."""
@@ -342,6 +330,14 @@ class Problem:
     rows_may_be_empty: bool = False
     assumed: tuple[str, ...] = ()
     levels: tuple[Level, ...] = ()  # increasing; empty when everybody is promised the same
+    # Where a person may have several rows: the most that count, and the number of people if public.
+    rows_per_person: int | None = None
+    people: int | None = None
+
+    @property
+    def most_rows(self) -> int:
+        """How many rows of one person count at most."""
+        return self.rows_per_person or 1
 
     def same_as(self, other: Problem) -> bool:
         """Whether all public facts are the same."""
@@ -360,7 +356,9 @@ class Problem:
             *some, last = given
             subject = f"{', '.join(some)} and {last} were" if some else f"{last} was"
             found.append(f"{subject} chosen without looking at the data")
-        if self.n is not None:
+        if self.rows_per_person is not None:
+            found += _assumed_of_people(self.people is not None)
+        elif self.n is not None:
             found.append("the number of rows is public")
         if self.levels:
             chosen = "every person's sample_epsilon was chosen without looking at the data"

@@ -21,7 +21,7 @@ from privlearn._core.certificate import Certificate
 from privlearn._core.mechanisms import Kind
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget
-from privlearn._core.sampling import FULL, Batches, Disjoint
+from privlearn._core.sampling import FULL, Batches, Disjoint, rows_of_people
 from privlearn.exceptions import PlanViolationError
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["ReleaseBatch", "Releaser", "charge_and_open", "progress", "use_releaser"]
 
 Array = NDArray[np.float64]
+_CHOICE = 0x726F7773  # tells the seed of a choice of rows from that of noise
 
 
 class ReleaseBatch(NamedTuple):
@@ -139,7 +140,15 @@ class Releaser:
         release = self._take(name, ordered.shape[1:], clip)
         return self._draw(release, ordered)
 
-    def steps(self, name: str, n: int, *, clip: float, at_most: int) -> ReleaseBatch:
+    def steps(
+        self,
+        name: str,
+        n: int,
+        *,
+        clip: float,
+        at_most: int,
+        person_starts: NDArray[np.int64] | None = None,
+    ) -> ReleaseBatch:
         """Batches and noise for the next releases of `name`, for a compiled loop.
 
         Parameters
@@ -153,12 +162,42 @@ class Releaser:
         at_most : int
             How many steps to hand out; fewer when the plan has fewer left, all of them where they
             share one draw of rows.
+        person_starts : array or None, default=None
+            Where each person's rows begin, and the end of all, where one may have several: people
+            are drawn then, each with all rows.
         """
         release = self._find(name)
+        self._demand_people(release, person_starts)
         wanted = release.count if release.sampling.at_once else at_most
         count = max(1, min(wanted, release.count - self._made[name]))
         self._take(name, release.shape, clip, count)
-        return self._hand_out(release, n, count)
+        if person_starts is None:
+            return self._hand_out(release, n, count)
+        steps = self._hand_out(release, len(person_starts) - 1, count)
+        return steps._replace(batches=rows_of_people(steps.batches, person_starts))
+
+    def _demand_people(self, release: Release, starts: NDArray[np.int64] | None) -> None:
+        """Refuse what no proof covers where a person may have several rows."""
+        if starts is not None and bool(np.any(np.diff(starts) > (self.plan.rows_per_person or 1))):
+            raise PlanViolationError("a person has more rows than the plan lets count")
+        if (self.plan.rows_per_person or 1) == 1 or release.sampling == FULL:
+            return
+        if starts is None or release.sampling.at_once:
+            raise PlanViolationError(
+                f"release {release.name!r} is of drawn rows, but one person may have several of "
+                "them; draw people"
+            )
+
+    def choice_key(self) -> int:
+        """A number by which rows of a person are chosen; nothing about the data decides it.
+
+        It comes from a source of its own: noise and batches do not depend on whether it is asked
+        for.
+        """
+        from privlearn.noise import NoiseSource
+
+        seed = None if self._seed is None else (self._seed << 64) + _CHOICE
+        return int(NoiseSource(seed).bits(1)[0])
 
     def partition(self, n: int, groups: int) -> Batches:
         """Part `n` rows into groups, each row in one of them; this tells nothing and costs nothing.
@@ -173,6 +212,8 @@ class Releaser:
         groups : int
             Public, or computed from what was released.
         """
+        if (self.plan.rows_per_person or 1) > 1:
+            raise PlanViolationError("rows are dealt to groups, but one person may have several")
         dealt = not self.plan.adjacency.n_is_public
         return self._deal(Disjoint(groups, dealt=dealt), n)
 

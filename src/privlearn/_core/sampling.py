@@ -28,6 +28,7 @@ __all__ = [
     "Sampling",
     "VisitLaw",
     "WithReplacement",
+    "rows_of_people",
 ]
 
 VisitLaw = tuple[tuple[int, float], ...]  # numbers of visits with their probabilities
@@ -40,6 +41,21 @@ class Batches(NamedTuple):
 
     rows: NDArray[np.int64]
     starts: NDArray[np.int64]
+
+
+def rows_of_people(batches: Batches, person_starts: NDArray[np.int64]) -> Batches:
+    """Batches of people as batches of all their rows: nobody's are drawn in part.
+
+    Examples
+    --------
+    >>> rows_of_people(Batches(np.array([1, 0, 1]), np.array([0, 2, 3])), np.array([0, 1, 3]))
+    Batches(rows=array([1, 2, 0, 1, 2]), starts=array([0, 3, 5]))
+    """
+    first = person_starts[batches.rows]
+    sizes = person_starts[batches.rows + 1] - first
+    ends = np.concatenate([[0], np.cumsum(sizes)])
+    rows = np.repeat(first - ends[:-1], sizes) + np.arange(ends[-1])
+    return Batches(rows, ends[batches.starts])
 
 
 class Sampling(Protocol):

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
     from sklearn.base import BaseEstimator
 
+    from privlearn._data.people import People
+
 __all__ = [
     "BoundedData",
     "Features",
@@ -49,13 +51,17 @@ class Table:
     `finite` says that no row holds NaN or infinity, because such data were refused. `level` is the
     place of each row's promise among the problem's levels, where people have different ones. Two
     classes that were not refused are -1 and 1 in single bytes; whoever hands them out makes them
-    numbers.
+    numbers. `people` says whose the rows are, until a Releaser has chosen those that count; from
+    then on rows of one person lie side by side, person p's from `person_starts[p]` on, where one
+    may have several.
     """
 
     X: Features
     y: NDArray[Any]
     finite: bool = False
     level: NDArray[np.int64] | None = None
+    people: People | None = None
+    person_starts: NDArray[np.int64] | None = None
 
     def present(self) -> NDArray[np.bool_]:
         """Which rows have neither NaN nor infinity nor an unknown label."""
@@ -107,6 +113,11 @@ class BoundedData:
     def level(self) -> NDArray[np.int64] | None:
         """Place of each row's promise among the problem's, where people have different ones."""
         return self.table.level
+
+    @property
+    def person_starts(self) -> NDArray[np.int64] | None:
+        """Where each person's rows begin, and the end of all; None where every row is a person."""
+        return self.table.person_starts
 
     @property
     def sparse(self) -> bool:
@@ -275,6 +286,7 @@ def watch_rows(*watchers: Callable[[BoundedData], None]) -> Iterator[None]:
 
 def bound(table: Table, problem: Problem) -> BoundedData:
     """Enforce the problem's declared bounds on every row."""
+    assert table.people is None, "which rows count must be chosen first"
     return BoundedData(table, problem.bounds, problem.fit_intercept)
 
 
@@ -291,7 +303,8 @@ def read_table(
     Parameters
     ----------
     estimator : estimator
-        Named in errors. Its `adjacency` says whether they may name the number of rows, its
+        Named in errors. Its `adjacency` says whether they may name the number of rows, which is
+        private in any case where people may have several, its
         `on_invalid` whether rows with NaN or infinity are refused, or left to become the empty row,
         and its bounds may say how many columns a list of rows has.
     X, y : array-like
@@ -302,6 +315,7 @@ def read_table(
         Whether names and number of the features are set, or compared, as in `read_features`.
     """
     n_is_public = Adjacency(estimator.adjacency).n_is_public
+    n_is_public &= getattr(estimator, "max_rows_per_person", None) is None  # else people's is
     strict = estimator.on_invalid == "raise"
     features = read_features(estimator, X, reset=reset, n_is_public=n_is_public, strict=strict)
     if y is None:

@@ -19,7 +19,7 @@ __all__ = ["one_column", "target_numbers"]
 LISTS = (list, tuple, np.ndarray)
 
 
-def one_column(y: object, *, strict: bool = True) -> NDArray[Any]:
+def one_column(y: object, *, strict: bool = True, what: str = "y") -> NDArray[Any]:
     """Y as a 1-d array: of numbers or text as it is, or of the cells themselves.
 
     Parameters
@@ -28,35 +28,37 @@ def one_column(y: object, *, strict: bool = True) -> NDArray[Any]:
         Lists, numpy, pandas, polars, Arrow.
     strict : bool, default=True
         Whether a cell of a list that holds several values is refused, or left to be invalid.
+    what : str, default="y"
+        Its name in errors.
     """
     if not isinstance(y, np.ndarray):
         if native("scipy.sparse", y, "sparray", "spmatrix"):
             raise ValueError(
-                "y is a sparse matrix, but one number or label per row is needed; give a plain "
-                "array"
+                f"{what} is a sparse matrix, but one number or label per row is needed; give a "
+                "plain array"
             )
-        pandas = _from_pandas(y)
+        pandas = _from_pandas(y, what)
         if pandas is not None:
             return pandas
         if isinstance(y, Sequence) and not isinstance(y, str | bytes | bytearray | memoryview):
-            return _from_list(list(y), strict)
-        typed = typed_cells(y, "y")
+            return _from_list(list(y), strict, what)
+        typed = typed_cells(y, what)
         if typed is not None:
             return typed
-    array = plain_array(y, "y")
+    array = plain_array(y, what)
     if array.ndim == 2 and array.shape[1] == 1:
-        _warn_column()
+        _warn_column(what)
         array = array[:, 0]
     if array.ndim != 1:
-        raise _several(array.ndim)
+        raise _several(array.ndim, what)
     return array
 
 
-def _from_pandas(y: Any) -> NDArray[Any] | None:  # noqa: ANN401
+def _from_pandas(y: Any, what: str) -> NDArray[Any] | None:  # noqa: ANN401
     if native("pandas", y, "DataFrame"):
         if y.shape[1] != 1:
-            raise _several(2)
-        _warn_column()
+            raise _several(2, what)
+        _warn_column(what)
         return cells_of_pandas(y.iloc[:, 0])
     if native("pandas", y, "Series", "Index"):
         return cells_of_pandas(y)
@@ -65,19 +67,23 @@ def _from_pandas(y: Any) -> NDArray[Any] | None:  # noqa: ANN401
     return None
 
 
-def _from_list(cells: list[Any], strict: bool) -> NDArray[Any]:
+def _from_list(cells: list[Any], strict: bool, what: str) -> NDArray[Any]:
     """Cells as they are; one that is a list of one value is that value."""
     if not any(issubclass(kind, LISTS) for kind in set(map(type, cells))):
         return objects(cells)
     marked = [(cell, isinstance(cell, LISTS) and getattr(cell, "ndim", 1) > 0) for cell in cells]
     if strict:
         if any(several and len(cell) != 1 for cell, several in marked):
-            raise _several(2)
-        _warn_column()
+            raise _several(2, what)
+        _warn_column(what)
     return objects(cell[0] if several and len(cell) == 1 else cell for cell, several in marked)
 
 
-def _several(dimensions: int) -> UnsupportedCombinationError:
+def _several(dimensions: int, what: str) -> UnsupportedCombinationError:
+    if what != "y":
+        return UnsupportedCombinationError(
+            f"{what} has {dimensions} dimension(s), but one value per row is needed; give a column"
+        )
     return UnsupportedCombinationError(
         f"y has {dimensions} dimension(s), but one target per row is needed; fit one model per "
         "target, each with its own epsilon"
@@ -96,11 +102,12 @@ def target_numbers(y: object, *, strict: bool = True, what: str = "y") -> NDArra
     return np.asarray(as_numbers(cells, what if strict else None), dtype=np.float64)
 
 
-def _warn_column() -> None:
+def _warn_column(what: str) -> None:
     from sklearn.exceptions import DataConversionWarning
 
     warnings.warn(
-        "A column-vector y was passed when a 1d array was expected; it was flattened with ravel().",
+        f"A column-vector {what} was passed when a 1d array was expected; it was flattened with "
+        "ravel().",
         DataConversionWarning,
         stacklevel=4,
     )

@@ -22,6 +22,7 @@ from privlearn.audit.draws import check_draws
 from privlearn.audit.fork import check_fork
 from privlearn.audit.law import check_noise_law
 from privlearn.audit.levels import check_levels
+from privlearn.audit.people import check_people
 from privlearn.audit.protocols import AuditFailure, Model
 from privlearn.audit.replay import check_replay
 from privlearn.audit.row_locality import check_row_locality
@@ -46,6 +47,7 @@ __all__ = [
     "check_levels",
     "check_noise_law",
     "check_nothing_after_charge",
+    "check_people",
     "check_plan",
     "check_price",
     "check_replay",
@@ -65,6 +67,7 @@ CHECKS: tuple[Callable[..., None], ...] = (
     check_fork,
     check_replay,
     check_levels,
+    check_people,
     check_noise_law,
     check_draws,
     check_grid,

@@ -17,6 +17,7 @@ from privlearn.audit.protocols import Model
 __all__ = ["Data", "audited", "base_data", "box_of", "few_rows", "labelled", "neighbourhoods"]
 
 Array = NDArray[np.float64]
+Record = tuple[str, Array, Array]  # a story, rows and targets
 PARTNERS = 3  # rows that each row is exchanged for, under replace_one
 
 
@@ -28,6 +29,32 @@ class Data:
     y: Array
     story: str
     place: int | None = None  # of the row in which neighbours differ; None is the last
+    groups: NDArray[Any] | None = None  # ids, where people may have several rows; they then differ
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """What `fit` gets beside X and y."""
+        return {} if self.groups is None else {"groups": self.groups}
+
+    @property
+    def units(self) -> int:
+        """Number of people."""
+        return len(self.y) if self.groups is None else len(set(self.groups.tolist()))
+
+    def with_record(self, record: Record, place: int | None) -> Data:
+        """One person more, the last, with rows at the end, or the first, with rows everywhere."""
+        assert self.groups is not None
+        story, X, y = record
+        n = len(self.y)
+        at = np.full(len(y), n) if place is None else np.linspace(0, n, len(y), dtype=np.int64)
+        own = self.groups.max() + 1
+        return Data(
+            np.insert(self.X, at, X, axis=0),
+            np.insert(self.y.astype(np.float64), at, y),
+            f"{self.story} and {story}" + ("" if place is None else " coming first"),
+            place,
+            np.insert(self.groups, at, own),
+        )
 
     def held_in(self, container: str) -> Data:
         """The same with X in another container."""
@@ -117,12 +144,39 @@ def few_rows(estimator: Model, n_features: int, seed: int) -> Data:
 def base_data(estimator: Model, n_features: int, rng: Generator) -> Iterator[Data]:
     """The other people's rows: a handful, many inside the box, many in one corner."""
     low, high, y_low, y_high = box_of(estimator, n_features)
-    for story, n in (("few rows", 7), ("many rows inside", 1_500)):
+    for story, n, more in (("few rows", 7, 2), ("many rows inside", 1_500, 0)):
         X, y = rng.uniform(low, high, (n, n_features)), rng.uniform(y_low, y_high, n)
-        yield Data(X, labelled(estimator, y, y_low, y_high), story)
+        ids = _ids(estimator, n, more, rng)
+        yield Data(X, labelled(estimator, y, y_low, y_high), story, groups=ids)
     corner = np.broadcast_to(high, (500, n_features)).copy()
     y = labelled(estimator, np.full(500, y_high), y_low, y_high)
-    yield Data(corner, y, "many rows in one corner")
+    yield Data(corner, y, "many rows in one corner", groups=_ids(estimator, 500, 1, rng))
+
+
+def most_rows(estimator: Model) -> int | None:
+    """How many rows of one person count; None where every row is a person."""
+    return getattr(estimator, "max_rows_per_person", None)
+
+
+def _ids(estimator: Model, n: int, more: int, rng: Generator) -> NDArray[Any] | None:
+    """People of one row and of up to as many as count, and `more`, anywhere in the table."""
+    most = most_rows(estimator)
+    if most is None:
+        return None
+    sizes = np.resize(np.arange(most + more, 0, -1), n)
+    return rng.permutation(np.repeat(np.arange(n), sizes)[:n])
+
+
+def records(estimator: Model, n_features: int, rng: Generator) -> list[Record]:
+    """Records that one person might have: one row many times, more than count, and mixtures."""
+    most, found = most_rows(estimator) or 1, rows(estimator, n_features, rng)
+    records = list[Record]()
+    for k, (story, x, y) in enumerate(found):
+        size = (most, most + 2, 1)[k % 3]
+        records.append((f"{size} x {story}", np.tile(x, (size, 1)), np.full(size, y)))
+    some = [found[i] for i in rng.permutation(len(found))[: most + 1]]
+    mixed = np.array([x for _, x, _ in some]), np.array([y for _, _, y in some])
+    return [*records, ("rows of all kinds", *mixed)]
 
 
 def rows(estimator: Model, n_features: int, rng: Generator) -> list[tuple[str, Array, float]]:
@@ -182,6 +236,9 @@ def neighbourhoods(
     The empty row is a row of NaN, for an estimator with on_invalid="drop".
     """
     relation = Adjacency(estimator.adjacency)
+    if most_rows(estimator) is not None:
+        yield from _of_people(relation, estimator, n_features, rng)
+        return
     candidates = rows(estimator, n_features, rng)
     for base in base_data(estimator, n_features, rng):
         for k, candidate in enumerate(candidates):
@@ -189,6 +246,23 @@ def neighbourhoods(
             chosen = [candidates[i] for i in rng.permutation(len(candidates))[:PARTNERS]]
             with_one = _with_row(base, place, *candidate)
             yield with_one, _neighbours(relation, base, place, chosen)
+
+
+def _of_people(
+    relation: Adjacency, estimator: Model, n_features: int, rng: Generator
+) -> Iterator[tuple[Data, list[Data]]]:
+    """The same where one person's whole record differs; the empty one is rows of NaN."""
+    candidates = records(estimator, n_features, rng)
+    for base in base_data(estimator, n_features, rng):
+        for k, candidate in enumerate(candidates):
+            place = (None, 0)[k % 2]
+            others = [candidates[i] for i in rng.permutation(len(candidates))[:PARTNERS]]
+            if relation is Adjacency.ZERO_OUT:
+                shapes = (1 + k % 3, n_features), 1 + k % 3
+                others = [("the empty record", *(np.full(shape, np.nan) for shape in shapes))]
+            neighbours = [base.with_record(other, place) for other in others]
+            with_one = base.with_record(candidate, place)
+            yield with_one, [base] if relation is Adjacency.ADD_REMOVE else neighbours
 
 
 def _with_row(base: Data, place: int | None, story: str, x: Array, y: float) -> Data:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -90,7 +91,7 @@ def _compiling() -> str:
     return "unknown"
 
 
-def observed_fit(model: Model, X: object, y: object) -> str | None:
+def observed_fit(model: Model, X: object, y: object, **named: object) -> str | None:
     """Fit, and say in words what came after the charge but should not have; None if nothing did.
 
     Parameters
@@ -99,12 +100,14 @@ def observed_fit(model: Model, X: object, y: object) -> str | None:
         It is fitted; its ledger is replaced.
     X, y : array-like
         Made-up data.
+    **named : array-like
+        What else `fit` gets.
     """
     error = None
     with closing(Observed()) as ledger:
         model.set_params(ledger=ledger, dataset="audit")
         try:
-            model.fit(X, y)
+            model.fit(X, y, **named)
         except Exception as raised:
             error = raised
     if error is not None and not ledger.charged:
@@ -150,7 +153,7 @@ def check_nothing_after_charge(estimator: Model, *, n_features: int, seed: int =
     """
     for data in _tables(estimator, n_features, seed):
         model = audited(estimator, random_state=seed)
-        wrong = observed_fit(model, data.X, data.y)
+        wrong = observed_fit(model, data.X, data.y, **data.named)
         if wrong is not None:
             raise AuditFailure(f"{wrong} ({data.story})")
 
@@ -162,5 +165,6 @@ def _tables(estimator: Model, n_features: int, seed: int) -> Iterator[Data]:
     model = audited(estimator)
     data = few_rows(model, n_features, seed)
     yield data
-    yield Data(csr_array(data.X), data.y, f"{data.story}, sparse")
-    yield Data(data.X[:1], data.y[:1], f"one of the {data.story}")
+    yield replace(data, X=csr_array(data.X), story=f"{data.story}, sparse")
+    one = None if data.groups is None else data.groups[:1]
+    yield Data(data.X[:1], data.y[:1], f"one of the {data.story}", groups=one)

@@ -25,7 +25,7 @@ __all__ = ["BlackBox", "black_box"]
 
 Array = NDArray[np.float64]
 Statistic = Callable[[Any], ArrayLike]
-Table = tuple[ArrayLike, ArrayLike]
+Table = tuple[ArrayLike, ArrayLike] | tuple[ArrayLike, ArrayLike, ArrayLike]
 SURE = 1.0 - 1e-4  # confidence that a failure needs
 PILOT = 20  # one in so many fits, besides those counted, looks at each of the audit's own data sets
 FINALISTS = 3  # of which are looked at four times as long
@@ -99,7 +99,7 @@ def black_box(
         Anything with `fit(X, y)`; it is copied.
     n_features : int or None
         For an estimator of privlearn without `data`: number of columns of the audit's own data.
-    data : pair of pairs (X, y) or None
+    data : pair of tables (X, y), or (X, y, groups), or None
         Two neighbouring data sets. None: the audit takes the best of a few of its own, chosen on
         fits that are not counted.
     fits : int, default=1000
@@ -130,8 +130,7 @@ def black_box(
     model = _prepared(estimator)
     read = _published if statistic is None else statistic
     if data is not None:
-        (X, y), (X2, y2) = data
-        tables = _given(X, y), _given(X2, y2)
+        tables = _given(*data[0]), _given(*data[1])
         story = "data that were given"
     elif n_features is not None and isinstance(model, Model):
         design = _chosen(model, n_features, fits, read)
@@ -154,8 +153,9 @@ def black_box(
     return report
 
 
-def _given(X: ArrayLike, y: ArrayLike) -> Data:
-    return Data(np.asarray(X), np.asarray(y), "given")
+def _given(X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Data:
+    ids = None if groups is None else np.asarray(groups)
+    return Data(np.asarray(X), np.asarray(y), "given", groups=ids)
 
 
 def _prepared(estimator: Learner) -> Learner:
@@ -179,7 +179,7 @@ def outputs(
     found: tuple[list[Array], list[Array]] = ([], [])
     for _ in range(fits):
         for pile, table in zip(found, (data, other), strict=True):
-            model.fit(table.X, table.y)
+            model.fit(table.X, table.y, **table.named)
             pile.append(np.array(read(model), dtype=np.float64).ravel())
     return np.array(found[0]), np.array(found[1])
 
@@ -192,7 +192,7 @@ def _promise(
         raise ValueError("epsilon is missing and the object has none; pass what it promises")
     delta = float(getattr(model, "delta", 0.0) if delta is None else delta)
     if mu is None and delta > 0 and isinstance(model, Model):
-        plan = model.plan(n=len(data.y), n_features=data.X.shape[1])
+        plan = model.plan(n=data.units, n_features=data.X.shape[1])
         mu = promised_mu(plan, delta) if all_gaussian(plan) else None
     return float(epsilon), delta, mu
 

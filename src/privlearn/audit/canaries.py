@@ -15,7 +15,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from privlearn._core.problem import Adjacency
-from privlearn.audit.adversary import Data, box_of, labelled
+from privlearn.audit.adversary import Data, box_of, labelled, most_rows
 from privlearn.audit.protocols import Model
 
 __all__ = ["SIZES", "Design", "Row", "loudest", "worlds"]
@@ -79,7 +79,8 @@ class Design:
 def worlds(estimator: Model, n_features: int, design: Design) -> tuple[Data, Data]:
     """Both data sets of a design, neighbours under the estimator's relation; the last row differs.
 
-    The empty row is a row of NaN, for an estimator with on_invalid="drop".
+    Where people may have several rows, the last person has the canary as often as may be. The empty
+    row is a row of NaN, for an estimator with on_invalid="drop".
     """
     box = box_of(estimator, n_features)
     signs = (-1.0) ** (np.arange(design.n)[:, None] // 2 ** np.arange(n_features + 1))
@@ -92,8 +93,9 @@ def worlds(estimator: Model, n_features: int, design: Design) -> tuple[Data, Dat
         return data, others
     if relation is Adjacency.REPLACE_ONE:
         return data, _with(estimator, box, others, design.partner)
-    nothing = np.full((1, n_features), np.nan)
-    return data, replace(data, X=np.vstack([others.X, nothing]), y=np.append(others.y, np.nan))
+    nothing = np.full((len(data.y) - design.n, n_features), np.nan)
+    y = np.append(others.y, np.full(len(nothing), np.nan))
+    return data, replace(data, X=np.vstack([others.X, nothing]), y=y)
 
 
 Box = tuple[Array, Array, float, float]
@@ -103,12 +105,18 @@ def _in_units(estimator: Model, box: Box, X: Array, y: Array, story: str) -> Dat
     low, high, y_low, y_high = box
     targets = (y_low + y_high) / 2 + np.clip(y, -1.0, 1.0) * (y_high - y_low) / 2
     features = (low + high) / 2 + X * (high - low) / 2
-    return Data(features, labelled(estimator, targets, y_low, y_high), story)
+    ids = None if most_rows(estimator) is None else np.arange(len(y))
+    return Data(features, labelled(estimator, targets, y_low, y_high), story, groups=ids)
 
 
 def _with(estimator: Model, box: Box, others: Data, row: Row) -> Data:
     place = row.stretch * np.array([row.place])
     one = _in_units(estimator, box, place, np.array([row.target]), others.story)
+    if others.groups is not None:
+        times = most_rows(estimator) or 1
+        return others.with_record(
+            ("the canary", np.repeat(one.X, times, 0), np.repeat(one.y, times)), None
+        )
     return Data(np.vstack([others.X, one.X]), np.append(others.y, one.y), others.story)
 
 

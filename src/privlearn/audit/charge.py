@@ -66,7 +66,7 @@ def _watched(estimator: Model, n_features: int, seed: int, refuses: bool) -> tup
     refused = False
     with use_releaser(witness.releaser()):
         try:
-            model.fit(data.X, data.y)
+            model.fit(data.X, data.y, **data.named)
         except _Refused:
             refused = True
     if refused != refuses:

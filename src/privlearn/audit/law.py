@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,14 +32,16 @@ LAWS: dict[str, Callable[[Array], Array]] = {
 }
 
 
-def standard_noise(estimator: Model, X: Array, y: Array, fits: int) -> dict[str, Array]:
+def standard_noise(
+    estimator: Model, X: Array, y: Array, fits: int, groups: NDArray[Any] | None = None
+) -> dict[str, Array]:
     """(released - statistic) / scale of every release, over several fits."""
     model = audited(estimator)
     tapes = []
     for k in range(fits):
         if estimator.random_state is not None:
             model.random_state = estimator.random_state + k
-        tapes.append(record(model, X, y))
+        tapes.append(record(model, X, y, groups=groups))
     return noise_on(tapes)
 
 
@@ -67,14 +70,14 @@ def check_noise_law(estimator: Model, *, n_features: int, seed: int = 0) -> None
     """Refute the declared law of the noise, in fits and in one long block of it, or pass."""
     data = few_rows(estimator, n_features, seed)
     model = audited(estimator, random_state=seed)
-    plan = record(model, data.X, data.y).plan
+    plan = record(model, data.X, data.y, **data.named).plan
     mechanisms = {release.name: release.mechanism.name for release in plan.releases}
     grids = {
         release.name: plan.grid(release) / plan.noise_scale(release)
         for release in plan.releases
         if release.mechanism.kind is not Kind.DRAW
     }
-    for name, noise in standard_noise(model, data.X, data.y, FITS).items():
+    for name, noise in standard_noise(model, data.X, data.y, FITS, **data.named).items():
         what = f"the noise on {name!r}"
         _demand_law(noise, mechanisms[name], grids[name], what)
     releaser = Releaser(plan, Budget(model.epsilon, model.delta), seed)

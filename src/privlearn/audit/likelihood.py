@@ -172,21 +172,22 @@ def tell(tape: Tape, model: Model, data: Data, other: Data, *, on_other: bool = 
     model : estimator
         The one that was recorded.
     data, other : Data
-        Neighbours; the last row of `data` is the one that differs.
+        Neighbours; the last row of `data`, or the last person, is the one that differs.
     on_other : bool, default=False
         Whether the tape is of a fit to `other`.
     """
     plan = tape.plan
-    row = len(data.y) - 1
+    row = data.units - 1
     coins = any(release.sampling.visits is None for release in plan.releases)
     everywhere = _forced(tape, row, present=True)
     inside = tape.entries
     if coins or on_other:
-        inside = replay_on(everywhere, model, data.X, data.y).entries
-    beside = replay_on(everywhere, model, other.X, other.y).entries
+        inside = replay_on(everywhere, model, data.X, data.y, **data.named).entries
+    beside = replay_on(everywhere, model, other.X, other.y, **other.named).entries
     outside: list[Entry] | list[None] = [None] * len(inside)
     if coins:
-        outside = replay_on(_forced(tape, row, present=False), model, data.X, data.y).entries
+        nowhere = _forced(tape, row, present=False)
+        outside = replay_on(nowhere, model, data.X, data.y, **data.named).entries
     moved = [
         Moved(
             release=entry.release,

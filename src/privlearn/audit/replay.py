@@ -71,9 +71,9 @@ def check_replay(
     places = zip(cycle(CONTAINERS), cycle(VISITS), chosen, strict=False)
     for container, gather, (data, neighbours) in places:
         held = data.held_in(container)
-        tape = record(model, held.X, held.y, place=data.place, gather=gather)
+        tape = record(model, held.X, held.y, place=data.place, gather=gather, **data.named)
         for other in neighbours:
-            again = replay_on(tape, model, other.held_in(container).X, other.y)
+            again = replay_on(tape, model, other.held_in(container).X, other.y, **other.named)
             _compare(tape, again, f"{held.story} against {other.story}")
 
 

@@ -17,11 +17,11 @@ import numpy as np
 
 from privlearn._data.bounded import BoundedData, watch_rows
 from privlearn._data.sparse import bounded_csr
-from privlearn.audit.adversary import audited, few_rows
+from privlearn.audit.adversary import audited, few_rows, most_rows
 from privlearn.audit.containers import Container, Row, containers, malformed
 from privlearn.audit.protocols import AuditFailure, Model
 
-__all__ = ["check_row_locality"]
+__all__ = ["check_row_locality", "rows_reached"]
 
 
 class _Reached(Exception):
@@ -145,14 +145,24 @@ def _contributions(
 
 
 def _rows_reached(model: Model, built: tuple[Any, Any]) -> BoundedData:
+    """The same for what a container was built to."""
+    return rows_reached(model, *built, **_everyone(model, built))
+
+
+def rows_reached(model: Model, X: object, y: object, **named: object) -> BoundedData:
     """The bounded rows as the solver gets them; the fit ends there."""
     try:
         with watch_rows(_stop):
-            model.fit(*built)
+            model.fit(X, y, **named)
     except _Reached as reached:
         data: BoundedData = reached.args[0]
         return data
     raise AuditFailure("a fit ended without rows")
+
+
+def _everyone(model: Model, built: tuple[Any, Any]) -> dict[str, object]:
+    """An id of its own for every row, where people may have several."""
+    return {} if most_rows(model) is None else {"groups": np.arange(len(built[1]))}
 
 
 def _as_bytes(data: BoundedData, where: str) -> list[bytes]:

@@ -31,6 +31,8 @@ def _members(tape: Tape, n: int) -> dict[str, Counts]:
             continue
         rows, starts = item.steps.batches
         width = n if item.release.level is None else int(rows.max(initial=-1)) + 1
+        if int(rows.max(initial=-1)) >= width:
+            raise AuditFailure(f"batches of {item.release.name!r} are not drawn among people")
         for first, last in pairwise(starts):
             found[item.release.name].append(np.bincount(rows[first:last], minlength=width))
     return {name: np.array(members) for name, members in found.items()}
@@ -93,8 +95,8 @@ def check_sampling(estimator: Model, *, n_features: int, seed: int = 0) -> None:
     """Refute the declared sampling of every sampled release, or pass."""
     model = audited(estimator, random_state=seed)
     _, data, _ = base_data(model, n_features, np.random.default_rng(seed))
-    tape = record(model, data.X, data.y)
-    members = _members(tape, len(data.y))
+    tape = record(model, data.X, data.y, **data.named)
+    members = _members(tape, data.units)
     for release in tape.plan.releases:
         if release.sampling.rate == 1.0 and not release.sampling.at_once:
             continue
@@ -105,7 +107,7 @@ def check_sampling(estimator: Model, *, n_features: int, seed: int = 0) -> None:
             )
         if not drawn_as_declared(members[release.name], release.sampling):
             raise AuditFailure(f"batches of {release.name!r} are not drawn as they are accounted")
-    _check_deals(tape, len(data.y))
+    _check_deals(tape, data.units)
 
 
 def _check_deals(tape: Tape, n: int) -> None:

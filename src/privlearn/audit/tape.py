@@ -41,6 +41,7 @@ class Series:
     release: Release
     steps: ReleaseBatch
     place: int | None = None
+    handed: Batches | None = None  # rows, where people were drawn
 
     def entries(self) -> list[Entry]:
         """One entry per release."""
@@ -137,9 +138,10 @@ def _taped(
     estimator: Model,
     rows: tuple[object, object],
     sample_epsilon: Array | None,
+    groups: NDArray[Any] | None,
 ) -> Tape:
     """What a fit makes with such a releaser; not every estimator takes a level per person."""
-    levels = {} if sample_epsilon is None else {"sample_epsilon": sample_epsilon}
+    named = {"sample_epsilon": sample_epsilon, "groups": groups}
     plans: list[Plan] = []
 
     def opened(plan: Plan, budget: Budget, seed: int | None = None) -> Releaser:
@@ -147,7 +149,7 @@ def _taped(
         return releaser(plan, budget, seed)
 
     with use_releaser(opened):
-        estimator.fit(*rows, **levels)
+        estimator.fit(*rows, **{name: one for name, one in named.items() if one is not None})
     if not plans:
         raise AuditFailure("the fit opened no release")
     return Tape(plans[-1], made, _published(estimator))
@@ -172,14 +174,15 @@ def record(
     y: object,
     *,
     sample_epsilon: Array | None = None,
+    groups: NDArray[Any] | None = None,
     place: int | None = None,
     gather: float | None = None,
 ) -> Tape:
     """Fit for real, and keep the statistics without noise beside what was released.
 
-    `place` is the row in which neighbours will differ; None is the last. With `gather` its visits
-    come together, that share of the draws being over, wherever rows are drawn one by one: every
-    order of such draws is as likely, so a statistic must not move too far in any.
+    `place` is the row, or the person, in which neighbours will differ; None is the last. With
+    `gather` its visits come together, that share of the draws being over, wherever rows are drawn
+    one by one: every order of such draws is as likely, so a statistic must not move too far in any.
     """
     made: Made = []
 
@@ -206,17 +209,30 @@ def record(
             made.append(series)
             return series.steps
 
+        def steps(self, name: str, n: int, **facts: Any) -> ReleaseBatch:  # noqa: ANN401
+            steps, last = super().steps(name, n, **facts), len(made) - 1
+            series = made[last]
+            assert isinstance(series, Series)
+            made[last] = replace(series, handed=steps.batches)
+            return steps
+
         def _deal(self, sampling: Disjoint, n: int) -> Batches:
             batches = super()._deal(sampling, n)
             made.append(Deal(sampling, batches))
             return batches
 
-    tape = _taped(Recorder, made, estimator, (X, y), sample_epsilon)
+    tape = _taped(Recorder, made, estimator, (X, y), sample_epsilon, groups)
     return replace(tape, place=place)
 
 
 def replay_on(
-    tape: Tape, estimator: Model, X: object, y: object, *, sample_epsilon: Array | None = None
+    tape: Tape,
+    estimator: Model,
+    X: object,
+    y: object,
+    *,
+    sample_epsilon: Array | None = None,
+    groups: NDArray[Any] | None = None,
 ) -> Tape:
     """Fit to other data while every release answers what `tape` holds, with the same batches."""
     made: Made = []
@@ -252,4 +268,4 @@ def replay_on(
             made.append(Deal(sampling, batches))
             return batches
 
-    return _taped(Replayer, made, estimator, (X, y), sample_epsilon)
+    return _taped(Replayer, made, estimator, (X, y), sample_epsilon, groups)

@@ -217,7 +217,7 @@ class _Search:
     def run(self, data: Data, other: Data, fitted: Data, run: int) -> tuple[Tape, Story]:
         """Fit to one of the two data sets, and tell what both would have made of it."""
         self.model.set_params(random_state=self.seed + 7919 * run)
-        tape = record(self.model, fitted.X, fitted.y)
+        tape = record(self.model, fitted.X, fitted.y, **fitted.named)
         return tape, tell(tape, self.model, data, other, on_other=fitted is other)
 
     def watch(self, design: Design, runs: int) -> _Watched:
@@ -225,7 +225,7 @@ class _Search:
         data, other = worlds(self.model, self.n_features, design)
         both = [self.run(data, other, data, 100 + k) for k in range(runs)]
         plan = both[0][1].plan
-        if len(other.y) < len(data.y) and any(r.sampling.at_once for r in plan.releases):
+        if other.units < data.units and any(r.sampling.at_once for r in plan.releases):
             absent = []  # rows that are dealt: a tape of the smaller data lacks the canary's place
         else:
             absent = [self.run(data, other, other, 100 + runs + k)[1].loss() for k in range(runs)]

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from privlearn.cli.design import design
 from privlearn.cli.models import MODELS, build
 from privlearn.cli.notices import plain_warnings
-from privlearn.cli.options import add_budget, add_model
-from privlearn.cli.plan import count
+from privlearn.cli.options import add_budget, add_model, count
 from privlearn.cli.schema import Facts
 
 if TYPE_CHECKING:
@@ -69,7 +68,8 @@ def _audit(args: argparse.Namespace, model: PrivateEstimator) -> int:
     plan = model.plan(n=400, n_features=args.features)
     print(f"Audit of {type(model).__name__}, {args.features} columns in [0, 1], {args.adjacency}")
     print(f"promised    epsilon = {args.epsilon:g} at delta = {args.delta:g}")
-    print(f"planned     epsilon = {plan.epsilon(args.delta):.6g}, for 400 rows", flush=True)
+    what = "rows" if args.max_rows is None else f"people of up to {args.max_rows} rows"
+    print(f"planned     epsilon = {plan.epsilon(args.delta):.6g}, for 400 {what}", flush=True)
     try:
         for check in () if args.no_checks else audit.CHECKS:
             check(model, n_features=args.features, seed=args.seed)

@@ -17,11 +17,12 @@ from privlearn.cli.notices import plain_warnings
 from privlearn.cli.open_ledger import charged_ledger
 from privlearn.cli.outputs import Output
 from privlearn.cli.paths import check_paths
+from privlearn.cli.people import without_person
 from privlearn.cli.predictions import predictions_output, read_new_rows, write_predictions
 from privlearn.cli.private_bounds_summary import what_is_estimated
 from privlearn.cli.progress import progress
 from privlearn.cli.tables import open_source
-from privlearn.cli.training import read_training
+from privlearn.cli.training import Ids, read_training
 
 if TYPE_CHECKING:
     from privlearn._core.certificate import Certificate
@@ -42,6 +43,9 @@ predictions for other people
       --bounds age=17:90 --bounds hours=0:99 --categories sex=male,female \\
       -o wage.json --predict others.csv --predictions out.csv
 
+with several rows per person, of whom at most 5 count: the promise is then about people
+  privlearn fit visits.csv --target cost --epsilon 1 --person patient --max-rows 5
+
 Each fit spends privacy. To keep count over several fits on the same people, add
   --ledger people.ledger --dataset people --ledger-epsilon 3
 """
@@ -50,7 +54,8 @@ Each fit spends privacy. To keep count over several fits on the same people, add
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.description = (
-        "Learn a model from a file with one row per person, under a privacy budget."
+        "Learn a model from a file with one row per person, or several with --person, under a "
+        "privacy budget."
     )
     parser.epilog = EXAMPLE
     parser.usage = "privlearn fit DATA --target COLUMN --epsilon E [public metadata] [options]"
@@ -62,6 +67,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=options.names,
         metavar="A,B,...",
         help="predict from these (default: all others)",
+    )
+    add(
+        "--person",
+        metavar="COLUMN",
+        help="whose each row is, where people have several: the column of ids; needs --max-rows",
     )
     options.add_model(parser)
     options.add_budget(parser)
@@ -108,16 +118,18 @@ def run(args: argparse.Namespace) -> int:
     """Fit, save, predict and report. Whatever can be refused is refused before the charge."""
     _check_files(args)
     source = open_source(args.data, args.separator)
+    facts = options.gather_facts(args)
     chosen = design(
-        source.names,
-        options.gather_facts(args),
+        without_person(source.names, args, facts),
+        facts,
         where=args.data,
         classifies=MODELS[args.model].classifies,
         estimates=args.delta > 0,
     )
     estimator = build(args, chosen, on_invalid=args.on_invalid)
     remedy = None if args.on_invalid == "drop" else "--on-invalid drop"
-    X, y = read_training(source, chosen, remedy=remedy, n_is_public=args.adjacency != "add_remove")
+    public = args.adjacency != "add_remove" and args.person is None
+    X, y, ids = read_training(source, chosen, person=args.person, remedy=remedy, n_is_public=public)
     new_rows = None
     if args.predict is not None:  # read first: a mistake in it must not cost a fit
         new_rows = read_new_rows(
@@ -127,7 +139,7 @@ def run(args: argparse.Namespace) -> int:
         _model_output(args, chosen) as output,
         predictions_output(args.predictions, new_rows, chosen.classes, args.overwrite) as more,
     ):
-        _charge_and_fit(args, estimator, X, y)
+        _charge_and_fit(args, estimator, X, y, ids)
         model = SavedModel.of(args.model, chosen, estimator)
         _save(model, new_rows, output, more)
     _report(args, model, estimator.privacy_)
@@ -155,13 +167,17 @@ def _model_output(args: argparse.Namespace, chosen: Design) -> Output:
 
 
 def _charge_and_fit(
-    args: argparse.Namespace, estimator: PrivateEstimator, X: Array, y: NDArray[Any]
+    args: argparse.Namespace,
+    estimator: PrivateEstimator,
+    X: Array,
+    y: NDArray[Any],
+    ids: Ids | None,
 ) -> None:
     """From here on, an error costs privacy."""
     ledger = charged_ledger(args.ledger, args.dataset, args.ledger_epsilon, args.ledger_delta)
     estimator.set_params(ledger=ledger, dataset=args.dataset)
     with plain_warnings(), progress():
-        estimator.fit(X, y)
+        estimator.fit(X, y, groups=ids)
 
 
 def _save(

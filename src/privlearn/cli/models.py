@@ -83,5 +83,6 @@ def build(args: argparse.Namespace, design: Design, **more: object) -> PrivateEs
     elif design.classes is not None:
         given["classes"] = list(design.classes)
     given |= {name: getattr(args, name) for name in ("epsilon", "delta", "adjacency", "solver")}
+    given["max_rows_per_person"] = args.max_rows
     given |= more
     return kind.estimator_class()(bounds_X=design.box, data_norm=design.row_norm, **given)

@@ -16,6 +16,7 @@ __all__ = [
     "add_facts",
     "add_model",
     "add_separator",
+    "count",
     "delta",
     "epsilon",
     "gather_facts",
@@ -26,6 +27,7 @@ __all__ = [
 ]
 
 Value = TypeVar("Value")
+MOST = 1e12  # rows; a plan needs no more
 LEAST_EPSILON, MOST_EPSILON, LEAST_DELTA = 1e-6, 1e6, 1e-100
 
 
@@ -47,6 +49,19 @@ def number(text: str) -> float:
     if not abs(value) < float("inf"):
         raise argparse.ArgumentTypeError(f"{text} is not finite")
     return value
+
+
+def count(text: str) -> int:
+    """A whole number above 0, for argparse; 10,000 and 1e4 are understood."""
+    try:
+        value = float(text.replace(",", ""))
+    except ValueError:
+        value = 0.0
+    if not (value >= 1 and value.is_integer()):
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
+    if value > MOST:
+        raise argparse.ArgumentTypeError(f"{text!r} is too large; {MOST:g} is the most")
+    return int(value)
 
 
 def epsilon(text: str) -> float:
@@ -119,6 +134,12 @@ def add_budget(parser: argparse.ArgumentParser, *, required: bool = True) -> Non
         default="zero_out",
         help="what is hidden: one row's content (zero_out, the default), also the number of rows "
         "(add_remove), or its exchange for any other row (replace_one)",
+    )
+    add(
+        "--max-rows",
+        type=count,
+        metavar="K",
+        help="rows of one person that count, where people have several; noise grows with K",
     )
 
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["add_options", "run"]
 
-MOST = 1e12  # rows; a plan needs no more
 MOST_FEATURES = 1_000_000
 
 EXAMPLE = """\
@@ -51,8 +50,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "       privlearn plan --template DATA --target COLUMN"
     )
     add = parser.add_argument
-    add("--rows", type=count, metavar="N", help="number of people")
-    add("--features", type=count, metavar="P", help="number of columns, if there is no schema")
+    add("--rows", type=options.count, metavar="N", help="number of people")
+    add(
+        "--features",
+        type=options.count,
+        metavar="P",
+        help="number of columns, if there is no schema",
+    )
     add(
         "--for-error",
         type=options.positive,
@@ -74,19 +78,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_model(parser)
     options.add_budget(parser, required=False)
     options.add_facts(parser)
-
-
-def count(text: str) -> int:
-    """A whole number above 0, for argparse; 10,000 and 1e4 are understood."""
-    try:
-        value = float(text.replace(",", ""))
-    except ValueError:
-        value = 0.0
-    if not (value >= 1 and value.is_integer()):
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
-    if value > MOST:
-        raise argparse.ArgumentTypeError(f"{text!r} is too large; {MOST:g} is the most")
-    return int(value)
 
 
 def run(args: argparse.Namespace) -> int:

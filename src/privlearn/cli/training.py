@@ -13,16 +13,27 @@ from privlearn.cli.encoding import Categories, Column, encode, invalid_columns
 from privlearn.cli.errors import CommandError, option, shortened
 from privlearn.cli.tables import Source
 
-__all__ = ["read_training"]
+__all__ = ["Ids", "read_training"]
 
 MOST_COMPLAINTS = 20  # that an error lists
 MOST_LABELS = 20  # more are probably numbers; declared ones may be more
 
 
+class Ids(list[str | None]):
+    """Whose each row is, as text, with the name of the column."""
+
+    name: str = ""
+
+
 def read_training(
-    source: Source, design: Design, *, remedy: str | None, n_is_public: bool
-) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """Features and target; without `remedy`, unusable rows are marked and left to the estimator.
+    source: Source,
+    design: Design,
+    *,
+    remedy: str | None,
+    n_is_public: bool,
+    person: str | None = None,
+) -> tuple[NDArray[np.float64], NDArray[Any], Ids | None]:
+    """Features, target and ids; without `remedy`, the estimator is left to unusable rows.
 
     Parameters
     ----------
@@ -35,6 +46,8 @@ def read_training(
         means that it was given.
     n_is_public : bool
         Whether it may be said that there are no rows.
+    person : str or None, default=None
+        The column of ids; None where every row is a person.
     """
     if remedy is None and design.unlimited:
         print(
@@ -43,7 +56,8 @@ def read_training(
             "of text needs --categories",
             file=sys.stderr,
         )
-    table = source.read([*design.names, design.target], remedy=remedy)
+    more = [] if person is None else [person]
+    table = source.read([*design.names, design.target, *more], remedy=remedy)
     if table.rows == 0 and n_is_public:
         raise CommandError(f"{source.path} names its columns but has no rows to learn from")
     X = encode(design.columns, table)
@@ -52,11 +66,14 @@ def read_training(
         y = np.array([label or missing for label in table.labels(design.target)], dtype=object)
     else:
         y = table.numbers(design.target)
+    ids = None if person is None else Ids(table.labels(person))
+    if ids is not None and person is not None:
+        ids.name = person
     if remedy is not None:
-        _refuse_invalid(source, design, X, y, remedy)
+        _refuse_invalid(source, design, X, y, ids, remedy)
     if design.classifies and design.classes is None:
         _refuse_odd_labels(design.target, set(y) - {None})
-    return X, y
+    return X, y, ids
 
 
 def _refuse_odd_labels(target: str, labels: set[str]) -> None:
@@ -87,7 +104,12 @@ def _is_fraction(label: str) -> bool:
 
 
 def _refuse_invalid(
-    source: Source, design: Design, X: NDArray[np.float64], y: NDArray[Any], remedy: str
+    source: Source,
+    design: Design,
+    X: NDArray[np.float64],
+    y: NDArray[Any],
+    ids: Ids | None,
+    remedy: str,
 ) -> None:
     broken = set(invalid_columns(design.columns, X))
     lines = [_complaint(column) for column in design.columns if column.name in broken]
@@ -98,6 +120,8 @@ def _refuse_invalid(
         lines.append(f"  {design.target}: a cell of the target is empty or no number ({labels})")
     if y.dtype == object and not {*y} <= {*(design.classes or y)} - {None}:
         lines.append(f"  {design.target}: a cell of the target is empty or none of --classes")
+    if ids is not None and None in ids:
+        lines.append(f"  {ids.name}: a cell of the ids is empty, so that the row is nobody's")
     if not lines:
         return
     if broken & set(design.unlimited):

@@ -67,7 +67,7 @@ def _lines(checked: Checked) -> list[tuple[str, str]]:
     return [
         ("made by", f"privlearn {certificate.version}"),
         ("promised", f"epsilon = {certificate.epsilon:g}, delta = {certificate.delta:g}"),
-        ("adjacency", f"{certificate.adjacency}: {plan.adjacency.sentence}"),
+        ("adjacency", certificate.relation()),
         ("releases", f"{number}: sensitivity, noise, grid and share of each follow from what is"),
         ("", "declared (clip, norm, mechanism, sampling, count)"),
         *(("", line) for line in plan.describe()),

@@ -127,6 +127,11 @@ class KernelMixin(PrivateEstimator):
             raise UnsupportedCombinationError(
                 "scale_X is not used by kernels; give bandwidth, one length per feature, instead"
             )
+        if problem.most_rows > 1:
+            raise UnsupportedCombinationError(
+                f"max_rows_per_person={problem.rows_per_person} is not supported by kernels: there "
+                "is no proof for it here; let one row of each person count, or use a linear model"
+            )
         if self._all_by_rule(problem, budget):
             seen = gdp_mu(problem, budget) * public_n_or_default(problem)
             per_column = seen / (problem.n_features * problem.loss.outputs)

@@ -16,6 +16,7 @@ from privlearn.ledger.filter import GAUSSIAN, OPEN, PURE, Filter, kind_of
 from privlearn.ledger.records import FIRST, LATER, RESERVED, Records, Row, State
 from privlearn.ledger.remaining import Remaining
 from privlearn.ledger.serial import terms_to_text
+from privlearn.ledger.units import Protected
 
 if TYPE_CHECKING:
     from privlearn._core.plan import Plan
@@ -45,18 +46,19 @@ class Asked:
             if not isinstance(stream, str) or not stream:
                 raise TypeError(f"stream is a {type(stream).__name__}, but its id is a text")
             row = replace(row, stream=stream)
-        return cls(plan, terms, plan.adjacency.value, dataset, row)
+        return cls(plan, terms, Protected.by(plan).text(), dataset, row)
 
     @classmethod
     def of_plans(cls, plans: Sequence[Plan], dataset: str) -> Asked:
         """Plans that may be released once each."""
         for plan in plans:
             _demand_plan(plan)
-        relations = {plan.adjacency.value for plan in plans}
+        relations = {Protected.by(plan).text() for plan in plans}
         if len(relations) != 1:
             raise UnsupportedCombinationError(
-                f"{len(plans)} plans with {len(relations)} adjacencies were to be "
-                "reserved together; pass at least one plan, all with the same adjacency"
+                f"{len(plans)} plans with {len(relations)} adjacencies or units were to be "
+                "reserved together; pass at least one plan, all with the same adjacency, and all "
+                "of rows or all of people"
             )
         texts = [terms_to_text(tuple(plan.pairs())) for plan in plans]
         terms = merged(*(tuple(plan.pairs()) for plan in plans))
@@ -130,10 +132,19 @@ def _later(records: Records, state: State, asked: Asked) -> Entry:
 
 
 def _refuse_other_relation(state: State, asked: Asked) -> None:
-    if state.adjacency and state.adjacency != asked.relation:
+    if not state.adjacency or state.adjacency == asked.relation:
+        return
+    before, now = Protected.read(state.adjacency), Protected.read(asked.relation)
+    if before.adjacency != now.adjacency:
         raise UnsupportedCombinationError(
-            f"adjacency={asked.relation!r}, but data set {state.name!r} was charged with "
-            f"adjacency={state.adjacency!r} before; guarantees under different adjacencies do "
+            f"adjacency={now.adjacency!r}, but data set {state.name!r} was charged with "
+            f"adjacency={before.adjacency!r} before; guarantees under different adjacencies do "
             f"not add "
-            f"up to one, so nothing was charged: pass adjacency={state.adjacency!r}"
+            f"up to one, so nothing was charged: pass adjacency={before.adjacency!r}"
         )
+    raise LedgerError(
+        f"this charge protects {now.words()}, but what was charged to data set {state.name!r} "
+        f"before protects {before.words()}, and guarantees of different units do not add up to "
+        "one, so nothing was charged: fit with the same column of ids in groups, or without groups "
+        "where there were none, or use another data set"
+    )

@@ -10,6 +10,7 @@ from privlearn.accounting.composition import Terms
 from privlearn.ledger.composition_cost import epsilon_of
 from privlearn.ledger.records import RESERVED, Row
 from privlearn.ledger.serial import terms_from_text
+from privlearn.ledger.units import Protected
 
 __all__ = ["Charge"]
 
@@ -26,6 +27,8 @@ class Charge:
         What was charged.
     adjacency : str
         The neighbouring relation.
+    unit : str
+        What is protected: "row" or "person".
     releases : tuple of str
         What the plan released, in words.
     version : str
@@ -40,6 +43,7 @@ class Charge:
     when: str
     dataset: str
     adjacency: str
+    unit: str
     releases: tuple[str, ...]
     version: str
     part: str
@@ -48,12 +52,20 @@ class Charge:
     budget: Budget = field(repr=False)
 
     @classmethod
-    def read(cls, dataset: str, adjacency: str, row: Row, head: str, budget: Budget) -> Charge:
+    def read(cls, dataset: str, relation: str, row: Row, head: str, budget: Budget) -> Charge:
         """The charge that a line of the file stands for."""
-        releases = tuple(json.loads(row.releases))
-        pairs = terms_from_text(row.pairs)
+        protected = Protected.read(relation)
         return cls(
-            row.time, dataset, adjacency, releases, row.privlearn, row.part, head, pairs, budget
+            when=row.time,
+            dataset=dataset,
+            adjacency=protected.adjacency,
+            unit=protected.unit,
+            releases=tuple(json.loads(row.releases)),
+            version=row.privlearn,
+            part=row.part,
+            head=head,
+            pairs=terms_from_text(row.pairs),
+            budget=budget,
         )
 
     @property

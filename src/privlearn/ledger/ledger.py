@@ -20,6 +20,7 @@ from privlearn.ledger.records import Records
 from privlearn.ledger.remaining import Remaining
 from privlearn.ledger.serial import FORMAT
 from privlearn.ledger.store import Store
+from privlearn.ledger.units import Protected
 
 if TYPE_CHECKING:
     from privlearn._core.plan import Plan
@@ -289,6 +290,12 @@ class Ledger:
         """How charges add up: "gaussian" or "pure"; None as long as nothing decided it."""
         with self._open() as records:
             return records.state(self._name(dataset)).kind or None
+
+    def unit(self, dataset: str | None = None) -> str | None:
+        """What its charges protect: "row" or "person"; None as long as nothing decided it."""
+        with self._open() as records:
+            relation = records.state(self._name(dataset)).adjacency
+        return Protected.read(relation).unit if relation else None
 
     def parents(self, dataset: str | None = None) -> list[str]:
         """Data sets that its charges are recorded for as well, parents before grandparents."""

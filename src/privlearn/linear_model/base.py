@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,6 +22,7 @@ from privlearn._core.calibration import calibrate
 from privlearn._core.certificate import Certificate
 from privlearn._core.docstrings import documented
 from privlearn._core.forecast import Forecast
+from privlearn._core.numerics import MAX_ROWS
 from privlearn._core.plan import Plan, check_size
 from privlearn._core.problem import Adjacency, Bounds, Budget, Problem, budget_of
 from privlearn._core.releaser import charge_and_open
@@ -33,6 +34,7 @@ from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import DeltaWarning, UnsupportedCombinationError
 from privlearn.linear_model.atomic import blank, demand_finite
 from privlearn.linear_model.penalty_parameters import in_a_box
+from privlearn.linear_model.people import demand_both, people_of, refuse_unproved
 from privlearn.linear_model.saved import fill, plain_values
 from privlearn.private_bounds import solver_by_rule, with_private_bounds
 from privlearn.solvers import Solution, Solver, resolve
@@ -73,6 +75,7 @@ class PrivateEstimator(BaseEstimator):
     data_norm: float | None = None
     bounds_X: Any = None  # a pair of array-likes
     scale_X: Any = None  # a number or an array-like
+    max_rows_per_person: int | None = None
     fit_intercept: bool = True
     on_invalid: str = "raise"
     ledger: Any = None  # a path, or anything with charge(plan, dataset)
@@ -88,6 +91,7 @@ class PrivateEstimator(BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "adjacency": [StrOptions({relation.value for relation in Adjacency})],
         "data_norm": [None, Interval(Real, 0, None, closed="neither")],
+        "max_rows_per_person": [None, Interval(Integral, 1, MAX_ROWS, closed="both")],
         "fit_intercept": ["boolean"],
         "on_invalid": [StrOptions({"raise", "drop"})],
         "dataset": [None, str],
@@ -157,14 +161,20 @@ class PrivateEstimator(BaseEstimator):
 
     @documented
     def fit(
-        self, X: object, y: object, sample_epsilon: object = None, **unsupported: object
+        self,
+        X: object,
+        y: object,
+        sample_epsilon: object = None,
+        *,
+        groups: object = None,
+        **unsupported: object,
     ) -> Self:
         """Fit the model and publish its coefficients with their certificate.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            One row per person.
+            One row per person, or several with `groups`.
         y : array-like of shape (n_samples,)
             Target, one per row.
 
@@ -179,27 +189,34 @@ class PrivateEstimator(BaseEstimator):
                     f"{name} is not supported: there is no privacy proof for it here; leave it out"
                 )
         work = blank(self)
-        work._learn(X, y, sample_epsilon)
+        work._learn(X, y, sample_epsilon, groups)
         self.__dict__ = work.__dict__
         return self
 
-    def _learn(self, X: object, y: object, sample_epsilon: object) -> None:
+    def _learn(self, X: object, y: object, sample_epsilon: object, groups: object) -> None:
         """Fit this very object, which nobody else has yet.
 
         Up to the charge nothing is spent; after it there is nothing but the loop.
         """
         self._validate_params()
+        demand_both(self, groups)
         table = self._read(X, y)
         n, n_features = table.X.shape
+        people = people_of(self, groups, table)
+        if people is not None:
+            n = people.count  # how many rows there are is private
         n_classes = len(getattr(self, "classes_", ()))
         sparse = not isinstance(table.X, np.ndarray)
         job = self._prepare(n, n_features, n_classes, sample_epsilon, sparse=sparse)
-        if job.problem.n is not None:
+        if job.problem.adjacency.n_is_public:
             warn_of_few_rows(job, n)
-        table = replace(table, level=job.level)
+        table = replace(table, level=job.level, people=people)
         rehearse(job.solver, job.problem, job.settings, job.plan, job.budget, table)
         charge = {"ledger": self.ledger, "dataset": self.dataset, "random_state": self.random_state}
-        with charge_and_open(job.plan, job.budget, **charge) as release:
+        plan = job.plan if people is None else replace(job.plan, person=people.name)
+        with charge_and_open(plan, job.budget, **charge) as release:
+            if people is not None:
+                table = people.limited(table, job.problem.most_rows, release.choice_key())
             rows = bound(table, job.problem)
             solution = job.solver.solve(job.problem, job.settings, rows, release)
         demand_finite(coef_=solution.coef, intercept_=solution.intercept)
@@ -313,6 +330,7 @@ class PrivateEstimator(BaseEstimator):
         sparse: bool | None = None,
     ) -> Job:
         """All that is fixed before the data; with `sparse` memory is asked for, too."""
+        refuse_unproved(self, sample_epsilon)
         problem, level = self._problem(n, n_features, n_classes), None
         budget = budget_of(self.epsilon, self.delta)
         if sample_epsilon is not None:
@@ -321,7 +339,7 @@ class PrivateEstimator(BaseEstimator):
             problem = replace(problem, levels=levels.public(public))
             budget = replace(budget, epsilon=max(levels.epsilons))
             level = levels.of_row
-        warn_of_delta(budget, problem.n)
+        warn_of_delta(budget, problem.people if problem.n is None else problem.n)
         problem, solver = self._solver_for(problem, budget)
         settings = solver.configure(problem, budget)
         plan_at = cache(partial(solver.plan, problem, settings))
@@ -338,10 +356,11 @@ class PrivateEstimator(BaseEstimator):
         return problem, with_private_bounds(solver, problem, budget, automatic=automatic)
 
     def _problem(self, n: int | None, n_features: int, n_classes: int) -> Problem:
-        adjacency = Adjacency(self.adjacency)
+        adjacency, most = Adjacency(self.adjacency), self.max_rows_per_person
         limits = getattr(self, "coef_bounds", None), getattr(self, "positive", False)
+        public = n if adjacency.n_is_public else None  # of people, where they may have several
         return Problem(
-            n=n if adjacency.n_is_public else None,
+            n=public if most in (None, 1) else None,
             n_features=n_features,
             bounds=Bounds.declared(
                 n_features,
@@ -356,6 +375,8 @@ class PrivateEstimator(BaseEstimator):
             adjacency=adjacency,
             fit_intercept=self.fit_intercept,
             rows_may_be_empty=self.on_invalid == "drop",
+            rows_per_person=None if most is None else int(most),
+            people=None if most is None else public,
         )
 
     def __sklearn_tags__(self) -> Tags:

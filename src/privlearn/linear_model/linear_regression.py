@@ -40,6 +40,12 @@ class LinearRegression(PrivateLinearRegressor):
     >>> model = LinearRegression(epsilon=1, delta=1e-6).fit(1e6 * X, y)
     >>> bool(abs(model.predict([[5e5]])[0] - 2.5) < 0.2)
     True
+
+    Where people have several rows, the promise is about people, of whom so many rows count:
+
+    >>> model = LinearRegression(max_rows_per_person=2, bounds_X=(0, 1), bounds_y=(0, 5))
+    >>> model.fit(X, y, groups=np.arange(10_000) // 3).privacy_.unit
+    'person'
     """
 
     positive: bool = False

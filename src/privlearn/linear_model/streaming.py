@@ -76,6 +76,11 @@ class StreamingMixin(PrivateEstimator):
         """
         work, before = blank(self), self._stream_so_far()
         work._validate_params()
+        if self.max_rows_per_person is not None:
+            raise UnsupportedCombinationError(
+                f"max_rows_per_person={self.max_rows_per_person} is not supported by partial_fit: "
+                "there nobody may come twice; leave it out, or collect the rows and call fit"
+            )
         solver = work._streaming_solver()
         if before is not None:
             work.__dict__.update(before.bond.learned)

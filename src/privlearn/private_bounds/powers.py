@@ -48,7 +48,7 @@ UNKNOWN = 1.0  # half the range of a column of which nothing but zeros is seen
 FEW = 1.25  # thresholds below which rows beside many zeros may be noise
 
 
-def coarse_range(counts: Array, noise: float, rows: int | None = None) -> CoarseRange:
+def coarse_range(counts: Array, noise: float, rows: float | None = None) -> CoarseRange:
     """Ends of the powers of two that hold more than noise would; [-1, 1] where none but zeros do.
 
     Where they hold too few of the rows, the others are taken to lie around zero, as far out. The
@@ -61,9 +61,9 @@ def coarse_range(counts: Array, noise: float, rows: int | None = None) -> Coarse
         Noisy.
     noise : float
         Standard deviation of the noise on a count.
-    rows : int or None, default=None
-        The public number of rows. None, where it is private, looks for nothing that is missing: a
-        sum over all bins has too much noise to tell.
+    rows : float or None, default=None
+        The number of rows, public or released. None looks for nothing that is missing: a sum over
+        all bins has too much noise to tell.
     """
     sure = significance(len(SIGNED_WINDOWS) * counts.size, SIGNED_ALARMS) * noise
     zeros = counts[:, POWERS]
@@ -135,7 +135,7 @@ def _by_shape(
 
 
 def _elsewhere(
-    zeros: Array, beside: Array, bins: Places, noise: float, rows: int | None
+    zeros: Array, beside: Array, bins: Places, noise: float, rows: float | None
 ) -> NDArray[np.bool_]:
     """Whether zero must be within the range, although its bin does not stand out among all.
 

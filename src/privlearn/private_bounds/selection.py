@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.mechanisms import GUMBEL
-from privlearn._core.plan import LINF, Release
+from privlearn._core.norms import LINF
+from privlearn._core.plan import Release
 from privlearn._core.problem import Adjacency, Bounds, Budget, Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
@@ -36,7 +37,12 @@ TOO_MANY, KEPT = 3.0, 1.6  # features per root of n mu: above which to select, a
 
 
 def number_to_keep(problem: Problem, budget: Budget) -> int | None:
-    """How many features to select; None keeps them all."""
+    """How many features to select; None keeps them all.
+
+    All of them where a person may have several rows: ranks have no proof for that.
+    """
+    if problem.most_rows > 1:
+        return None
     root = math.sqrt(public_n_or_default(problem) * gdp_mu(problem, budget))
     ordered = problem.loss.target is not Target.CLASS  # several classes have no order
     one_box = len(problem.penalty.low) == len(problem.penalty.high) == 1

@@ -42,6 +42,7 @@ from privlearn.private_bounds.ranges import (
 from privlearn.solvers import Solution, Solver, Support
 from privlearn.solvers._common.counting import count_evenly, count_signed
 from privlearn.solvers._common.histograms import histogram_release
+from privlearn.solvers._common.row_count import count_release, rows_in_all
 from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
 from privlearn.solvers.base import SolverDefaults
 
@@ -54,6 +55,8 @@ PARTS = (1 / 3, 1 / 6, 1 / 6, 1 / 3)  # powers of two, many bins twice, few bins
 # Part of its width by which a range is widened on either side, for tails that noise hides.
 WIDER = {"features": 0.25, "target": 0.125}
 TARGET, TARGET_AT_MOST, TARGET_SIGNAL = 0.10, 0.30, 45.0  # more where n mu is small
+# Where people have several rows: how many there are tells whether a histogram shows most of them.
+ROWS, ROWS_SHARE = "number of rows, for ranges", 0.02
 
 
 def with_private_bounds(
@@ -189,6 +192,8 @@ class WithPrivateBounds(SolverDefaults):
             size, adjacency = problem.n_features, problem.adjacency
             chosen = selection.relevance_release(self.keep, size, adjacency)
             estimated.insert(0, (chosen, selection.SHARE))
+        if problem.most_rows > 1:
+            estimated.insert(0, (count_release(name=ROWS), ROWS_SHARE))
         return estimated
 
     def solve(
@@ -201,8 +206,12 @@ class WithPrivateBounds(SolverDefaults):
             data = selection.columns_of(data, chosen)
         size, bounds = problem.n_features, selection.bounds_of(problem.bounds, chosen)
         problem = replace(problem, n_features=len(chosen), bounds=bounds)
+        # Public, or released where people have several; where it is private otherwise, not known.
+        several = problem.most_rows > 1
+        rows = rows_in_all(problem, data, release, ROWS) if several else problem.n
         ranges = {
-            what: _ranges(what, problem, settings.bins[what], data, release) for what in self.wanted
+            what: _ranges(what, problem, settings.bins[what], rows, data, release)
+            for what in self.wanted
         }
         found = self._within(problem, ranges)
         inner, plan = self.inner.settled(found, settings.inner), release.plan
@@ -216,7 +225,8 @@ class WithPrivateBounds(SolverDefaults):
 
     def _own(self, plan: Plan) -> Plan:
         """The part of the plan that is the inner solver's."""
-        estimated = len(PARTS) * len(self.wanted) + (self.keep is not None)
+        several = (plan.rows_per_person or 1) > 1
+        estimated = len(PARTS) * len(self.wanted) + (self.keep is not None) + several
         return replace(plan, releases=plan.releases[estimated:])
 
     def rehearsal(
@@ -285,6 +295,7 @@ def _ranges(
     what: str,
     problem: Problem,
     bins: tuple[int, int],
+    rows: float | None,
     data: BoundedData,
     release: Releaser,
 ) -> CentredRange:
@@ -292,7 +303,7 @@ def _ranges(
     width, (coarse, *zooms, last) = _width(what, problem.n_features), range_releases(what)
     clip, declared = math.sqrt(width), declared_range(what, problem)
     counts = release(coarse, count_signed(data, what, POWERS), clip=clip)
-    found = coarse_inside(coarse_range(counts, release.noise_scale(coarse), problem.n), declared)
+    found = coarse_inside(coarse_range(counts, release.noise_scale(coarse), rows), declared)
     for zoom, many in zip(zooms, bins, strict=True):
         narrow = found.may_be_narrow
         counted = partial(count_evenly, data, what, found.low, found.high, many, narrow)

@@ -56,6 +56,7 @@ class Support:
     adjacency: frozenset[Adjacency]
     levels: bool = False  # whether people may have different promises
     bounds: bool = True  # whether rows must have declared or estimated limits
+    people: bool = False  # whether one person may have several rows
 
     @classmethod
     def of(
@@ -66,9 +67,11 @@ class Support:
         *,
         levels: bool = False,
         bounds: bool = True,
+        people: bool = False,
     ) -> Support:
         """Build from plain lists; every penalty and relation unless said otherwise."""
-        return cls(frozenset(losses), frozenset(penalties), frozenset(adjacency), levels, bounds)
+        sets = frozenset(losses), frozenset(penalties), frozenset(adjacency)
+        return cls(*sets, levels, bounds, people)
 
     def missing(self, problem: Problem) -> list[str]:
         """What the problem asks that is not there, in words."""
@@ -77,6 +80,11 @@ class Support:
             (f"penalty {problem.penalty.name!r}", problem.penalty.name in self.penalties),
             (f"adjacency={problem.adjacency.value!r}", problem.adjacency in self.adjacency),
             ("sample_epsilon (use solver='one-pass')", self.levels or not problem.levels),
+            (
+                f"max_rows_per_person={problem.rows_per_person} (use solver='auto', or let one row "
+                "of each person count)",
+                self.people or problem.most_rows == 1,
+            ),
         ]
         return [words for words, there in wanted if not there]
 
@@ -161,8 +169,8 @@ class SolverDefaults:
 
 
 def stored_rows(problem: Problem, *, sparse: bool, copies: int = 1) -> float:
-    """Bytes of all rows in single precision, and of the numbers beside each."""
-    rows = 0 if problem.n is None else problem.n
+    """Bytes of all rows in single precision, or as many as people, and of numbers beside each."""
+    rows = (problem.people or 0) if problem.n is None else problem.n
     dense = not sparse or not zero_is_allowed(problem.bounds)
     return rows * ((4.0 * problem.n_features * copies if dense else 0.0) + 32.0)
 

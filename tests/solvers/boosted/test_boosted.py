@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn import linear_model as sk
 
 from privlearn import LinearRegression, Ridge
-from privlearn._core.plan import OUTER
+from privlearn._core.norms import OUTER
 from privlearn._core.problem import Bounds, Budget
 from privlearn._data.clipping import clip_rows
 from privlearn.exceptions import InvalidBudgetError, MissingFactError, UnsupportedCombinationError

@@ -18,7 +18,7 @@ LEAST_MULTIPLIER = 0.3  # below it a sampled release may promise much and hide n
 
 
 def sampling_rate(steps: int, mu: float) -> float:
-    """Probability that a row is in a batch.
+    """Probability that a row is in a batch; `mu` is the budget's beside a clip of 1 per person.
 
     Enough epochs that sampling adds little to what the data's own randomness does, and batches so
     large that the noise multiplier is about `MULTIPLIER` or more, where sampled releases cost
@@ -29,17 +29,23 @@ def sampling_rate(steps: int, mu: float) -> float:
 
 
 def batch_rate(problem: Problem, batch_size: int) -> float:
-    """The sampling rate that makes batches of this expected size, or a refusal."""
-    if problem.n is None:
+    """The sampling rate that makes batches of this expected size, or a refusal.
+
+    Where a person may have several rows, people are drawn, and their number counts.
+    """
+    public = problem.people if problem.n is None else problem.n
+    if public is None:
         raise UnsupportedCombinationError(
             f"batch_size={batch_size} needs a public number of rows, and with "
             f"adjacency={problem.adjacency.value!r} it is private; leave batch_size out"
         )
-    return min(1.0, batch_size / problem.n)
+    return min(1.0, batch_size / public)
 
 
 def at_once(problem: Problem, rate: float) -> int:
     """How many steps to draw noise and batches for at once: by public facts, to bound memory."""
     rows = CHUNK_ROWS if problem.n is None else problem.n
+    if problem.people is not None:
+        rows = problem.people * problem.most_rows
     batch = max(1, int(rate * rows))
     return max(1, min(256, CHUNK_NUMBERS // n_weights(problem), 16 * CHUNK_ROWS // batch))

@@ -269,12 +269,13 @@ def warn_of_few_rows(job: Planned, n: int) -> None:
     if n * mu >= needed:
         return
     enough = epsilon_for(job.problem, job.budget, coefficients, needed / n)
-    remedy = f"about {math.ceil(needed / mu):,} rows"
+    what = "rows" if job.problem.rows_per_person is None else "people"
+    remedy = f"about {math.ceil(needed / mu):,} {what}"
     if math.isfinite(enough):
         remedy += f" or epsilon={float(f'{1.005 * enough:.2g}'):g}"
     warnings.warn(
-        f"n = {n:,} rows at epsilon={job.budget.epsilon:g} are an effective sample size (n mu) of "
-        f"{n * mu:.2g} for {coefficients:,} coefficients, but below {needed:g} "
+        f"n = {n:,} {what} at epsilon={job.budget.epsilon:g} are an effective sample size (n mu) "
+        f"of {n * mu:.2g} for {coefficients:,} coefficients, but below {needed:g} "
         + ("ranges that nobody declared are missed" if ranges else "hardly anything is learned")
         + f"; {remedy} would be the least, or "
         + ("bounds that are declared" if ranges else "fewer features"),

@@ -13,7 +13,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._core.plan import FACTS, ONE_BIN, Release
+from privlearn._core.norms import ONE_BIN
+from privlearn._core.plan import FACTS, Release
 
 __all__ = [
     "EVEN",

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.mechanisms import GUMBEL
+from privlearn._core.norms import BALLOT, LINF
 from privlearn._core.numerics import MAX_ROWS, BlockSum
-from privlearn._core.plan import BALLOT, LINF, Release
+from privlearn._core.plan import Release
 from privlearn._core.problem import Adjacency
 from privlearn._core.releaser import Releaser
 from privlearn._core.threads import in_parts

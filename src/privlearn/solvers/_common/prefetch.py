@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from concurrent import futures  # loads its threads when they are asked for
 from contextvars import copy_context
 
+import numpy as np
+from numpy.typing import NDArray
+
 from privlearn._core.releaser import ReleaseBatch, Releaser
 
 __all__ = ["Prefetch"]
@@ -25,6 +28,8 @@ class Prefetch:
         The planned release.
     n : int
         Number of rows.
+    person_starts : array or None
+        Where each person's rows begin, and the end of all; None where every row is a person.
     clip : float
         What every row's contribution is clipped to.
     count, at_once : int
@@ -32,12 +37,22 @@ class Prefetch:
     """
 
     def __init__(
-        self, release: Releaser, name: str, n: int, *, clip: float, count: int, at_once: int
+        self,
+        release: Releaser,
+        name: str,
+        n: int,
+        *,
+        person_starts: NDArray[np.int64] | None = None,
+        clip: float,
+        count: int,
+        at_once: int,
     ) -> None:
         context = copy_context()  # whoever watches progress watches the thread, too
         self._count = count
         self._thread = futures.ThreadPoolExecutor(max_workers=1)
-        self._draw = lambda: context.run(release.steps, name, n, clip=clip, at_most=at_once)
+        self._draw = lambda: context.run(
+            release.steps, name, n, clip=clip, at_most=at_once, person_starts=person_starts
+        )
         self._coming: futures.Future[ReleaseBatch] = self._thread.submit(self._draw)
 
     def __iter__(self) -> Iterator[ReleaseBatch]:

@@ -138,6 +138,7 @@ def signature(kind: Hashable, problem: Problem, plan: Plan, table: Table) -> Has
         frozenset(releases),
         (loss.code, loss.outputs > 1, problem.penalty.name, problem.penalty.per_row),
         (problem.fit_intercept, problem.n is None, problem.rows_may_be_empty, bool(problem.levels)),
+        problem.most_rows > 1,
         (bounds.low is None, bounds.row_norm is None, bounds.target is None, bounds.scale is None),
         (zero_is_allowed(bounds), min(problem.n_features, COLUMNS)),
         _container(table),
@@ -163,6 +164,7 @@ def _smaller(problem: Problem) -> Problem:
     return replace(
         problem,
         n=None if problem.n is None else ROWS,
+        people=None if problem.people is None else ROWS,
         n_features=p,
         bounds=replace(bounds, **cut),
         penalty=replace(penalty, low=penalty.low[:p], high=penalty.high[:p]),
@@ -180,7 +182,8 @@ def _table(problem: Problem, like: Table, shift: float) -> Table:
     }
     table = made_up_table(like, problem.n_features, kinds[problem.loss.target], shift)
     level = turns % len(problem.levels) if problem.levels else None
-    return replace(table, level=level)
+    starts = np.arange(ROWS + 1) if problem.most_rows > 1 else None
+    return replace(table, level=level, person_starts=starts)
 
 
 def made_up_table(
@@ -195,4 +198,4 @@ def made_up_table(
         from scipy.sparse import csr_array
 
         X = csr_array(X)
-    return replace(like, X=X, y=y.astype(np.float64), level=None)
+    return replace(like, X=X, y=y.astype(np.float64), level=None, people=None)

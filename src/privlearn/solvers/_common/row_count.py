@@ -18,17 +18,17 @@ COUNT = "number of rows"
 FEWER = 1e-4  # probability that fewer rows are there than `fewest_rows` says
 
 
-def count_release(mechanism: Mechanism = GAUSSIAN) -> Release:
+def count_release(mechanism: Mechanism = GAUSSIAN, name: str = COUNT) -> Release:
     """The planned release."""
-    return Release(COUNT, (1,), clip=1.0, mechanism=mechanism, stage=FACTS)
+    return Release(name, (1,), clip=1.0, mechanism=mechanism, stage=FACTS)
 
 
-def rows_in_all(problem: Problem, data: BoundedData, release: Releaser) -> float:
+def rows_in_all(problem: Problem, data: BoundedData, release: Releaser, name: str = COUNT) -> float:
     """The public number of rows, or a released one; at least 1."""
     if problem.n is not None:
         return float(problem.n)
     present = np.full(1, float(data.present().sum()))
-    return max(1.0, float(release(COUNT, present, clip=1.0)[0]))
+    return max(1.0, float(release(name, present, clip=1.0)[0]))
 
 
 def fewest_rows_release() -> Release:

@@ -14,9 +14,12 @@ ROWS_IF_N_IS_PRIVATE = 10_000
 
 
 def gdp_mu(problem: Problem, budget: Budget) -> float:
-    """The budget as the mu of one Gaussian release of a sum whose terms are at most 1 long."""
+    """The budget as the mu of one Gaussian release of a sum whose terms are at most 1 long.
+
+    Terms are rows, of which one person may have several.
+    """
     mu = equivalent_mu(budget.epsilon, max(budget.delta, 1e-290))
-    return min(mu, 1e6) / (2.0 if problem.adjacency.replaces else 1.0)
+    return min(mu, 1e6) / (2.0 if problem.adjacency.replaces else 1.0) / problem.most_rows
 
 
 def effective_mu(problem: Problem, budget: Budget, coefficients: int) -> float:
@@ -28,7 +31,7 @@ def effective_mu(problem: Problem, budget: Budget, coefficients: int) -> float:
     if budget.delta > 0.0:
         return gdp_mu(problem, budget)
     halved = 2.0 if problem.adjacency.replaces else 1.0
-    return budget.epsilon / math.sqrt(max(coefficients, 1)) / halved
+    return budget.epsilon / math.sqrt(max(coefficients, 1)) / halved / problem.most_rows
 
 
 def epsilon_for(problem: Problem, budget: Budget, coefficients: int, mu: float) -> float:
@@ -47,5 +50,6 @@ def epsilon_for(problem: Problem, budget: Budget, coefficients: int, mu: float) 
 
 
 def public_n_or_default(problem: Problem) -> int:
-    """The public number of rows, or a stand-in where it is private."""
-    return ROWS_IF_N_IS_PRIVATE if problem.n is None else problem.n
+    """The public number of rows, of people who have one or more, or a stand-in."""
+    public = problem.people if problem.n is None else problem.n
+    return ROWS_IF_N_IS_PRIVATE if public is None else public

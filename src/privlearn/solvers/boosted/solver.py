@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.forecast import Forecast
+from privlearn._core.norms import OUTER
 from privlearn._core.numerics import BlockSum
-from privlearn._core.plan import OUTER, Plan, Release
+from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget, Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
@@ -63,7 +64,9 @@ class BoostedStatistics(SolverDefaults):
     clip: float | None = None
 
     name: ClassVar[str] = "boosted"
-    support: ClassVar[Support] = Support.of(losses=["squared"], penalties=["none", "l2"])
+    support: ClassVar[Support] = Support.of(
+        losses=["squared"], penalties=["none", "l2"], people=True
+    )
 
     def __post_init__(self) -> None:
         check_numbers(self, whole=("rounds",), positive=("clip",))

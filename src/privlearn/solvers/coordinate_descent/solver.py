@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 
 from privlearn._core.forecast import Forecast
 from privlearn._core.mechanisms import GUMBEL
-from privlearn._core.plan import FACTS, LINF, OUTER, Plan, Release
+from privlearn._core.norms import LINF, OUTER
+from privlearn._core.plan import FACTS, Plan, Release
 from privlearn._core.problem import Budget, Problem, declared_numbers
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
@@ -80,7 +81,7 @@ class CoordinateDescent(SolverDefaults):
 
     name: ClassVar[str] = "cd"
     support: ClassVar[Support] = Support.of(
-        losses=["squared", "huber", "logistic", "softmax", "poisson"]
+        losses=["squared", "huber", "logistic", "softmax", "poisson"], people=True
     )
     forks: ClassVar[tuple[str, ...]] = ("mode", "intercept_first", "scales_given")
 

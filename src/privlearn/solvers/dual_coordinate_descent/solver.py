@@ -52,7 +52,8 @@ class DualCoordinateDescent(SolverDefaults):
     epochs : int or None
         How often each row is expected to be in a batch.
     batch_size : int or None
-        Expected number of rows in a batch; needs a public number of rows.
+        Expected number of rows in a batch, or of people who may have several; their number must be
+        public.
     clip : float or None
         Largest length of what one row adds to v in a step; longer ones are shortened, and the rest
         follows when the row is drawn again. None estimates typical lengths and chooses.
@@ -69,7 +70,7 @@ class DualCoordinateDescent(SolverDefaults):
 
     name: ClassVar[str] = "scd"
     support: ClassVar[Support] = Support.of(
-        losses=["squared", "huber", "logistic", "hinge", "squared hinge"]
+        losses=["squared", "huber", "logistic", "hinge", "squared hinge"], people=True
     )
     short_run: ClassVar[dict[str, int]] = {"steps": 2}
 
@@ -81,7 +82,7 @@ class DualCoordinateDescent(SolverDefaults):
         need_bounds(problem, self.name)
         mu = gdp_mu(problem, budget)
         given = None if self.batch_size is None else batch_rate(problem, self.batch_size)
-        steps, rate = rules.timetable(mu, self.epochs, given)
+        steps, rate = rules.timetable(mu * problem.most_rows, self.epochs, given)
         return Settings(steps=steps, rate=rate, clip=self.clip, mu=mu)
 
     def plan(self, problem: Problem, settings: Settings, scale: float) -> Plan:
@@ -134,6 +135,7 @@ class DualCoordinateDescent(SolverDefaults):
             release,
             STEP,
             data.n,
+            person_starts=data.person_starts,
             clip=1.0,
             count=settings.steps,
             at_once=at_once(problem, settings.rate),

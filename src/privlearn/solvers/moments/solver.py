@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.forecast import Forecast
+from privlearn._core.norms import OUTER
 from privlearn._core.numerics import BlockSum
-from privlearn._core.plan import OUTER, Plan, Release
+from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget, Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
@@ -58,7 +59,7 @@ class SufficientStatistics(SolverDefaults):
     ridge: Ridge = "noise"
 
     name: ClassVar[str] = "moments"
-    support: ClassVar[Support] = Support.of(losses=["squared"])
+    support: ClassVar[Support] = Support.of(losses=["squared"], people=True)
 
     def __post_init__(self) -> None:
         if isinstance(self.ridge, str):
@@ -145,8 +146,7 @@ class SufficientStatistics(SolverDefaults):
 
 def _counts(problem: Problem) -> bool:
     """Whether a penalty per row needs a private number of rows that the matrix does not hold."""
-    private = not problem.adjacency.n_is_public
-    return private and problem.penalty.per_row and not problem.fit_intercept
+    return problem.n is None and problem.penalty.per_row and not problem.fit_intercept
 
 
 def _rows(problem: Problem, data: BoundedData, noisy: Array, release: Releaser) -> float:

@@ -52,9 +52,10 @@ def clip(problem: Problem, mu: float) -> float:
 
 def steps(problem: Problem, mu: float, clip: float, momentum: float) -> int:
     """As many as it takes to cover the travel with the largest step, within limits."""
-    if problem.n is None:
+    if problem.n is None and problem.people is None:
         return STEPS_IF_N_IS_PRIVATE
-    wanted = _max_travel(mu, clip, problem.n) * (1.0 - momentum) / problem.loss.largest_step
+    rows = public_n_or_default(problem)
+    wanted = _max_travel(mu, clip, rows) * (1.0 - momentum) / problem.loss.largest_step
     return int(min(max(wanted, LEAST_STEPS), MOST_STEPS))
 
 

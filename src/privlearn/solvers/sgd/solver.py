@@ -58,7 +58,8 @@ class SGD(SolverDefaults):
     steps : int or None
         Number of gradient steps.
     batch_size : int or None
-        Expected number of rows in a batch; needs a public number of rows.
+        Expected number of rows in a batch, or of people who may have several; their number must be
+        public.
     step_size : float or None
         Step length per unit of the mean gradient.
     clip : float or None
@@ -83,7 +84,8 @@ class SGD(SolverDefaults):
 
     name: ClassVar[str] = "sgd"
     support: ClassVar[Support] = Support.of(
-        losses=["squared", "huber", "logistic", "hinge", "squared hinge", "softmax", "poisson"]
+        losses=["squared", "huber", "logistic", "hinge", "squared hinge", "softmax", "poisson"],
+        people=True,
     )
     short_run: ClassVar[dict[str, int]] = {"steps": 2}
     forks: ClassVar[tuple[str, ...]] = ("stored",)
@@ -100,7 +102,7 @@ class SGD(SolverDefaults):
         clip = self.clip or rules.clip(problem, mu)
         momentum = rules.MOMENTUM if self.momentum is None else self.momentum
         steps = self.steps or rules.steps(problem, mu, clip, momentum)
-        rate = sampling_rate(steps, mu)
+        rate = sampling_rate(steps, mu * problem.most_rows)
         if self.batch_size is not None:
             rate = batch_rate(problem, self.batch_size)
         return Settings(
@@ -140,6 +142,7 @@ class SGD(SolverDefaults):
             release,
             GRADIENT,
             data.n,
+            person_starts=data.person_starts,
             clip=settings.clip,
             count=settings.steps,
             at_once=at_once(problem, settings.rate),

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from privlearn._core.forecast import Forecast
 from privlearn._core.mechanisms import LAPLACE, DepthDraw
 from privlearn._core.mechanisms.tukey_boxes import MOST_COORDINATES, Boxes, in_order
-from privlearn._core.plan import ONE_MODEL, Plan, Release
+from privlearn._core.norms import ONE_MODEL
+from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget, Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData

@@ -1,0 +1,168 @@
+"""Who the rows belong to, and which of a person's rows count.
+
+An id is compared by value, cell by cell: 1, 1.0 and True are one person, "1" is another one. A row
+whose cell is no id is nobody's. Which rows of a person count follows from that person's own rows
+and from a number that the Releaser draws, whatever others have and wherever they stand; the
+guarantee holds for every such number (_core/people.md).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._data.bounded import Table
+from privlearn._data.labels import EXACT, plain_label
+from privlearn._data.targets import one_column
+
+__all__ = ["People", "read_people", "rows_that_count"]
+
+Indices = NDArray[np.int64]
+Words = NDArray[np.uint64]
+NOBODY = -1
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """Whose each row is; all of it a secret but for the number of people, where that is public.
+
+    Attributes
+    ----------
+    of_row : array of shape (n,)
+        Numbers of people in the order in which they first come, -1 for rows that are nobody's.
+    count : int
+        Number of people.
+    words : array of shape (count,)
+        A word that depends on a person's id alone.
+    name : str
+        The public name of the column of ids, empty where it has none.
+    """
+
+    of_row: Indices
+    count: int
+    words: Words
+    name: str = ""
+
+    def limited(self, table: Table, most: int, key: int) -> Table:
+        """The rows that count, those of one person side by side, people as they first came."""
+        rows, starts = rows_that_count(self, most, key)
+        several = starts if most > 1 else None  # else a row is a person
+        if len(rows) == len(table.y) and bool(np.all(rows[1:] > rows[:-1])):
+            return replace(table, people=None, person_starts=several)
+        chosen = replace(table, X=table.X[rows], y=table.y[rows])
+        return replace(chosen, people=None, person_starts=several)
+
+
+def read_people(groups: object, n: int, *, strict: bool) -> People:
+    """Read the ids, one per row, or refuse; errors quote neither ids nor the number of rows.
+
+    Parameters
+    ----------
+    groups : array-like
+        Ids: lists, numpy, pandas, polars, Arrow.
+    n : int
+        Number of rows, which is a secret.
+    strict : bool
+        Whether a cell that is no id is refused, or left to be nobody's.
+    """
+    cells = one_column(groups, strict=strict, what="groups")
+    if len(cells) != n:
+        raise ValueError("X and groups have inconsistent numbers of rows; give one id per row")
+    keys, words = _by_value(cells) if cells.dtype.kind in "biuf" else _by_cell(cells.tolist())
+    if strict and bool(np.any(keys == NOBODY)):
+        raise ValueError(
+            "groups holds None, NaN or something else that is no id: an id is text, a UUID or a "
+            "number below 2^53 in size; give others as text, clean those rows, or pass "
+            "on_invalid='drop': rows without an id then count for nothing"
+        )
+    of_row, order = _as_they_come(keys)
+    name = getattr(groups, "name", None)
+    return People(of_row, len(order), words[order], name if isinstance(name, str) else "")
+
+
+def _by_value(cells: NDArray[Any]) -> tuple[Indices, Words]:
+    """Numbers: the place of each among the distinct ones, and a word for each of those."""
+    values = cells.astype(np.float64)
+    there = np.abs(values) < EXACT  # not NaN; beyond, containers round ids to one another
+    distinct, places = np.unique(values[there] + 0.0, return_inverse=True)
+    keys = np.full(len(values), NOBODY, dtype=np.int64)
+    keys[there] = places
+    return keys, _mixed(distinct.view(np.uint64))
+
+
+def _by_cell(cells: list[Any]) -> tuple[Indices, Words]:
+    """The same for cells of any kind, one by one."""
+    known: dict[Any, int] = {}
+    keys = np.full(len(cells), NOBODY, dtype=np.int64)
+    for place, cell in enumerate(cells):
+        key = plain_label(str(cell) if isinstance(cell, UUID) else cell)
+        if key is not None:
+            keys[place] = known.setdefault(key, len(known))
+    return keys, np.fromiter(map(_word, known), np.uint64, len(known))
+
+
+def _word(key: object) -> int:
+    """Equal ids have equal words."""
+    if isinstance(key, str | bytes):
+        spelled = key if isinstance(key, bytes) else key.encode("utf-8", "surrogatepass")
+        return int.from_bytes(hashlib.blake2b(spelled, digest_size=8).digest(), "little")
+    value = np.array([key], dtype=np.float64) + 0.0
+    return int(_mixed(value.view(np.uint64))[0])
+
+
+def _as_they_come(keys: Indices) -> tuple[Indices, Indices]:
+    """Numbers of people by the first row of each, and which key has which number."""
+    there = keys != NOBODY
+    distinct, first, places = np.unique(keys[there], return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    number = np.empty(len(order), dtype=np.int64)
+    number[order] = np.arange(len(order))
+    of_row = np.full(len(keys), NOBODY, dtype=np.int64)
+    of_row[there] = number[places]
+    return of_row, distinct[order]
+
+
+def rows_that_count(people: People, most: int, key: int) -> tuple[Indices, Indices]:
+    """At most so many rows of each person, and where each person's begin; in order of people.
+
+    Of a person with more, the rows with the smallest marks count. A mark follows from the key, the
+    person's own id and the row's place among the person's own rows.
+
+    Parameters
+    ----------
+    people : People
+        Whose each row is.
+    most : int
+        How many rows of one person count.
+    key : int
+        A 64-bit number that nothing about the data decided.
+    """
+    order = np.argsort(people.of_row, kind="stable")
+    order = order[int(np.sum(people.of_row == NOBODY)) :]
+    owner = people.of_row[order]
+    sizes = np.bincount(owner, minlength=people.count)
+    if int(sizes.max(initial=0)) > most:
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        place = np.arange(len(owner)) - starts[owner]
+        marks = _marks(people.words[owner], place, key)
+        ranked = np.lexsort((marks, owner))  # of each person's own, in the same stretch
+        kept = np.sort(ranked[place < most])
+        order, sizes = order[kept], np.minimum(sizes, most)
+    return order, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def _marks(words: Words, place: Indices, key: int) -> Words:
+    return _mixed(_mixed(words ^ np.uint64(key)) + place.astype(np.uint64))
+
+
+def _mixed(words: Words) -> Words:
+    """SplitMix64 (Steele, Lea, Flood 2014): a bijection of words that looks random."""
+    z = words + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(z ^ (z >> np.uint64(31)))

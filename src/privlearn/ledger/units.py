@@ -1,0 +1,56 @@
+"""What a data set's charges protect: rows, or people by the column that holds their ids.
+
+It is fixed by the first charge, as the relation is, and sealed with it in one text: "zero_out" for
+rows, which is what older ledgers hold, "zero_out; person=patient" for people.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from privlearn._core.plan import Plan
+
+__all__ = ["ROW", "Protected"]
+
+ROW, PERSON = "row", "person"
+_OF_PERSON = "; person="
+
+
+class Protected(NamedTuple):
+    """A neighbouring relation, and of what; `column` has the ids of people, if it has a name."""
+
+    adjacency: str
+    unit: str = ROW
+    column: str = ""
+
+    @classmethod
+    def by(cls, plan: Plan) -> Protected:
+        """What a plan protects."""
+        if getattr(plan, "rows_per_person", None) is None:
+            return cls(plan.adjacency.value)
+        return cls(plan.adjacency.value, PERSON, plan.person)
+
+    @classmethod
+    def read(cls, text: str) -> Protected:
+        """What a ledger wrote down.
+
+        Examples
+        --------
+        >>> Protected.read("zero_out; person=patient")
+        Protected(adjacency='zero_out', unit='person', column='patient')
+        """
+        adjacency, of_person, column = text.partition(_OF_PERSON)
+        return cls(adjacency, PERSON if of_person else ROW, column)
+
+    def text(self) -> str:
+        """For the file."""
+        of_person = "" if self.unit == ROW else f"{_OF_PERSON}{self.column}"
+        return f"{self.adjacency}{of_person}"
+
+    def words(self) -> str:
+        """The unit, for errors."""
+        if self.unit == ROW:
+            return "a row"
+        named = f"in the column {self.column!r}" if self.column else "in a column without a name"
+        return f"a person whose id is {named}"

@@ -1,0 +1,65 @@
+"""What `fit` makes of `groups`: whose each row is, before anything is charged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from privlearn._core.problem import Adjacency
+from privlearn._data.bounded import Table
+from privlearn._data.people import People, read_people
+from privlearn.exceptions import (
+    InvalidBudgetError,
+    MissingFactError,
+    UnsupportedCombinationError,
+)
+
+if TYPE_CHECKING:
+    from privlearn.linear_model.base import PrivateEstimator
+
+__all__ = ["demand_both", "people_of", "refuse_unproved"]
+
+
+def demand_both(estimator: PrivateEstimator, groups: object) -> None:
+    """Refuse ids without a largest number of rows, and the number without ids."""
+    most = estimator.max_rows_per_person
+    if groups is not None and most is None:
+        raise MissingFactError(
+            "max_rows_per_person is missing, but with groups one person may have several rows, and "
+            "how many of them count decides how much noise hides the person; pass "
+            "max_rows_per_person=5, say, a number that is chosen without looking at the data. Of "
+            "those with more rows so many are drawn"
+        )
+    if groups is None and most is not None:
+        raise MissingFactError(
+            f"groups is missing, but max_rows_per_person={most} limits the rows of a person; pass "
+            "fit(X, y, groups=ids) with one id per row, or leave max_rows_per_person out: then "
+            "every row is a person"
+        )
+
+
+def refuse_unproved(estimator: PrivateEstimator, sample_epsilon: object) -> None:
+    """Refuse promises per row where a person may have several, and pure ones about such people."""
+    most = estimator.max_rows_per_person
+    if most is not None and most > 1 and estimator.delta == 0:
+        raise InvalidBudgetError(
+            f"delta=0, but with max_rows_per_person={most} all solvers that have a proof need "
+            "delta > 0; set delta, for example delta=1e-6, or let one row of each person count"
+        )
+    if most is not None and sample_epsilon is not None:
+        raise UnsupportedCombinationError(
+            "max_rows_per_person and sample_epsilon together are not supported: there is no proof "
+            "for personal epsilons of people with several rows; leave one of them out"
+        )
+
+
+def people_of(estimator: PrivateEstimator, groups: object, table: Table) -> People | None:
+    """Whose each row is, or a refusal; None where every row is a person."""
+    if groups is None:
+        return None
+    people = read_people(groups, table.X.shape[0], strict=estimator.on_invalid == "raise")
+    if people.count == 0 and Adjacency(estimator.adjacency).n_is_public:
+        raise ValueError(
+            "groups holds no id, so there is nobody, while at least one person is needed; give the "
+            "id of a person in every row"
+        )
+    return people
