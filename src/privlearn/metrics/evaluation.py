@@ -41,7 +41,7 @@ __all__ = ["evaluate", "plan"]
 
 Array = NDArray[np.float64]
 METHOD = "noisy histograms of scores and noisy sums of bounded losses (metrics/proof.md)"
-OF_LOSSES = 0.35  # of the budget, where there are histograms as well
+OF_LOSSES = 0.4  # of the budget, where there are histograms as well
 OF_COUNT = 0.05
 FEWEST = 3.0  # usable rows, in standard deviations of the noise on their number
 LEAST_SHARE = 0.05  # of all rows, where their number is public
@@ -180,7 +180,7 @@ def evaluate(
     warn_of_delta(job.budget, job.plan.rows)
     sums = _sums(job, data, strict=on_invalid == "raise")
     _rehearse(job)
-    charged = {"ledger": ledger, "dataset": dataset, "random_state": random_state}
+    charged: dict[str, Any] = {"ledger": ledger, "dataset": dataset, "random_state": random_state}
     with charge_and_open(job.plan, job.budget, **charged) as release:
         released = _release(job, sums, data.n, release)
         _refuse_few(job, released.count)

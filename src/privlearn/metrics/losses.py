@@ -20,7 +20,7 @@ __all__ = ["FLOOR", "Losses"]
 Array = NDArray[np.float64]
 SUMS = "losses of probabilities"
 FLOOR = 1e-3  # a smaller probability of the truth counts as this
-SQUARES = 0.35  # weight of the squares, from which sampling variances come, beside their means
+SQUARES = 0.25  # weight of the squares, from which sampling variances come, beside their means
 
 
 @dataclass(frozen=True, eq=False)

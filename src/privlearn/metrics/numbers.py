@@ -20,21 +20,10 @@ __all__ = ["Errors", "r_squared_from"]
 
 Array = NDArray[np.float64]
 SUMS = "errors and targets"
-# Moments of a row, by what they need: e is the error and d the target's distance from the middle
-# of its range, in units of the range and of half of it. Weights beside 1 are small where a moment
-# serves sampling variances alone.
-MEAN, FOURTH = 0.5, 0.35
-WEIGHTS = {
-    "e2": 1.0,
-    "abs": MEAN,
-    "d2": 1.0,
-    "d": MEAN,
-    "e4": FOURTH,
-    "d4": FOURTH,
-    "d3": FOURTH,
-    "e2d2": FOURTH,
-    "e2d": FOURTH,
-}
+# Moments of a row: e is the error and d the target's distance from the middle of its range, in
+# units of the range and of half of it. Those that serve sampling variances alone weigh little.
+MEAN, FOURTH = 0.7, 0.25
+MOMENTS = ("e2", "abs", "d2", "d", "e4", "d4", "d3", "e2d2", "e2d")
 NEEDED = {
     "r2": ("e2", "d2", "d", "e4", "d4", "d3", "e2d2", "e2d"),
     "mse": ("e2", "e4"),
@@ -50,10 +39,11 @@ class Errors:
 
     def _names(self) -> list[str]:
         needed = {name for metric in self.task.metrics for name in NEEDED[metric]}
-        return [name for name in WEIGHTS if name in needed]
+        return [name for name in MOMENTS if name in needed]
 
     def _weights(self) -> Array:
-        return np.array([WEIGHTS[name] for name in self._names()])
+        weights = {"e2": 1.0, "d2": 1.0, "abs": MEAN, "d": MEAN}
+        return np.array([weights.get(name, FOURTH) for name in self._names()])
 
     def releases(self) -> list[tuple[Release, float]]:
         """The sum of the vectors, whose entries lie between 0 and their weights."""
@@ -105,23 +95,25 @@ def r_squared_from(moments: Moments, names: list[str]) -> Score:
     noise = slopes @ moments.noise @ slopes.T
     of_middle = 4.0 * float(moments.noise[names.index("d"), names.index("d")])
     error, variance = mean["e2"], mean["d2"] - middle**2 + of_middle
-    both = noise + _sampling(mean, middle, variance) / moments.rows
-    # d is in units of half the range, so its variance is four times that of the target.
-    low, high = (1.0 - 4.0 * end for end in reversed(ratio_interval(error, variance, both)))
-    low, high = (min(end, 1.0) for end in (low, high))
     if not variance > 0.0:
         return Score("r2", math.nan, -math.inf, 1.0, math.inf, (-math.inf, 1.0))
     ratio = error / variance
+    both = noise.copy()
+    both[0, 0] += _sampling(mean, middle, ratio) / moments.rows
+    # d is in units of half the range, so its variance is four times that of the target.
+    low, high = (1.0 - 4.0 * end for end in reversed(ratio_interval(error, variance, both)))
     slope = np.array([1.0, -ratio])
     se = 4.0 * math.sqrt(max(float(slope @ noise @ slope), 0.0)) / variance
-    return Score("r2", min(1.0 - 4.0 * ratio, 1.0), low, high, se, (-math.inf, 1.0))
+    value = min(1.0 - 4.0 * ratio, 1.0)
+    return Score("r2", value, min(low, 1.0), min(high, 1.0), se, (-math.inf, 1.0))
 
 
-def _sampling(mean: dict[str, float], m: float, variance: float) -> Array:
-    """Covariance over rows of e^2 and (d - m)^2, times the number of rows; no direction below 0."""
-    e2, e2d, d3 = mean["e2"], 2.0 * mean["e2d"] - mean["e2"], 2.0 * mean["d3"] - 1.0
-    of_error = mean["e4"] - e2**2
+def _sampling(mean: dict[str, float], m: float, ratio: float) -> float:
+    """Variance over rows of e^2 - ratio (d - m)^2, whose mean is zero; noise must not make it < 0.
+
+    It is that of the ratio, times the square of its bottom (delta method).
+    """
+    e2d, d3 = 2.0 * mean["e2d"] - mean["e2"], 2.0 * mean["d3"] - 1.0
     fourth = mean["d4"] - 4.0 * m * d3 + 6.0 * m**2 * mean["d2"] - 3.0 * m**4
-    both = mean["e2d2"] - 2.0 * m * e2d + m**2 * e2 - e2 * variance
-    values, vectors = np.linalg.eigh(np.array([[of_error, both], [both, fourth - variance**2]]))
-    return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
+    both = mean["e2d2"] - 2.0 * m * e2d + m**2 * mean["e2"]
+    return max(mean["e4"] - 2.0 * ratio * both + ratio**2 * fourth, 0.0)

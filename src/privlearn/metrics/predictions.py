@@ -48,7 +48,7 @@ def predicted_blocks(task: Task, data: BoundedData, *, strict: bool) -> Iterator
     ask = _answers_of(task)
     lone = LARGE / (1.0 + float(np.abs(getattr(task.model, "coef_", 0.0)).sum()))
     for rows in data.blocks():
-        answers = _row_by_row(ask, rows.X, lone, strict)
+        answers = _row_by_row(ask, np.asarray(rows.X, dtype=np.float64), lone, strict)
         present = rows.present & np.isfinite(answers).all(axis=1)
         if strict and not present.all():
             raise ValueError(

@@ -8,7 +8,7 @@ budget, and each finer level adds only the differences within a bin: proof.md, s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,24 +17,27 @@ from privlearn._core.plan import ONE_BIN, Release
 from privlearn.metrics.parts import Released
 from privlearn.metrics.predictions import Predicted
 
-__all__ = ["BINS", "EDGES", "Leaves", "release_of", "tree_releases", "tree_sums"]
+__all__ = ["BINS", "Leaves", "edges", "release_of", "tree_releases", "tree_sums"]
 
 Array = NDArray[np.float64]
 BRANCHES, LEVELS = 4, 6
 DECAY = 0.5  # of the share of a level, from one to the next finer one
-SPREAD = 2.5  # log-odds are divided by it before they are squeezed into (0, 1)
+SPREAD = 2.0  # log-odds are divided by it before they are squeezed into (0, 1)
 BINS = tuple(BRANCHES ** (level + 1) for level in range(LEVELS))
 LEAST_VARIANCE = 1e-12
 
 
-def _edges() -> Array:
+@cache
+def _edges(spread: float) -> Array:
     """Probabilities between the finest bins, increasing; 1/2 is among them."""
     places = np.arange(1, BINS[-1]) / BINS[-1]
-    odds = (places / (1.0 - places)) ** SPREAD
+    odds = (places / (1.0 - places)) ** spread
     return np.asarray(odds / (1.0 + odds))
 
 
-EDGES = _edges()
+def edges() -> Array:
+    """The same, by the rule."""
+    return _edges(SPREAD)
 
 
 def release_of(level: int) -> str:
@@ -54,7 +57,7 @@ def tree_releases() -> list[tuple[Release, float]]:
 
 def tree_sums(rows: Predicted) -> dict[str, Array]:
     """Counts of a block of rows."""
-    places = np.searchsorted(EDGES, rows.answers[rows.present, 0], side="left")
+    places = np.searchsorted(edges(), rows.answers[rows.present, 0], side="left")
     cells = rows.target[rows.present].astype(np.int64) * BINS[-1] + places
     counts = np.bincount(cells, minlength=2 * BINS[-1]).astype(np.float64)
     return {

@@ -15,7 +15,7 @@ from privlearn.metrics.parts import Released
 from privlearn.metrics.predictions import Predicted
 from privlearn.metrics.ranking import auc_from
 from privlearn.metrics.result import CalibrationRow, CalibrationTable, Found, Score
-from privlearn.metrics.score_tree import BINS, EDGES, Leaves, tree_releases, tree_sums
+from privlearn.metrics.score_tree import BINS, Leaves, edges, tree_releases, tree_sums
 from privlearn.metrics.task import Task
 
 __all__ = ["TwoClasses", "calibration_from"]
@@ -45,7 +45,7 @@ class TwoClasses:
         found: list[Found] = []
         if {"accuracy", "confusion"} & set(asked):
             counts = leaves.counts.reshape(2, 2, -1).sum(axis=2)
-            covariance = np.kron(np.eye(2), _of_halves(leaves))
+            covariance = np.asarray(np.kron(np.eye(2), _of_halves(leaves)), dtype=np.float64)
             found += cells_tell(self.task, counts, np.eye(2), covariance, released.count)
         if "auc" in asked:
             found.append(auc_from(leaves))
@@ -64,11 +64,11 @@ def _of_halves(leaves: Leaves) -> Array:
 def calibration_from(leaves: Leaves) -> CalibrationTable:
     """Observed shares by predicted probability; neighbours are joined until rows stand out."""
     counts, width = leaves.at(CALIBRATED), BINS[-1] // BINS[CALIBRATED]
-    edges = [0.0, *EDGES[width - 1 :: width].tolist(), 1.0]
+    ends = [0.0, *edges()[width - 1 :: width].tolist(), 1.0]
     lines: list[CalibrationRow] = []
     start, last = 0, BINS[CALIBRATED]
     for stop in range(1, last + 1):
-        line = _line(leaves, counts, edges, start, stop)
+        line = _line(leaves, counts, ends, start, stop)
         rest = counts[:, stop:].sum() if stop < last else 0.0
         if (_stands_out(leaves, line, start, stop) and rest > line.rows / 10) or stop == last:
             lines.append(line)
@@ -89,7 +89,7 @@ def _stands_out(leaves: Leaves, line: CalibrationRow, start: int, stop: int) -> 
 
 
 def _line(
-    leaves: Leaves, counts: Array, edges: list[float], start: int, stop: int
+    leaves: Leaves, counts: Array, ends: list[float], start: int, stop: int
 ) -> CalibrationRow:
     minus, plus = counts[:, start:stop].sum(axis=1).tolist()
     rows, variance = minus + plus, _variance(leaves, start, stop)
@@ -99,6 +99,4 @@ def _line(
     # Noise on the rows themselves is small where a line stands out; the last may not.
     hidden = not (rows > 1.0 and rows > 2.0 * math.sqrt(2.0 * variance))
     low, high = (0.0, 1.0) if hidden else share_interval(value, rows, error**2)
-    return CalibrationRow(
-        edges[start], edges[stop], rows, Score("observed", value, low, high, error)
-    )
+    return CalibrationRow(ends[start], ends[stop], rows, Score("observed", value, low, high, error))
