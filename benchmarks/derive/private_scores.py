@@ -11,9 +11,9 @@ from functools import cache
 
 import numpy as np
 from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import roc_auc_score
 
+from benchmarks.datasets.scored import Probabilities, Values, log_odds, two_normals
 from privlearn.metrics import evaluate, evaluation, losses, numbers, score_tree
 
 SEEDS = 5
@@ -42,27 +42,6 @@ NUMBERS = {
 }
 
 
-class Answers(BaseEstimator):
-    """Predicts what stands in the first column."""
-
-    def __init__(self):
-        self.n_features_in_ = 1
-        self.classes_ = np.array([0, 1])
-
-    def fit(self, X, y):
-        return self
-
-
-class Probabilities(ClassifierMixin, Answers):
-    def predict_proba(self, X):
-        return np.column_stack([1.0 - X[:, 0], X[:, 0]])
-
-
-class Values(RegressorMixin, Answers):
-    def predict(self, X):
-        return X[:, 0]
-
-
 def homes(given):
     return evaluation, losses, numbers, score_tree
 
@@ -75,13 +54,7 @@ def problems(given):
 
 def classes(kind, n, rng):
     """Predicted probabilities and labels."""
-    _, share, spread = CLASSES[kind]
-    odds = spread * rng.standard_normal(n)
-    middle = np.linspace(-15, 5, 2_001)
-    means = expit(spread * np.linspace(-4, 4, 201) + middle[:, None])
-    weights = np.exp(-(np.linspace(-4, 4, 201) ** 2) / 2)
-    odds += np.interp(share, means @ weights / weights.sum(), middle)
-    y = (rng.random(n) < expit(odds)).astype(int)
+    odds, y = log_odds(rng, n, *CLASSES[kind][1:])
     if kind == "seven leaves":
         odds = np.round(odds)
     if kind == "too sure":
@@ -91,14 +64,12 @@ def classes(kind, n, rng):
 
 def values(kind, n, rng):
     """Predictions and targets."""
-    _, correlation, _ = NUMBERS[kind]
-    x = rng.standard_normal(n)
-    y = correlation * x + np.sqrt(1 - correlation**2) * rng.standard_normal(n)
+    x, y = two_normals(rng, n, NUMBERS[kind][1])
     if kind == "skewed":
-        return np.exp(correlation * x * 0.6), np.exp(y * 0.6)
+        return np.exp(0.6 * x), np.exp(0.6 * y)
     if kind == "two values":
-        return expit(1.5 * x), (y > 0).astype(float)
-    return correlation * x, y
+        return expit(2.5 * x), (y > 0).astype(float)
+    return x, y
 
 
 def bounds(kind):

@@ -11,7 +11,7 @@ from privlearn.metrics.intervals import ratio_interval
 from privlearn.metrics.result import Score
 from privlearn.metrics.score_tree import BINS, BRANCHES, Leaves
 
-__all__ = ["auc_from"]
+__all__ = ["auc_from", "linear_noise"]
 
 Array = NDArray[np.float64]
 READABLE = 0.25  # error of the mass of ties, relative to it, up to which a level tells it
@@ -62,9 +62,7 @@ def _noise(leaves: Leaves, below: Array, above: Array, level: int) -> Array:
     Both are bilinear in the classes' counts. Weights with noise in them count the product of both
     classes' noise twice, so it is taken away once where it can be computed.
     """
-    ones = np.ones_like(below)
-    negatives, positives = leaves.counts.sum(axis=1)
-    linear = _gram(leaves, (below, ones * negatives)) + _gram(leaves, (above, ones * positives))
+    linear = linear_noise(leaves, below, above)
     if BINS[level] > MOST_BINS:
         return linear
     own = leaves.matrix(level)
@@ -73,6 +71,16 @@ def _noise(leaves: Leaves, below: Array, above: Array, level: int) -> Array:
     twice = [[np.sum((own @ a @ own) * b) for b in kernels] for a in kernels]
     left = linear - np.array(twice)
     return left if left[0, 0] > 0.0 and left[1, 1] > 0.0 else linear
+
+
+def linear_noise(leaves: Leaves, below: Array, above: Array) -> Array:
+    """Covariance of the noise on both to first order, with these weights of positives, negatives.
+
+    It is the noise itself where the weights are those of the counts without noise.
+    """
+    ones = np.ones_like(below)
+    negatives, positives = leaves.counts.sum(axis=1)
+    return _gram(leaves, (below, ones * negatives)) + _gram(leaves, (above, ones * positives))
 
 
 def _gram(leaves: Leaves, weights: tuple[Array, Array]) -> Array:
