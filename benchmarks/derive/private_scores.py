@@ -1,8 +1,9 @@
 """Shares and weights of private scores, on generated data with hostile ones among it.
 
 The score of a run is the geometric mean of the widths of its intervals, each over the range of its
-metric, and beside it the share of intervals that cover the population's value. The table has the geometric mean of the
-widths over those of the rule as it is, the same at its worst problem, and the share that covers.
+metric, and beside it the share of intervals that cover the population's value. The table has the
+geometric mean of the widths over those of the rule as it is, the same at its worst problem, and the
+share that covers.
 """
 
 from __future__ import annotations

@@ -20,7 +20,6 @@ import zlib
 import numpy as np
 from scipy.special import expit
 
-from benchmarks.datasets.scored import Probabilities, Values, log_odds, middle_for, two_normals
 from benchmarks.harness import report
 
 NEEDS = ()
@@ -55,6 +54,8 @@ def generator(*cell):
 
 
 def classes(share, epsilon, simulations):
+    from benchmarks.datasets.scored import Probabilities, log_odds
+
     rng, true = generator("classes", share, epsilon), population_of_classes(share)
     results, planned = [], []
     for k in range(simulations):
@@ -70,6 +71,8 @@ def classes(share, epsilon, simulations):
 
 
 def numbers(kind, epsilon, simulations):
+    from benchmarks.datasets.scored import Values
+
     rng, (correlation, bounds) = generator("numbers", kind, epsilon), LINES[kind]
     true, results = population_of_numbers(kind), []
     for _ in range(simulations):
@@ -79,6 +82,8 @@ def numbers(kind, epsilon, simulations):
 
 
 def drawn(kind, rng, n, correlation):
+    from benchmarks.datasets.scored import two_normals
+
     x, y = two_normals(rng, n, correlation)
     return (np.exp(0.6 * x), np.exp(0.6 * y)) if kind == "skewed" else (x, y)
 
@@ -113,6 +118,7 @@ def finite(number):
 
 def planned_noise(answers, y, epsilon):
     """Standard error of AUC's noise to first order, from counts without noise."""
+    from benchmarks.datasets.scored import Probabilities
     from privlearn import metrics
     from privlearn.metrics import ranking, score_tree
     from privlearn.metrics.parts import Count, Released
@@ -131,6 +137,8 @@ def planned_noise(answers, y, epsilon):
 
 def population_of_classes(share):
     """By sums over a fine grid of log-odds."""
+    from benchmarks.datasets.scored import middle_for
+
     nodes = np.linspace(-9, 9, 40_001)
     odds, mass = middle_for(share, SPREAD) + SPREAD * nodes, np.exp(-(nodes**2) / 2)
     p, mass = expit(odds), mass / mass.sum()

@@ -14,6 +14,7 @@ from privlearn.cli.schema import Facts
 __all__ = [
     "add_budget",
     "add_facts",
+    "add_ledger",
     "add_model",
     "add_separator",
     "delta",
@@ -96,7 +97,9 @@ def names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
-def add_budget(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+def add_budget(
+    parser: argparse.ArgumentParser, *, required: bool = True, what: str = "the model"
+) -> None:
     """Epsilon, delta and the relation."""
     add = parser.add_argument_group("privacy").add_argument
     add(
@@ -104,7 +107,7 @@ def add_budget(parser: argparse.ArgumentParser, *, required: bool = True) -> Non
         type=epsilon,
         required=required,
         metavar="E",
-        help="how much the model may tell about one person; smaller is more private, 1 is common",
+        help=f"how much {what} may tell about one person; smaller is more private, 1 is common",
     )
     add(
         "--delta",
@@ -120,6 +123,16 @@ def add_budget(parser: argparse.ArgumentParser, *, required: bool = True) -> Non
         help="what is hidden: one row's content (zero_out, the default), also the number of rows "
         "(add_remove), or its exchange for any other row (replace_one)",
     )
+
+
+def add_ledger(parser: argparse.ArgumentParser, what: str) -> None:
+    """The ledger that is charged, and how to create it."""
+    title = f"Counts what several {what}s on the same people cost."
+    add = parser.add_argument_group("ledger", title).add_argument
+    add("--ledger", metavar="FILE", help=f"charge this ledger before the {what}")
+    add("--dataset", metavar="NAME", help="whose data it is; the same name for the same people")
+    add("--ledger-epsilon", type=positive, metavar="E", help="create the ledger with this total")
+    add("--ledger-delta", type=number, metavar="D", help="and this delta (default: 1e-6)")
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:

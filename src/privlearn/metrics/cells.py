@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,11 +16,12 @@ from privlearn.metrics.predictions import Predicted
 from privlearn.metrics.result import ConfusionMatrix, Found, Score
 from privlearn.metrics.task import Task
 
-__all__ = ["Cells", "accuracy_from", "confusion_of", "predicted_class"]
+__all__ = ["CellNoise", "Cells", "cells_tell", "confusion_of", "predicted_class"]
 
 Array = NDArray[np.float64]
 CELLS = "true and predicted classes"
 HITS = "right and wrong predictions"
+LEAST = 1e-12  # of a variance
 
 
 def predicted_class(answers: Array) -> NDArray[np.int64]:
@@ -61,11 +63,28 @@ class Cells:
         name = CELLS if self._whole else HITS
         counts, variance = released.sums[name], released.noise[name] ** 2
         right = np.eye(len(counts)) if self._whole else np.array([1.0, 0.0])
-        return cells_tell(self.task, counts, right, variance * np.eye(counts.size), released.count)
+        noise = CellNoise(lambda weights: variance * weights, variance)
+        return cells_tell(self.task, counts, right, noise, released.count)
+
+
+@dataclass(frozen=True, eq=False)
+class CellNoise:
+    """Noise on counts: its covariance times some weights, and the mean variance of one count."""
+
+    times: Callable[[Array], Array]
+    variance: float
+
+    def less(self, gain: Array, toward: Array) -> CellNoise:
+        """After `gain` times the error of a sum, whose covariance with the counts is `toward`."""
+        times = self.times
+        return CellNoise(
+            lambda weights: times(weights) - gain * float(toward @ weights),
+            max(self.variance - float(np.mean(gain * toward)), 0.0),
+        )
 
 
 def cells_tell(
-    task: Task, counts: Array, right: Array, covariance: Array, count: Count
+    task: Task, counts: Array, right: Array, noise: CellNoise, count: Count
 ) -> list[Found]:
     """What counts of cells say about the metrics that were asked for.
 
@@ -75,38 +94,32 @@ def cells_tell(
         With the metrics.
     counts, right : arrays of one shape
         Noisy counts, and 1 where a cell's predictions are right.
-    covariance : array of shape (cells, cells)
-        Of the noise on the counts.
+    noise : CellNoise
+        On the counts.
     count : Count
-        How many rows there are in all; what the cells' sum says of it is used as well.
+        How many rows there are in all, which the counts must add up to.
     """
+    # Least squares: counts are moved so that their sum is as likely as the number of rows.
+    toward = noise.times(np.ones(counts.size))
+    gain = toward / max(float(toward.sum()) + count.noise**2, LEAST)
+    fitted = counts.ravel() + gain * (count.rows - counts.sum())
+    noise = noise.less(gain, toward)
     found: list[Found] = []
-    fitted, noise = _summing_up(counts.ravel(), covariance, count)
     if "accuracy" in task.metrics:
-        found.append(accuracy_from(fitted, noise, right.ravel(), count))
+        found.append(_accuracy(fitted, noise, right.ravel()))
     if "confusion" in task.metrics:
-        error = math.sqrt(max(float(np.diag(noise).mean()), 0.0))
-        found.append(confusion_of(task, fitted.reshape(counts.shape), error))
+        matrix = fitted.reshape(counts.shape)
+        found.append(confusion_of(task, matrix, math.sqrt(noise.variance)))
     return found
 
 
-def _summing_up(counts: Array, covariance: Array, count: Count) -> tuple[Array, Array]:
-    """Least squares: counts whose sum is the number of rows, where that is known or less noisy."""
-    toward = covariance.sum(axis=1)
-    total = float(toward.sum()) + count.noise**2
-    gain = toward / total if total > 0.0 else np.zeros_like(toward)
-    fitted = counts + gain * (count.rows - counts.sum())
-    return fitted, covariance - np.outer(gain, toward)
-
-
-def accuracy_from(counts: Array, covariance: Array, right: Array, count: Count) -> Score:
+def _accuracy(counts: Array, noise: CellNoise, right: Array) -> Score:
     """The share of right predictions."""
-    rows = max(count.rows, 1.0)
-    share = float(counts @ right) / rows
-    slope = (right - share) / rows if count.noise > 0.0 else right / rows
-    noise = max(float(slope @ covariance @ slope), 0.0)
-    value = min(max(share, 0.0), 1.0)
-    return Score("accuracy", value, *share_interval(share, rows, noise), math.sqrt(noise))
+    rows = max(float(counts.sum()), 1.0)
+    value = min(max(float(counts @ right) / rows, 0.0), 1.0)
+    slope = (right - value) / rows
+    variance = max(float(slope @ noise.times(slope)), 0.0)
+    return Score("accuracy", value, *share_interval(value, rows, variance), math.sqrt(variance))
 
 
 def confusion_of(task: Task, counts: Array, noise: float) -> ConfusionMatrix:

@@ -13,12 +13,16 @@ from numpy.typing import NDArray
 
 from privlearn._core.calibration import calibrate
 from privlearn._core.numerics import BlockSum
-from privlearn._core.plan import Plan, Release, check_size
+from privlearn._core.plan import UNIT_BOX, Plan, Release, check_size
 from privlearn._core.problem import Adjacency, Bounds, Budget, budget_of
 from privlearn._core.releaser import Releaser, charge_and_open
 from privlearn._data.bounded import BoundedData, read_table
 from privlearn._data.labels import encode_labels
-from privlearn.exceptions import PrivacyTestFailedError, UnsupportedCombinationError
+from privlearn.exceptions import (
+    InvalidBudgetError,
+    PrivacyTestFailedError,
+    UnsupportedCombinationError,
+)
 from privlearn.linear_model.base import warn_of_delta
 from privlearn.metrics.cells import Cells
 from privlearn.metrics.losses import FLOOR, Losses
@@ -174,7 +178,7 @@ def evaluate(
             "person, chosen without looking at the others"
         )
     task = Task.of(model, metrics, bounds_y)
-    _prepare(task, None, epsilon, delta, adjacency, on_invalid)  # refuses parameters first
+    _checked(epsilon, delta, adjacency, on_invalid)
     data = _read(task, X, y, adjacency, on_invalid)
     job = _prepare(task, data.n, epsilon, delta, adjacency, on_invalid)
     warn_of_delta(job.budget, job.plan.rows)
@@ -191,13 +195,7 @@ def evaluate(
 def _prepare(
     task: Task, n: int | None, epsilon: object, delta: object, adjacency: str, on_invalid: str
 ) -> Job:
-    if on_invalid not in ON_INVALID:
-        raise ValueError(f"on_invalid must be one of {ON_INVALID}; see the parameter's text")
-    if not isinstance(adjacency, str) or adjacency not in [*Adjacency]:
-        raise ValueError(
-            f"adjacency must be one of {tuple(relation.value for relation in Adjacency)}"
-        )
-    relation, budget = Adjacency(adjacency), budget_of(epsilon, delta)
+    relation, budget = _checked(epsilon, delta, adjacency, on_invalid)
     rows, _ = check_size(n if relation.n_is_public else None, 1)
     parts = _parts(task)
     counts = on_invalid == "drop" or not relation.n_is_public
@@ -205,6 +203,23 @@ def _prepare(
     blank = Plan((), relation, 1.0, rows, assumed, METHOD).split(_shared(parts, counts))
     planned = calibrate(lambda scale: replace(blank, scale=scale), budget)
     return Job(task, parts, planned, budget, counts)
+
+
+def _checked(
+    epsilon: object, delta: object, adjacency: object, on_invalid: object
+) -> tuple[Adjacency, Budget]:
+    """The relation and the promise, or a refusal; rows come later."""
+    if on_invalid not in ON_INVALID:
+        raise ValueError(f"on_invalid must be one of {ON_INVALID}")
+    if not isinstance(adjacency, str) or adjacency not in [*Adjacency]:
+        raise ValueError(f"adjacency must be one of {tuple(one.value for one in Adjacency)}")
+    budget = budget_of(epsilon, delta)
+    if budget.delta == 0.0:
+        raise InvalidBudgetError(
+            "delta=0, but evaluate adds Gaussian noise, which needs delta > 0; set delta, for "
+            "example delta=1e-6"
+        )
+    return Adjacency(adjacency), budget
 
 
 def _parts(task: Task) -> tuple[Part, ...]:
@@ -231,7 +246,8 @@ def _shared(parts: tuple[Part, ...], counts: bool) -> list[tuple[Release, float 
         for release, own in part.releases()
     ]
     found[0] = (found[0][0], None)
-    return [*found, (count_release(), of_count)] if counts else found
+    usable = replace(count_release(), norm=UNIT_BOX)  # 0 or 1: replacing a row moves it by one
+    return [*found, (usable, of_count)] if counts else found
 
 
 def _read(task: Task, X: object, y: object, adjacency: str, on_invalid: str) -> BoundedData:

@@ -46,6 +46,6 @@ class Moments:
         spread = float(self.means[square]) - within**2
         sampling = min(max(spread, 0.0), within * (1.0 - within)) / self.rows
         noise = float(self.noise[mean, mean])
-        low, high = around(value, noise + sampling, 0.0, 1.0)
+        low, high = around(within, noise + sampling, 0.0, 1.0)
         error = unit * math.sqrt(noise)
         return Score(name, unit * within, unit * low, unit * high, error, (0.0, unit))

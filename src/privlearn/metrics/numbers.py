@@ -94,7 +94,7 @@ def r_squared_from(moments: Moments, names: list[str]) -> Score:
     slopes[1, names.index("d2")], slopes[1, names.index("d")] = 1.0, -4.0 * middle
     noise = slopes @ moments.noise @ slopes.T
     of_middle = 4.0 * float(moments.noise[names.index("d"), names.index("d")])
-    error, variance = mean["e2"], mean["d2"] - middle**2 + of_middle
+    error, variance = max(mean["e2"], 0.0), mean["d2"] - middle**2 + of_middle
     if not variance > 0.0:
         return Score("r2", math.nan, -math.inf, 1.0, math.inf, (-math.inf, 1.0))
     ratio = error / variance
@@ -104,8 +104,7 @@ def r_squared_from(moments: Moments, names: list[str]) -> Score:
     low, high = (1.0 - 4.0 * end for end in reversed(ratio_interval(error, variance, both)))
     slope = np.array([1.0, -ratio])
     se = 4.0 * math.sqrt(max(float(slope @ noise @ slope), 0.0)) / variance
-    value = min(1.0 - 4.0 * ratio, 1.0)
-    return Score("r2", value, min(low, 1.0), min(high, 1.0), se, (-math.inf, 1.0))
+    return Score("r2", 1.0 - 4.0 * ratio, low, min(high, 1.0), se, (-math.inf, 1.0))
 
 
 def _sampling(mean: dict[str, float], m: float, ratio: float) -> float:

@@ -25,9 +25,10 @@ from privlearn.metrics.task import Task
 __all__ = ["Predicted", "predicted_blocks"]
 
 Array = NDArray[np.float64]
-GRID = 2.0**-24
-NEAR = 2.0**-36  # how far apart predictions of one row may be, alone and among others
-LARGE = 2.0**20  # entries, times the sum of coefficients: beyond, a row is predicted alone
+GRID = 2.0**-20
+NEAR = 2.0**-32  # how far apart answers about one row may be, alone and among others
+LARGE = 2.0**20  # entries of a row: beyond, it is predicted alone
+ROUNDING = 2.0**-51  # of a product of two numbers in a sum, twice
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +46,7 @@ class Predicted:
 
 def predicted_blocks(task: Task, data: BoundedData, *, strict: bool) -> Iterator[Predicted]:
     """All rows in blocks; a row that the model cannot answer is refused, or does not count."""
-    ask = _answers_of(task)
-    lone = LARGE / (1.0 + float(np.abs(getattr(task.model, "coef_", 0.0)).sum()))
+    ask, lone = _answers_of(task), _too_large(task, data.n_features)
     for rows in data.blocks():
         answers = _row_by_row(ask, np.asarray(rows.X, dtype=np.float64), lone, strict)
         present = rows.present & np.isfinite(answers).all(axis=1)
@@ -60,7 +60,12 @@ def predicted_blocks(task: Task, data: BoundedData, *, strict: bool) -> Iterator
         yield Predicted(answers, np.where(present, target, 0.0), present)
 
 
-def _row_by_row(ask: Callable[[Array], Array], X: Array, lone: float, strict: bool) -> Array:
+def _row_by_row(
+    ask: Callable[[Array], Array],
+    X: Array,
+    lone: Callable[[Array], NDArray[np.bool_]],
+    strict: bool,
+) -> Array:
     """Answers on the grid; each is what the row would get alone."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they may quote, and speak of names that were checked
@@ -78,10 +83,29 @@ def _row_by_row(ask: Callable[[Array], Array], X: Array, lone: float, strict: bo
             )
         halves = answers / GRID - np.floor(answers / GRID) - 0.5
         near = ~(np.abs(halves) > NEAR / GRID).all(axis=1)  # also where there is NaN
-        large = ~(np.abs(X).max(axis=1, initial=0.0) <= lone)
-        for k in np.flatnonzero(near | large):
+        for k in np.flatnonzero(near | lone(X)):
             answers[k] = _alone(ask, X[k : k + 1])[0]
     return np.asarray(np.rint(answers / GRID) * GRID)
+
+
+def _too_large(task: Task, n_features: int) -> Callable[[Array], NDArray[np.bool_]]:
+    """Which rows have entries so large that the order of a sum could show in the answer.
+
+    Of a linear model that is known: sums of products may be off by so much of their absolute terms.
+    """
+    coef = np.atleast_2d(np.asarray(getattr(task.model, "coef_", 0.0)))
+    linear = coef.shape[1] == n_features and coef.dtype.kind == "f"
+    weights = np.abs(coef).max(axis=0) if linear else np.zeros(n_features)
+    constant = float(np.abs(getattr(task.model, "intercept_", 0.0)).max()) if linear else 0.0
+    unit = 1.0 if task.bounds is None else task.bounds[1] - task.bounds[0]
+    most = NEAR * unit / (ROUNDING * (n_features + 1))
+
+    def large(X: Array) -> NDArray[np.bool_]:
+        sizes = np.abs(X)
+        inside = (sizes.max(axis=1, initial=0.0) <= LARGE) & (sizes @ weights + constant <= most)
+        return np.asarray(~inside)
+
+    return large
 
 
 def _alone(ask: Callable[[Array], Array], row: Array) -> Array:

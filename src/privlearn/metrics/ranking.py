@@ -31,8 +31,9 @@ def auc_from(leaves: Leaves) -> Score:
     below, above = _below(even_minus), _above(even_plus)
     # <x, K y> with y = even y + rest, less <rest of x, K rest of y>: mostly noise times noise.
     ordered = float(plus @ below + (minus - even_minus) @ above)
+    ordered = min(max(ordered, 0.0), pairs)
     noise = _noise(leaves, below, above, level)
-    value = min(max(ordered / pairs, 0.0), 1.0)
+    value = ordered / pairs
     sampling = np.zeros((2, 2))
     sampling[0, 0] = pairs**2 * _sampling(plus, minus, below, above, value)
     low, high = ratio_interval(ordered, pairs, noise + sampling)
@@ -40,8 +41,6 @@ def auc_from(leaves: Leaves) -> Score:
     shrinks = max(ties[-1] / ties[-2], 1.0 / BRANCHES)
     binning = 0.5 * ties[-1] * shrinks ** (len(BINS) + 1 - len(ties))
     low, high = max(low - binning, 0.0), min(high + binning, 1.0)
-    if not low <= high:  # noise put the estimate far outside of [0, 1]
-        low, high = 0.0, 1.0
     slope = np.array([1.0, -value])
     return Score("auc", value, low, high, math.sqrt(max(slope @ noise @ slope, 0.0)) / pairs)
 

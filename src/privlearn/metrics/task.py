@@ -59,7 +59,7 @@ class Task:
     @classmethod
     def of(cls, model: object, metrics: object, bounds_y: object) -> Task:
         """The facts, or a refusal that says what is missing."""
-        if not (is_classifier(model) or is_regressor(model)):
+        if isinstance(model, type) or not (is_classifier(model) or is_regressor(model)):
             raise TypeError(
                 f"model is a {type(model).__name__}, but a fitted classifier or regressor of "
                 "privlearn or scikit-learn is needed"
@@ -142,14 +142,10 @@ def _range(model: object, bounds_y: object) -> tuple[tuple[float, float], tuple[
 
 def _about(model: object) -> tuple[str, ...]:
     """What must hold of the model for the scores alone to be what is told about the rows."""
-    alone = "the model's prediction for a row depends on that row alone"
     if getattr(model, "privacy_", None) is not None:
-        return (
-            "the model is public; what it tells about rows that it was fitted to is in its own "
-            "certificate",
-        )
-    return (
-        "the model was trained without these rows, or what it tells about them is paid for "
-        "elsewhere",
-        alone,
-    )
+        whose = "the model is public; its own certificate covers the rows that it was fitted to"
+    else:
+        whose = "the model was trained without these rows, or elsewhere pays for what it tells"
+    linear = np.shape(getattr(model, "coef_", 0.0))[-1:] == (getattr(model, "n_features_in_", -1),)
+    alone = "the model's prediction for a row depends on that row alone"
+    return (whose,) if linear else (whose, alone)

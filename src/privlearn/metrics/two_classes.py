@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.plan import Release
-from privlearn.metrics.cells import cells_tell
+from privlearn.metrics.cells import CellNoise, cells_tell
 from privlearn.metrics.intervals import share_interval
 from privlearn.metrics.parts import Released
 from privlearn.metrics.predictions import Predicted
@@ -45,8 +45,7 @@ class TwoClasses:
         found: list[Found] = []
         if {"accuracy", "confusion"} & set(asked):
             counts = leaves.counts.reshape(2, 2, -1).sum(axis=2)
-            covariance = np.asarray(np.kron(np.eye(2), _of_halves(leaves)), dtype=np.float64)
-            found += cells_tell(self.task, counts, np.eye(2), covariance, released.count)
+            found += cells_tell(self.task, counts, np.eye(2), _of_halves(leaves), released.count)
         if "auc" in asked:
             found.append(auc_from(leaves))
         if "calibration" in asked:
@@ -54,11 +53,12 @@ class TwoClasses:
         return found
 
 
-def _of_halves(leaves: Leaves) -> Array:
-    """Covariance of the noise on the counts below and above 1/2, of one class."""
+def _of_halves(leaves: Leaves) -> CellNoise:
+    """Noise on the counts below and above 1/2, class by class."""
     lower = (np.arange(BINS[-1]) < BINS[-1] // 2).astype(np.float64)
     halves = (lower, 1.0 - lower)
-    return np.array([[leaves.covariance(a, b) for b in halves] for a in halves])
+    own = np.array([[leaves.covariance(a, b) for b in halves] for a in halves])
+    return CellNoise(lambda w: (w.reshape(2, 2) @ own).ravel(), float(np.diag(own).mean()))
 
 
 def calibration_from(leaves: Leaves) -> CalibrationTable:
