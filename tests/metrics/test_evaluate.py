@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy.special import expit
-from scored_models import MODELS, WEIGHTS, Line, Margins, ThreeClasses, TwoClasses
 from sklearn import metrics as plain
 from sklearn.cluster import KMeans
 from sklearn.compose import make_column_transformer
@@ -35,6 +34,7 @@ from privlearn.ledger import Ledger
 from privlearn.metrics import CalibrationTable, Evaluation, Score, evaluate, evaluation, plan
 from privlearn.metrics.predictions import GRID, NEAR, _row_by_row, _too_large
 from privlearn.metrics.task import Task
+from scored_models import MODELS, WEIGHTS, Line, Margins, ThreeClasses, TwoClasses
 from support import without_noise
 
 RELATIONS = ("zero_out", "add_remove", "replace_one")
@@ -155,6 +155,17 @@ def test_scores_that_hardly_vary_or_come_in_steps_widen_the_interval():
     auc = plain.roc_auc_score(y, tree.predict_proba(X)[:, 1] + 1e-9 * rng.random(len(y)))
     found = evaluate(tree, X, y, random_state=0, **MUCH)
     assert found.auc.low <= auc <= found.auc.high
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 3.0])
+def test_classes_that_are_far_apart(epsilon):
+    X, _ = labels()
+    X[:, 0] = np.where(np.arange(4_000) % 3 == 0, 3.0, -3.0) + 0.1 * X[:, 0]
+    y = (X[:, 0] > 0).astype(int)
+    found = evaluate(TwoClasses(), X, y, epsilon=epsilon, delta=1e-6, random_state=0)
+    assert 0.95 < found.auc.low <= found.auc.value <= found.auc.high == 1.0
+    backwards = evaluate(TwoClasses(), X, 1 - y, epsilon=epsilon, delta=1e-6, random_state=0)
+    assert 0.0 == backwards.auc.low <= backwards.auc.value <= backwards.auc.high < 0.05
 
 
 @pytest.mark.parametrize("asked", [["accuracy"], ["auc"], ["brier", "accuracy"], ["confusion"]])

@@ -17,7 +17,6 @@ from privlearn.cli.notices import plain_warnings
 from privlearn.cli.open_ledger import charged_ledger
 from privlearn.cli.paths import check_paths
 from privlearn.cli.predictions import read_rows
-from privlearn.cli.progress import progress
 from privlearn.cli.schema import parse_range
 from privlearn.cli.tables import Source, open_source
 
@@ -132,5 +131,5 @@ def _scores(
     ledger = charged_ledger(args.ledger, args.dataset, args.ledger_epsilon, args.ledger_delta)
     given = {name: getattr(args, name) for name in ("epsilon", "delta", "adjacency", "on_invalid")}
     given |= {"metrics": args.metrics, "ledger": ledger, "dataset": args.dataset}
-    with plain_warnings(), progress():
+    with plain_warnings():
         return evaluate(estimator, X, y, bounds_y=bounds, **given)

@@ -96,7 +96,8 @@ def _too_large(task: Task, n_features: int) -> Callable[[Array], NDArray[np.bool
     coef = np.atleast_2d(np.asarray(getattr(task.model, "coef_", 0.0)))
     linear = coef.shape[1] == n_features and coef.dtype.kind == "f"
     weights = np.abs(coef).max(axis=0) if linear else np.zeros(n_features)
-    constant = float(np.abs(getattr(task.model, "intercept_", 0.0)).max()) if linear else 0.0
+    given = np.asarray(getattr(task.model, "intercept_", 0.0), dtype=np.float64)
+    constant = float(np.abs(given).max()) if linear else 0.0
     unit = 1.0 if task.bounds is None else task.bounds[1] - task.bounds[0]
     most = NEAR * unit / (ROUNDING * (n_features + 1))
 

@@ -127,3 +127,23 @@ def evaluated(kind, **parameters):
     classes = getattr(MODELS[kind], "classes_", None)
     known |= {} if classes is None else {"classes": classes.tolist()}
     return Evaluated(kind, **known | parameters)
+
+
+N_FEATURES = 3
+CONFIGURED = {
+    "two classes, zero_out": evaluated("two classes"),
+    "two classes, add_remove": evaluated("two classes", adjacency="add_remove"),
+    "two classes, replace_one": evaluated("two classes", adjacency="replace_one"),
+    "two classes, drop": evaluated("two classes", on_invalid="drop", epsilon=8.0),
+    "margins, replace_one": evaluated("margins", adjacency="replace_one"),
+    "accuracy alone, zero_out": evaluated("two classes", asked=["accuracy"]),
+    "three classes, zero_out": evaluated("three classes"),
+    "three classes, drop": evaluated("three classes", on_invalid="drop"),
+    "three classes, add_remove": evaluated("three classes", adjacency="add_remove", epsilon=8.0),
+    "three classes, replace_one": evaluated("three classes", adjacency="replace_one"),
+    "three margins, add_remove": evaluated("three margins", adjacency="add_remove"),
+    "line, zero_out": evaluated("line"),
+    "line, add_remove": evaluated("line", adjacency="add_remove", epsilon=8.0),
+    "line, replace_one": evaluated("line", adjacency="replace_one"),
+    "mae alone, replace_one": evaluated("line", asked=["mae"], adjacency="replace_one"),
+}
