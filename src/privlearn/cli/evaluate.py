@@ -58,12 +58,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add("--bounds-y", metavar="LOW:HIGH", help="range of a numeric target, where public")
     add("--json", action="store_true", help="scores and certificate as JSON")
-    add(
-        "--on-invalid",
-        choices=("raise", "drop"),
-        default="raise",
-        help="rows with empty or unusable cells: stop (default), or leave them out of the sums",
-    )
+    options.add_on_invalid(parser)
     options.add_budget(parser, what="the scores")
     options.add_ledger(parser, "evaluation")
     options.add_separator(parser)

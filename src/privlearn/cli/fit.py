@@ -81,12 +81,7 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
     )
     add("--predict", metavar="FILE", help="also predict the rows of this file")
     add("--predictions", metavar="FILE", help="where those predictions go, as CSV")
-    add(
-        "--on-invalid",
-        choices=("raise", "drop"),
-        default="raise",
-        help="rows with empty or unusable cells: stop (default), or leave them out of the sums",
-    )
+    options.add_on_invalid(group)
     options.add_separator(group)
 
 

@@ -16,6 +16,7 @@ __all__ = [
     "add_facts",
     "add_ledger",
     "add_model",
+    "add_on_invalid",
     "add_separator",
     "delta",
     "epsilon",
@@ -89,6 +90,16 @@ def add_separator(parser: argparse._ActionsContainer) -> None:
         default=",",
         metavar="CHAR",
         help="between CSV cells: a character, or tab (default: ,)",
+    )
+
+
+def add_on_invalid(parser: argparse._ActionsContainer) -> None:
+    """What happens to rows that cannot be used."""
+    parser.add_argument(
+        "--on-invalid",
+        choices=("raise", "drop"),
+        default="raise",
+        help="rows with empty or unusable cells: stop (default), or leave them out of the sums",
     )
 
 

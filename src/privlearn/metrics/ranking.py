@@ -15,7 +15,7 @@ __all__ = ["auc_from", "linear_noise"]
 
 Array = NDArray[np.float64]
 READABLE = 0.25  # error of the mass of ties, relative to it, up to which a level tells it
-HARDLY_ANY = 0.01  # of all pairs: an error up to which classes are apart that share no bin
+HARDLY_ANY = 0.05  # of all pairs: an error up to which classes are apart that share no bin
 FEW_TIES = 0.1  # pairs that share a bin, below which noise within bins counts to first order alone
 MOST_BINS = 256  # of the levels for which noise times noise is computed
 
