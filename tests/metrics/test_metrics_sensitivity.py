@@ -5,13 +5,13 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
-from scored_models import Line, Margins, ThreeClasses, TwoClasses
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from privlearn._core.problem import Adjacency
 from privlearn.metrics.evaluation import _prepare, _read, _sums
 from privlearn.metrics.task import Task
+from scored_models import Line, Margins, ThreeClasses, TwoClasses
 
 EMPTY = (np.nan, np.nan, np.nan, np.nan)
 LARGE = 40.0
