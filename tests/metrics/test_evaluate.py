@@ -207,13 +207,23 @@ def test_foreign_models_of_every_kind():
         (RandomForestClassifier(10, random_state=0).fit(X[:200], y[:200]), X),
         (named, frame),
         (PlainLogistic().fit(X[:200], y[:200]), sp.csr_array(X)),
+        (make_pipeline(StandardScaler(copy=False), PlainLogistic()).fit(7 * X[:200], y[:200]), X),
         (PlainLogistic().fit(X[:200], np.where(y[:200] == 1, "yes", "no")), X),
     ):
         target = np.where(y == 1, "yes", "no") if model.classes_.dtype.kind == "U" else y
         found = evaluate(model, given, target, random_state=0, **MUCH)
-        p = model.predict_proba(given)[:, 1]
+        p = model.predict_proba(given.copy())[:, 1]
         assert found.auc.low - 1e-3 <= plain.roc_auc_score(y, p) <= found.auc.high + 1e-3
         assert any("trained without these rows" in one for one in found.privacy.assumptions)
+
+
+def test_a_model_that_works_in_place_leaves_the_rows_alone():
+    X, y = labels(1_500)
+    model = make_pipeline(StandardScaler(copy=False), PlainLogistic()).fit(9 * X[:200], y[:200])
+    before = X.copy()
+    for given in (X, np.asfortranarray(X)):
+        evaluate(model, given, y, **ONE)
+        np.testing.assert_array_equal(given, before)
 
 
 def test_our_own_models_bring_their_range():

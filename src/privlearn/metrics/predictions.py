@@ -156,11 +156,14 @@ def _shaped(found: Array, rows: int, columns: int) -> Array:
 def _giver(model: Any) -> Callable[[Array], Any]:  # noqa: ANN401
     """How rows are handed to the model: as columns with names, where it was fitted to such.
 
-    Our own take arrays. Types are always the same, so that no cell decides on one.
+    Our own take arrays. Others get a copy, for a scaler may work in place. Types are always the
+    same, so that no cell decides on one.
     """
     names = getattr(model, "feature_names_in_", None)
-    if names is None or hasattr(model, "privacy_") or "pandas" not in sys.modules:
+    if hasattr(model, "privacy_"):
         return lambda X: X
+    if names is None or "pandas" not in sys.modules:
+        return lambda X: X.copy()
     import pandas as pd
 
-    return lambda X: pd.DataFrame(X, columns=names)
+    return lambda X: pd.DataFrame(X.copy(), columns=names)
