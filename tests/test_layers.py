@@ -17,6 +17,7 @@ LAYERS = [
     {"solvers"},
     {"private_bounds"},
     {"linear_model", "kernel_model", "kernel_approximation", "feature_selection"},
+    {"metrics"},
     {"audit", "datasets"},
     {"cli", "__main__"},
 ]

@@ -160,17 +160,23 @@ def _fit_line(pick, data):
     return line
 
 
+def _evaluate_line(pick, data):
+    line = ["evaluate", "m.json", data, "--epsilon", pick("epsilon", ("8", "1", "1e-9"))]
+    line += ["--on-invalid", pick("invalid", ("raise", "drop"))]
+    return line + pick("more", (["--bounds-y", "0:1"], ["--json"], ["--adjacency", "add_remove"]))
+
+
 def _command(pick, secrets):
     """A command line in a folder with its files."""
     data = pick("data", ("data.csv", "data.csv", "data.csv", "data.parquet"))
     (_write_csv if data.endswith("csv") else _write_parquet)(pick, secrets, Path(data))
-    command = pick("command", ("fit", "fit", "fit", "template", "predict", "ledger"))
+    command = pick("command", ("fit", "fit", "fit", "template", "predict", "evaluate", "ledger"))
     if command == "template":
         return ["plan", "--template", data, "--target", "wage"]
     if command == "ledger":
         Path("a.ledger").write_bytes(pick("ledger", {"": b"", "text": b"hello", "0": b"\0" * 5000}))
         return ["ledger", pick("file", ("a.ledger", data, "none"))]
-    if command == "predict":
+    if command in ("predict", "evaluate"):
         kinds = {
             "good": model_file(),
             "broken": "{",
@@ -179,6 +185,8 @@ def _command(pick, secrets):
             "other": '{"a": 1}',
         }
         Path("m.json").write_text(pick("model file", kinds))
+        if command == "evaluate":
+            return _evaluate_line(pick, data)
         return ["predict", "m.json", data, "--on-invalid", pick("invalid", ("raise", "blank"))]
     return _fit_line(pick, data)
 

@@ -1,4 +1,4 @@
-"""The `privlearn` command: demo, plan, fit, predict, ledger, verify, audit."""
+"""The `privlearn` command: demo, plan, fit, predict, evaluate, ledger, verify, audit."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ more accurate, and with columns of text:
   (fill in schema.toml: what is publicly known about each column)
   privlearn fit people.csv --schema schema.toml --epsilon 1 -o wage.json
   privlearn predict wage.json others.csv -o predictions.csv
+how good it is, on people whom it was not fitted to:
+  privlearn evaluate wage.json held-out.csv --epsilon 1
 
 help on one command: privlearn fit --help
 exit status: 0 fine, 1 something in files or schema, 2 wrong usage, 3 over the ledger's budget
@@ -35,6 +37,7 @@ COMMANDS = {
     "plan": "show what a fit would release and how noisy it would be; needs no data",
     "fit": "learn a private model from a CSV or Parquet file",
     "predict": "predict new rows with a saved model",
+    "evaluate": "score a saved model on people's rows, privately and with intervals",
     "ledger": "show, create or check a ledger of spent privacy",
     "verify": "check a certificate, or the one in a model, from its file alone",
     "audit": "attack a configuration on generated data: promised and measured",

@@ -76,22 +76,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_model(parser)
     options.add_budget(parser)
     options.add_facts(parser)
-    _add_ledger(parser)
+    options.add_ledger(parser, "fit")
     _add_files(parser)
-
-
-def _add_ledger(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("ledger", "Counts what several fits on the same people cost.")
-    add = group.add_argument
-    add("--ledger", metavar="FILE", help="charge this ledger before the fit")
-    add("--dataset", metavar="NAME", help="whose data it is; the same name for the same people")
-    add(
-        "--ledger-epsilon",
-        type=options.positive,
-        metavar="E",
-        help="create the ledger with this total",
-    )
-    add("--ledger-delta", type=options.number, metavar="D", help="and this delta (default: 1e-6)")
 
 
 def _add_files(parser: argparse.ArgumentParser) -> None:
@@ -105,12 +91,7 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
     )
     add("--predict", metavar="FILE", help="also predict the rows of this file")
     add("--predictions", metavar="FILE", help="where those predictions go, as CSV")
-    add(
-        "--on-invalid",
-        choices=("raise", "drop"),
-        default="raise",
-        help="rows with empty or unusable cells: stop (default), or leave them out of the sums",
-    )
+    options.add_on_invalid(group)
     options.add_separator(group)
 
 

@@ -14,7 +14,9 @@ from privlearn.cli.schema import Facts
 __all__ = [
     "add_budget",
     "add_facts",
+    "add_ledger",
     "add_model",
+    "add_on_invalid",
     "add_separator",
     "count",
     "delta",
@@ -106,12 +108,24 @@ def add_separator(parser: argparse._ActionsContainer) -> None:
     )
 
 
+def add_on_invalid(parser: argparse._ActionsContainer) -> None:
+    """What happens to rows that cannot be used."""
+    parser.add_argument(
+        "--on-invalid",
+        choices=("raise", "drop"),
+        default="raise",
+        help="rows with empty or unusable cells: stop (default), or leave them out of the sums",
+    )
+
+
 def names(text: str) -> tuple[str, ...]:
     """A list separated by commas, for argparse."""
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
-def add_budget(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+def add_budget(
+    parser: argparse.ArgumentParser, *, required: bool = True, what: str = "the model"
+) -> None:
     """Epsilon, delta and the relation."""
     add = parser.add_argument_group("privacy").add_argument
     add(
@@ -119,7 +133,7 @@ def add_budget(parser: argparse.ArgumentParser, *, required: bool = True) -> Non
         type=epsilon,
         required=required,
         metavar="E",
-        help="how much the model may tell about one person; smaller is more private, 1 is common",
+        help=f"how much {what} may tell about one person; smaller is more private, 1 is common",
     )
     add(
         "--delta",
@@ -141,6 +155,16 @@ def add_budget(parser: argparse.ArgumentParser, *, required: bool = True) -> Non
         metavar="K",
         help="rows of one person that count, where people have several; noise grows with K",
     )
+
+
+def add_ledger(parser: argparse.ArgumentParser, what: str) -> None:
+    """The ledger that is charged, and how to create it."""
+    title = f"Counts what several {what}s on the same people cost."
+    add = parser.add_argument_group("ledger", title).add_argument
+    add("--ledger", metavar="FILE", help=f"charge this ledger before the {what}")
+    add("--dataset", metavar="NAME", help="whose data it is; the same name for the same people")
+    add("--ledger-epsilon", type=positive, metavar="E", help="create the ledger with this total")
+    add("--ledger-delta", type=number, metavar="D", help="and this delta (default: 1e-6)")
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:

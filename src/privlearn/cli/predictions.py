@@ -16,9 +16,9 @@ from privlearn.cli.encoding import Column, encode, invalid_columns
 from privlearn.cli.errors import CommandError, closest, shortened, similar
 from privlearn.cli.model_file import SavedModel
 from privlearn.cli.outputs import Output
-from privlearn.cli.tables import Source
+from privlearn.cli.tables import Source, Table
 
-__all__ = ["predictions_output", "read_new_rows", "write_predictions"]
+__all__ = ["predictions_output", "read_new_rows", "read_rows", "write_predictions"]
 
 Array = NDArray[np.float64]
 
@@ -28,7 +28,23 @@ def read_new_rows(source: Source, columns: Sequence[Column], *, remedy: str | No
 
     Without `remedy`, rows with unusable cells are NaN.
     """
-    names = [column.name for column in columns]
+    leave = None if remedy is None else f"{remedy} to leave their predictions empty"
+    return read_rows(source, columns, (), remedy=remedy, leave=leave)[0]
+
+
+def read_rows(
+    source: Source,
+    columns: Sequence[Column],
+    more: Sequence[str],
+    *,
+    remedy: str | None,
+    leave: str | None,
+) -> tuple[Array, Table]:
+    """Features in their own units, and the table with these and some more columns, read once.
+
+    `leave` is what to add where rows with unusable cells shall pass; without, they are NaN.
+    """
+    names = [*(column.name for column in columns), *more]
     there = set(source.names)
     absent = [name for name in names if name not in there]
     if absent:
@@ -37,15 +53,16 @@ def read_new_rows(source: Source, columns: Sequence[Column], *, remedy: str | No
             f"{source.path} lacks {_listed(absent)}, which the model needs; "
             f"{hint(absent[0], source.names)}"
         )
-    features = encode(columns, source.read(names, remedy=remedy), raw=True)
+    table = source.read(names, remedy=remedy)
+    features = encode(columns, table, raw=True)
     broken = invalid_columns(columns, features)
-    if broken and remedy is not None:
+    if broken and leave is not None:
         raise CommandError(
             f"{source.path} has rows that cannot be predicted: {_listed(broken)} with nothing "
-            "usable in them (an empty cell, no number, or an unlisted category); mend them, or add "
-            f"{remedy} to leave their predictions empty"
+            f"usable in them (an empty cell, no number, or an unlisted category); mend them, or "
+            f"add {leave}"
         )
-    return features
+    return features, table
 
 
 def _listed(names: list[str]) -> str:

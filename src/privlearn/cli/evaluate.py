@@ -1,0 +1,130 @@
+"""`privlearn evaluate`: scores of a saved model on people's rows, with a guarantee for them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn.cli import options
+from privlearn.cli.errors import CommandError
+from privlearn.cli.model_file import SavedModel, read_model
+from privlearn.cli.notices import plain_warnings
+from privlearn.cli.open_ledger import charged_ledger
+from privlearn.cli.paths import check_paths
+from privlearn.cli.predictions import read_rows
+from privlearn.cli.schema import parse_range
+from privlearn.cli.tables import Source, open_source
+
+if TYPE_CHECKING:
+    from privlearn.metrics import Evaluation
+
+__all__ = ["add_options", "run"]
+
+EXAMPLE = """\
+example: how good is the model for people whom it was not fitted to?
+  privlearn evaluate wage.json held-out.csv --epsilon 1
+
+only what you need has less noise; and the same as JSON, with the certificate
+  privlearn evaluate churn.json held-out.csv --epsilon 0.5 --metrics auc --json
+
+Rows that the model was fitted to pay twice, and flatter it. To keep count, add
+  --ledger people.ledger --dataset people --ledger-epsilon 3
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.description = (
+        "Score a model that privlearn fit saved on a file with one row per person. Every number "
+        "has privacy noise in it, and an interval that says how much that and chance may matter."
+    )
+    parser.epilog = EXAMPLE
+    parser.usage = "privlearn evaluate MODEL DATA --epsilon E [options]"
+    add = parser.add_argument
+    add("model", help="model file that privlearn fit wrote")
+    add("data", help="CSV or .parquet file with rows and their true targets")
+    add("--target", metavar="COLUMN", help="the column with the truth (default: the model's own)")
+    add(
+        "--metrics",
+        type=options.names,
+        metavar="A,B,...",
+        help="r2, mse, mae; or accuracy, auc, log_loss, brier, confusion, calibration "
+        "(default: all that the model allows)",
+    )
+    add("--bounds-y", metavar="LOW:HIGH", help="range of a numeric target, where public")
+    add("--json", action="store_true", help="scores and certificate as JSON")
+    options.add_on_invalid(parser)
+    options.add_budget(parser, what="the scores")
+    options.add_ledger(parser, "evaluation")
+    options.add_separator(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Score and report. Whatever can be refused is refused before the charge."""
+    paths = {"the model": args.model, "the data": args.data}
+    check_paths(paths, {}, ledger=args.ledger, overwrite=False)
+    model = read_model(args.model)
+    bounds = None if args.bounds_y is None else parse_range(args.bounds_y)
+    if bounds is not None and model.classes is not None:
+        raise CommandError("--bounds-y is for numbers, but the model predicts classes")
+    source = open_source(args.data, args.separator)
+    X, y = _rows(args, model, source)
+    found = _scores(args, model, X, y, bounds)
+    if args.json:
+        print(json.dumps(found.to_dict(), indent=2))
+    else:
+        print(f"{found}\n\n{found.privacy}")
+    return 0
+
+
+def _rows(
+    args: argparse.Namespace, model: SavedModel, source: Source
+) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """Features in the file's units, and the truth; unusable cells are NaN, or no label."""
+    target, drop = args.target or model.target, args.on_invalid == "drop"
+    remedy = None if drop else "--on-invalid drop"
+    leave = None if drop else "--on-invalid drop: such rows then add nothing"
+    if target in [column.name for column in model.columns]:
+        raise CommandError(f"--target {target} is a column that the model predicts from")
+    X, table = read_rows(source, model.columns, [target], remedy=remedy, leave=leave)
+    if table.rows == 0 and args.adjacency != "add_remove":
+        raise CommandError(f"{source.path} names its columns but has no rows to score")
+    if model.classes is None:
+        y: NDArray[Any] = table.numbers(target)
+        broken = bool(np.isnan(y).any())
+    else:
+        y = np.array([label or "" for label in table.labels(target)], dtype=object)
+        broken = not {*y} <= {*model.classes}
+    if broken and not drop:
+        what = "no number" if model.classes is None else "none of the model's classes"
+        raise CommandError(
+            f"{source.path} has rows without a truth: a cell of {target!r} is empty or {what}; "
+            f"mend them, or add {leave}"
+        )
+    return X, y
+
+
+def _scores(
+    args: argparse.Namespace, model: SavedModel, X: object, y: object, bounds: object
+) -> Evaluation:
+    from privlearn._core.certificate import Certificate
+    from privlearn.metrics import evaluate
+
+    estimator = model.estimator()
+    with suppress(ValueError):  # what is wrong with a certificate, `privlearn verify` tells
+        estimator.privacy_ = Certificate.from_dict(model.certificate)
+    if model.classes is None and bounds is None and model.clip_y is None:
+        raise CommandError(
+            "the range of the target is needed, and the model's file has none; add --bounds-y "
+            "LOW:HIGH from public knowledge, as the fit was given"
+        )
+    ledger = charged_ledger(args.ledger, args.dataset, args.ledger_epsilon, args.ledger_delta)
+    given = {name: getattr(args, name) for name in ("epsilon", "delta", "adjacency", "on_invalid")}
+    given |= {"metrics": args.metrics, "ledger": ledger, "dataset": args.dataset}
+    with plain_warnings():
+        return evaluate(estimator, X, y, bounds_y=bounds, **given)

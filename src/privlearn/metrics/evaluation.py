@@ -1,0 +1,336 @@
+"""`evaluate`: scores of a model on people's rows, planned, charged and released like a fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._core.calibration import calibrate
+from privlearn._core.numerics import BlockSum
+from privlearn._core.plan import UNIT_BOX, Plan, Release, check_size
+from privlearn._core.problem import Adjacency, Bounds, Budget, budget_of
+from privlearn._core.releaser import Releaser, charge_and_open
+from privlearn._data.bounded import BoundedData, read_table
+from privlearn._data.labels import encode_labels
+from privlearn.exceptions import (
+    InvalidBudgetError,
+    PrivacyTestFailedError,
+    UnsupportedCombinationError,
+)
+from privlearn.linear_model.base import warn_of_delta
+from privlearn.metrics.cells import Cells
+from privlearn.metrics.losses import FLOOR, Losses
+from privlearn.metrics.numbers import Errors
+from privlearn.metrics.parts import Count, Part, Released
+from privlearn.metrics.predictions import predicted_blocks
+from privlearn.metrics.result import (
+    CalibrationTable,
+    ConfusionMatrix,
+    Evaluation,
+    Found,
+    Score,
+)
+from privlearn.metrics.task import Task
+from privlearn.metrics.two_classes import TwoClasses
+from privlearn.solvers._common.rehearsal import once, run_through
+from privlearn.solvers._common.row_count import COUNT, count_release
+
+__all__ = ["evaluate", "plan"]
+
+Array = NDArray[np.float64]
+METHOD = "noisy histograms of scores and noisy sums of bounded losses (metrics/proof.md)"
+OF_LOSSES = 0.4  # of the budget, where there are histograms as well
+OF_COUNT = 0.05
+FEWEST = 3.0  # usable rows, in standard deviations of the noise on their number
+LEAST_SHARE = 0.05  # of all rows, where their number is public
+ON_INVALID = ("raise", "drop")
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """All that is fixed before the rows are looked at."""
+
+    task: Task
+    parts: tuple[Part, ...]
+    plan: Plan
+    budget: Budget
+    counts: bool  # whether the number of usable rows is released
+
+
+def plan(
+    model: object,
+    n: int | None = None,
+    *,
+    epsilon: float,
+    delta: float,
+    adjacency: str = "zero_out",
+    on_invalid: str = "raise",
+    bounds_y: object = None,
+    metrics: object = None,
+) -> Plan:
+    """What `evaluate` would release and cost, before any rows.
+
+    Parameters
+    ----------
+    model : fitted classifier or regressor
+        Of privlearn or scikit-learn.
+    n : int or None, default=None
+        Number of rows; not used where ``adjacency="add_remove"`` makes it private.
+    epsilon, delta, adjacency, on_invalid, bounds_y, metrics
+        As in `evaluate`.
+
+    Returns
+    -------
+    Plan
+        `str()` it, or ask `.epsilon(delta)` and `.releases`.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> model = LinearRegression().fit([[0.0], [1.0]], [0.0, 1.0])
+    >>> found = plan(model, 1_000, epsilon=1, delta=1e-6, bounds_y=(0, 1))
+    >>> [release.name for release in found.releases]
+    ['errors and targets']
+    """
+    task = Task.of(model, metrics, bounds_y)
+    return _prepare(task, n, epsilon, delta, adjacency, on_invalid).plan
+
+
+def evaluate(
+    model: object,
+    X: object,
+    y: object,
+    *,
+    epsilon: float,
+    delta: float,
+    adjacency: str = "zero_out",
+    groups: object = None,
+    on_invalid: str = "raise",
+    bounds_y: object = None,
+    ledger: object = None,
+    dataset: str | None = None,
+    metrics: object = None,
+    random_state: object = None,
+) -> Evaluation:
+    """Score a fitted model on rows about people, with a privacy guarantee for them.
+
+    Classifiers: accuracy, AUC (two classes), log loss and Brier score (with probabilities),
+    confusion matrix and calibration table. Regressors: R^2, mean squared and mean absolute error.
+    Each number has a 95 % interval for its value in the population that the rows were drawn from.
+
+    Parameters
+    ----------
+    model : fitted classifier or regressor
+        Of privlearn or scikit-learn. It must not have been trained on these rows, unless it is
+        private itself: the certificate lists that as an assumption.
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        One row per person; numbers and booleans.
+    y : array-like of shape (n_samples,)
+        True targets or labels.
+    epsilon, delta : float
+        What this evaluation promises in total; delta must be above 0.
+    adjacency : {"zero_out", "add_remove", "replace_one"}, default="zero_out"
+        As in every estimator.
+    groups : None
+        Not supported yet: one row is one person.
+    on_invalid : {"raise", "drop"}, default="raise"
+        Rows with NaN, infinity or a label that the model does not know: an error before anything
+        is spent, or they count as empty rows, and their number is hidden by noise.
+    bounds_y : pair (low, high) or None, default=None
+        Range of the target, from public knowledge, to which targets and predictions are clipped.
+        None takes what the model's fit released or was told.
+    ledger : Ledger, path or None, default=None
+        What is charged before anything is released.
+    dataset : str or None, default=None
+        Name of the data set that the ledger charges: the same name for the same people.
+    metrics : list of str or None, default=None
+        Which ones; None stands for all that the model allows. Fewer have less noise.
+    random_state : int, RandomState, Generator or None, default=None
+        For tests only: a reproducible run is not private, and the certificate says so.
+
+    Returns
+    -------
+    Evaluation
+        Scores by name, tables, and the certificate in `.privacy`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from privlearn.metrics import evaluate
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((20_000, 2))
+    >>> y = (X[:, 0] + rng.standard_normal(20_000) > 0).astype(int)
+    >>> model = LogisticRegression().fit(X[:100], y[:100])
+    >>> scores = evaluate(model, X[100:], y[100:], epsilon=1, delta=1e-6)
+    >>> 0.7 < scores.auc.low < scores.auc.value < scores.auc.high < 0.95
+    True
+    """
+    if groups is not None:
+        raise UnsupportedCombinationError(
+            "groups is not supported by evaluate: one row is one person here; keep one row of each "
+            "person, chosen without looking at the others"
+        )
+    task = Task.of(model, metrics, bounds_y)
+    _checked(epsilon, delta, adjacency, on_invalid)
+    data = _read(task, X, y, adjacency, on_invalid)
+    job = _prepare(task, data.n, epsilon, delta, adjacency, on_invalid)
+    warn_of_delta(job.budget, job.plan.rows)
+    sums = _sums(job, data, strict=on_invalid == "raise")
+    _rehearse(job)
+    charged: dict[str, Any] = {"ledger": ledger, "dataset": dataset, "random_state": random_state}
+    with charge_and_open(job.plan, job.budget, **charged) as release:
+        released = _release(job, sums, data.n, release)
+        _refuse_few(job, released.count)
+        found = [each for part in job.parts for each in part.tell(released)]
+    return _result(job, found, released.count, release)
+
+
+def _prepare(
+    task: Task, n: int | None, epsilon: object, delta: object, adjacency: str, on_invalid: str
+) -> Job:
+    relation, budget = _checked(epsilon, delta, adjacency, on_invalid)
+    rows, _ = check_size(n if relation.n_is_public else None, 1)
+    parts = _parts(task)
+    counts = on_invalid == "drop" or not relation.n_is_public
+    assumed = (*task.assumed, *(() if rows is None else ("the number of rows is public",)))
+    blank = Plan((), relation, 1.0, rows, assumed, METHOD).split(_shared(parts, counts))
+    planned = calibrate(lambda scale: replace(blank, scale=scale), budget)
+    return Job(task, parts, planned, budget, counts)
+
+
+def _checked(
+    epsilon: object, delta: object, adjacency: object, on_invalid: object
+) -> tuple[Adjacency, Budget]:
+    """The relation and the promise, or a refusal; rows come later."""
+    if on_invalid not in ON_INVALID:
+        raise ValueError(f"on_invalid must be one of {ON_INVALID}")
+    if not isinstance(adjacency, str) or adjacency not in [*Adjacency]:
+        raise ValueError(f"adjacency must be one of {tuple(one.value for one in Adjacency)}")
+    budget = budget_of(epsilon, delta)
+    if budget.delta == 0.0:
+        raise InvalidBudgetError(
+            "delta=0, but evaluate adds Gaussian noise, which needs delta > 0; set delta, for "
+            "example delta=1e-6"
+        )
+    return Adjacency(adjacency), budget
+
+
+def _parts(task: Task) -> tuple[Part, ...]:
+    """What the metrics are read off, histograms first."""
+    if task.classes is None:
+        return (Errors(task),)
+    asked, found = set(task.metrics), list[Part]()
+    if asked & {"auc", "calibration"}:
+        found.append(TwoClasses(task))
+    elif asked & {"accuracy", "confusion"}:
+        found.append(Cells(task))
+    if asked & {"log_loss", "brier"}:
+        found.append(Losses(task))
+    return tuple(found)
+
+
+def _shared(parts: tuple[Part, ...], counts: bool) -> list[tuple[Release, float | None]]:
+    """Releases with their shares of the budget; the first takes what the others leave."""
+    of_count = OF_COUNT if counts else 0.0
+    of_parts = [1.0] if len(parts) == 1 else [1.0 - OF_LOSSES, OF_LOSSES]
+    found: list[tuple[Release, float | None]] = [
+        (release, share * own * (1.0 - of_count))
+        for part, share in zip(parts, of_parts, strict=True)
+        for release, own in part.releases()
+    ]
+    found[0] = (found[0][0], None)
+    usable = replace(count_release(), norm=UNIT_BOX)  # 0 or 1: replacing a row moves it by one
+    return [*found, (usable, of_count)] if counts else found
+
+
+def _read(task: Task, X: object, y: object, adjacency: str, on_invalid: str) -> BoundedData:
+    """The rows as numbers; labels are those of the model. Nothing is clipped yet but targets."""
+    reader: Any = copy(task.model)  # whose names and number of columns count
+    reader.adjacency, reader.on_invalid = adjacency, on_invalid
+    encode: Callable[[object], Array] | None = None
+    if task.classes is not None:
+        encode = partial(encode_labels, classes=task.classes, on_invalid=on_invalid)
+    table = read_table(reader, X, y, encode=encode, reset=False)
+    return BoundedData(table, Bounds(None, None, task.bounds, None), True)
+
+
+def _sums(job: Job, data: BoundedData, *, strict: bool) -> dict[str, Array]:
+    """All statistics without noise, before the charge: nothing that can fail comes after it."""
+    totals = {release.name: BlockSum(release.shape) for release in job.plan.releases}
+    for rows in predicted_blocks(job.task, data, strict=strict):
+        for part in job.parts:
+            for name, block in part.sums(rows).items():
+                totals[name].add(block)
+        if job.counts:
+            totals[COUNT].add(np.full(1, float(rows.present.sum())))
+    return {name: total.value() for name, total in totals.items()}
+
+
+def _release(job: Job, sums: dict[str, Array], n: int, release: Releaser) -> Released:
+    """Everything that is planned, in its order. `n` counts only where it is public."""
+    made = {one.name: release(one.name, sums[one.name], clip=one.clip) for one in job.plan.releases}
+    noise = {one.name: release.noise_scale(one.name) for one in job.plan.releases}
+    count = Count(float(made[COUNT][0]), noise[COUNT]) if job.counts else Count(float(n))
+    return Released(made, noise, count)
+
+
+def _refuse_few(job: Job, count: Count) -> None:
+    """A planned test: scores of hardly any rows would be noise, and mostly mean a mistake."""
+    share = 0.0 if job.plan.rows is None else LEAST_SHARE * job.plan.rows
+    if job.counts and count.rows < max(FEWEST * count.noise, share):
+        raise PrivacyTestFailedError(
+            "hardly any row is usable: their noisy number is within its noise of zero or below "
+            f"{LEAST_SHARE:.0%} of all rows. The budget is spent and no score is published. Check "
+            "that the columns are those of the model, in its units and order, that labels are "
+            "spelled as in model.classes_, and that missing cells are few"
+        )
+
+
+def _rehearse(job: Job) -> None:
+    """Release and tell about rows that are nobody's, so that nothing loads after the charge."""
+    sums = {one.name: np.full(one.shape, 100.0) for one in job.plan.releases}
+
+    def run(release: Releaser) -> None:
+        released = _release(job, sums, 100, release)
+        for part in job.parts:
+            part.tell(released)
+
+    key = ("evaluate", job.task.metrics, job.task.n_classes, job.plan.adjacency, job.counts)
+    once(key, lambda: run_through(job.plan, job.budget, run))
+
+
+def _result(job: Job, found: list[Found], count: Count, release: Releaser) -> Evaluation:
+    scores = {score.name: score for score in found if isinstance(score, Score)}
+    tables = {type(table): table for table in found}
+    confusion, calibration = tables.get(ConfusionMatrix), tables.get(CalibrationTable)
+    assert confusion is None or isinstance(confusion, ConfusionMatrix)
+    assert calibration is None or isinstance(calibration, CalibrationTable)
+    return Evaluation(
+        model=type(job.task.model).__name__,
+        scores=tuple(scores[name] for name in job.task.metrics if name in scores),
+        confusion=confusion,
+        calibration=calibration,
+        rows=count.rows,
+        notes=_notes(job.task),
+        privacy=release.certificate(),
+    )
+
+
+def _notes(task: Task) -> tuple[str, ...]:
+    """What was clipped: the scores are those of what is left."""
+    found = []
+    if task.bounds is not None:
+        low, high = task.bounds
+        found.append(f"targets and predictions are clipped to {low:g} to {high:g}")
+    if "log_loss" in task.metrics:
+        found.append(
+            f"log loss counts a probability of the true class below {FLOOR:g} as {FLOOR:g}"
+        )
+    return tuple(found)

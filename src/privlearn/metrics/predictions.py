@@ -1,0 +1,169 @@
+"""What a model says about each row, as numbers that depend on that row alone.
+
+Libraries compute predictions of many rows together, and the last bits of one row's may depend on
+how many others there are. A row next to the edge of a bin could so be counted elsewhere because
+another row is there or not. So predictions are brought to [0, 1] and rounded to a public grid, and
+a row is predicted once more, alone, where its numbers are next to a midpoint of the grid or so
+large that rounding errors could be. See proof.md, section 1.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from privlearn._data.bounded import BoundedData
+from privlearn.metrics.task import Task
+
+__all__ = ["Predicted", "predicted_blocks"]
+
+Array = NDArray[np.float64]
+GRID = 2.0**-20
+NEAR = 2.0**-32  # how far apart answers about one row may be, alone and among others
+LARGE = 2.0**20  # entries of a row: beyond, it is predicted alone
+ROUNDING = 2.0**-51  # of a product of two numbers in a sum, twice
+
+
+@dataclass(frozen=True, eq=False)
+class Predicted:
+    """A block of rows: the model's answers in [0, 1], the targets, and which rows count.
+
+    `answers` has one column for two classes and for numbers, and else one per class. Targets are
+    places of labels, or numbers scaled to [0, 1].
+    """
+
+    answers: Array
+    target: Array
+    present: NDArray[np.bool_]
+
+
+def predicted_blocks(task: Task, data: BoundedData, *, strict: bool) -> Iterator[Predicted]:
+    """All rows in blocks; a row that the model cannot answer is refused, or does not count."""
+    ask, lone = _answers_of(task), _too_large(task, data.n_features)
+    for rows in data.blocks():
+        answers = _row_by_row(ask, np.asarray(rows.X, dtype=np.float64), lone, strict)
+        present = rows.present & np.isfinite(answers).all(axis=1)
+        if strict and not present.all():
+            raise ValueError(
+                "the model's predictions hold NaN; clean the rows that it cannot predict, or pass "
+                "on_invalid='drop': they then are empty rows, and the guarantee covers them"
+            )
+        answers[~present] = 0.0
+        target = rows.y if task.bounds is None else _unit(rows.y, task.bounds)
+        yield Predicted(answers, np.where(present, target, 0.0), present)
+
+
+def _row_by_row(
+    ask: Callable[[Array], Array],
+    X: Array,
+    lone: Callable[[Array], NDArray[np.bool_]],
+    strict: bool,
+) -> Array:
+    """Answers on the grid; each is what the row would get alone."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they may quote, and speak of names that were checked
+        try:
+            answers = ask(X)
+        except Exception:  # of any library, with a text that may quote a cell
+            if strict:
+                answers = None
+            else:
+                answers = np.vstack([_alone(ask, X[k : k + 1]) for k in range(len(X))])
+        if answers is None:
+            raise ValueError(
+                "the model cannot predict these rows; try model.predict on a row of your own "
+                "making to see why (its message is not shown, for it may quote data)"
+            )
+        halves = answers / GRID - np.floor(answers / GRID) - 0.5
+        near = ~(np.abs(halves) > NEAR / GRID).all(axis=1)  # also where there is NaN
+        for k in np.flatnonzero(near | lone(X)):
+            answers[k] = _alone(ask, X[k : k + 1])[0]
+    return np.asarray(np.rint(answers / GRID) * GRID)
+
+
+def _too_large(task: Task, n_features: int) -> Callable[[Array], NDArray[np.bool_]]:
+    """Which rows have entries so large that the order of a sum could show in the answer.
+
+    Of a linear model that is known: sums of products may be off by so much of their absolute terms.
+    """
+    coef = np.atleast_2d(np.asarray(getattr(task.model, "coef_", 0.0)))
+    linear = coef.shape[1] == n_features and coef.dtype.kind == "f"
+    weights = np.abs(coef).max(axis=0) if linear else np.zeros(n_features)
+    given = np.asarray(getattr(task.model, "intercept_", 0.0), dtype=np.float64)
+    constant = float(np.abs(given).max()) if linear else 0.0
+    unit = 1.0 if task.bounds is None else task.bounds[1] - task.bounds[0]
+    most = NEAR * unit / (ROUNDING * (n_features + 1))
+
+    def large(X: Array) -> NDArray[np.bool_]:
+        sizes = np.abs(X)
+        inside = (sizes.max(axis=1, initial=0.0) <= LARGE) & (sizes @ weights + constant <= most)
+        return np.asarray(~inside)
+
+    return large
+
+
+def _alone(ask: Callable[[Array], Array], row: Array) -> Array:
+    """The answer about one row; NaN where the model has none. The number of columns is public."""
+    try:
+        return ask(row)
+    except Exception:
+        return ask(np.zeros_like(row)) * np.nan
+
+
+def _answers_of(task: Task) -> Callable[[Array], Array]:
+    """A function from rows to numbers in [0, 1], as many per row as the task has columns."""
+    given, columns = _giver(task.model), max(task.n_classes, 2) if task.n_classes != 2 else 1
+    if task.bounds is not None:
+        bounds = task.bounds
+        return lambda X: _shaped(_unit(np.asarray(task.model.predict(given(X))), bounds), len(X), 1)
+    if task.likely:
+        first = 1 if columns == 1 else 0  # of two classes, the second one's
+
+        def probabilities(X: Array) -> Array:
+            found = np.asarray(task.model.predict_proba(given(X)), dtype=np.float64)
+            return np.clip(_shaped(found, len(X), task.n_classes)[:, first:], 0.0, 1.0)
+
+        return probabilities
+    squeeze = expit if columns == 1 else _squeezed
+    return lambda X: _shaped(squeeze(task.model.decision_function(given(X))), len(X), columns)
+
+
+def _unit(values: Array, bounds: tuple[float, float]) -> Array:
+    """Numbers clipped to the range and scaled to [0, 1]."""
+    low, high = bounds
+    clipped = np.clip(np.asarray(values, dtype=np.float64), low, high)
+    return np.asarray(np.clip((clipped - low) / (high - low), 0.0, 1.0))
+
+
+def _squeezed(scores: Array) -> Array:
+    """Scores in (0, 1), in their order: large ones are told apart longer than by a logistic."""
+    scores = np.asarray(scores, dtype=np.float64)
+    return np.asarray(0.5 + 0.5 * scores / (1.0 + np.abs(scores)))
+
+
+def _shaped(found: Array, rows: int, columns: int) -> Array:
+    """One line per row. What has another shape is no answer of such a model."""
+    return np.array(found, dtype=np.float64).reshape(rows, columns)
+
+
+def _giver(model: Any) -> Callable[[Array], Any]:  # noqa: ANN401
+    """How rows are handed to the model: as columns with names, where it was fitted to such.
+
+    Our own take arrays. Others get a copy, for a scaler may work in place. Types are always the
+    same, so that no cell decides on one.
+    """
+    names = getattr(model, "feature_names_in_", None)
+    if hasattr(model, "privacy_"):
+        return lambda X: X
+    if names is None or "pandas" not in sys.modules:
+        return lambda X: X.copy()
+    import pandas as pd
+
+    return lambda X: pd.DataFrame(X.copy(), columns=names)
