@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from privlearn._core.numerics import BLOCK_ROWS, MAX_ROWS
 from privlearn._core.problem import Adjacency, Bounds, Problem, shape_of
 from privlearn._data.clipping import clip_rows
+from privlearn._data.named_cells import collected
 from privlearn._data.reading import Features, is_frame, refuse_not_finite, rows_and_columns
 from privlearn._data.sparse import bounded_csr
 from privlearn._data.targets import target_numbers
@@ -270,11 +271,15 @@ def read_table(
         raise ValueError("X has 0 sample(s) (rows), while a minimum of 1 is required")
     if features.shape[0] > MAX_ROWS:
         raise ValueError(f"X has more than {MAX_ROWS} rows, the most that is supported")
+    encoding = getattr(estimator, "_encoding", None)
     if strict:  # before any noise is drawn; which row it is stays unsaid
         drop = "or pass on_invalid='drop': they then are empty rows, and the guarantee covers them"
-        refuse_not_finite("X", features, drop)
+        if encoding is None:
+            refuse_not_finite("X", features, drop)
         refuse_not_finite("y", target, drop)
-    return Table(features, target, finite=strict)
+    if encoding is None:
+        return Table(features, target, finite=strict)
+    return Table(encoding.scaled(features), target, finite=strict and not encoding.drops)
 
 
 def read_features(
@@ -284,6 +289,7 @@ def read_features(
     reset: bool,
     n_is_public: bool = True,
     strict: bool = True,
+    predicts: bool = False,
 ) -> Features:
     """Read X as a 2-d float32 or float64 array or a CSR array, and check names and number.
 
@@ -299,9 +305,15 @@ def read_features(
         Whether an error may name the number of rows.
     strict : bool, default=True
         Whether a cell that is no number is refused; otherwise it is NaN.
+    predicts : bool, default=False
+        Whether no row may be dropped, whatever a schema says: each is to be predicted.
     """
     from sklearn.utils.validation import validate_data
 
+    X = collected(X)
+    by_schema = getattr(estimator, "schema" if reset else "_encoding", None) is not None
+    if by_schema:
+        return _features_by_schema(estimator, X, reset=reset, strict=strict, predicts=predicts)
     width = _declared_width(estimator) if reset else getattr(estimator, "n_features_in_", None)
     features = rows_and_columns(X, strict=strict, width=width)
     if features.shape[1] == 0:
@@ -312,6 +324,27 @@ def read_features(
     named = X if is_frame(X) else features
     validate_data(estimator, named, reset=reset, skip_check_array=True)
     return features
+
+
+def _features_by_schema(
+    estimator: Any,  # noqa: ANN401
+    X: object,
+    *,
+    reset: bool,
+    strict: bool,
+    predicts: bool,
+) -> Array:
+    """The same of a frame whose columns a schema describes, in the columns' own units."""
+    from privlearn.schema.reading import encoding_of, frame_names, read_by, with_ranges
+
+    if reset:
+        schema = with_ranges(estimator.schema, estimator.bounds_X)
+        encoding = encoding_of(frame_names(X), schema, shifted=estimator.fit_intercept)
+        estimator._encoding = encoding
+        estimator.n_features_in_ = len(encoding.columns)
+        estimator.feature_names_in_ = np.array(encoding.names, dtype=object)
+        estimator.feature_names_out_ = np.array(encoding.features, dtype=object)
+    return read_by(estimator._encoding, X, strict=strict, predicts=predicts)
 
 
 def _declared_width(estimator: BaseEstimator) -> int | None:

@@ -26,6 +26,7 @@ from privlearn.cli.training import read_training
 if TYPE_CHECKING:
     from privlearn._core.certificate import Certificate
     from privlearn.linear_model.base import PrivateEstimator
+    from privlearn.schema.encoding import EncodedRows
 
 __all__ = ["add_options", "run"]
 
@@ -127,7 +128,7 @@ def run(args: argparse.Namespace) -> int:
         _model_output(args, chosen) as output,
         predictions_output(args.predictions, new_rows, chosen.classes, args.overwrite) as more,
     ):
-        _charge_and_fit(args, estimator, X, y)
+        _charge_and_fit(args, estimator, X if chosen.schema else X.values, y)
         model = SavedModel.of(args.model, chosen, estimator)
         _save(model, new_rows, output, more)
     _report(args, model, estimator.privacy_)
@@ -155,7 +156,10 @@ def _model_output(args: argparse.Namespace, chosen: Design) -> Output:
 
 
 def _charge_and_fit(
-    args: argparse.Namespace, estimator: PrivateEstimator, X: Array, y: NDArray[Any]
+    args: argparse.Namespace,
+    estimator: PrivateEstimator,
+    X: EncodedRows | Array,
+    y: NDArray[Any],
 ) -> None:
     """From here on, an error costs privacy."""
     ledger = charged_ledger(args.ledger, args.dataset, args.ledger_epsilon, args.ledger_delta)

@@ -84,4 +84,4 @@ def build(args: argparse.Namespace, design: Design, **more: object) -> PrivateEs
         given["classes"] = list(design.classes)
     given |= {name: getattr(args, name) for name in ("epsilon", "delta", "adjacency", "solver")}
     given |= more
-    return kind.estimator_class()(bounds_X=design.box, data_norm=design.row_norm, **given)
+    return kind.estimator_class()(schema=design.schema, data_norm=design.data_norm, **given)

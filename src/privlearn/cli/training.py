@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn.cli.design import Design
-from privlearn.cli.encoding import Categories, Column, encode, invalid_columns
 from privlearn.cli.errors import CommandError, option, shortened
 from privlearn.cli.tables import Source
+from privlearn.schema import Number
+from privlearn.schema.encoding import Column, EncodedRows
 
 __all__ = ["read_training"]
 
@@ -21,7 +22,7 @@ MOST_LABELS = 20  # more are probably numbers; declared ones may be more
 
 def read_training(
     source: Source, design: Design, *, remedy: str | None, n_is_public: bool
-) -> tuple[NDArray[np.float64], NDArray[Any]]:
+) -> tuple[EncodedRows, NDArray[Any]]:
     """Features and target; without `remedy`, unusable rows are marked and left to the estimator.
 
     Parameters
@@ -43,10 +44,12 @@ def read_training(
             "of text needs --categories",
             file=sys.stderr,
         )
-    table = source.read([*design.names, design.target], remedy=remedy)
+    encoding = design.encoding
+    names = [*design.names, design.target]
+    table = source.read(names, remedy=remedy, dates=encoding.dates)
     if table.rows == 0 and n_is_public:
         raise CommandError(f"{source.path} names its columns but has no rows to learn from")
-    X = encode(design.columns, table)
+    X = table.encoded(encoding)
     if design.classifies:
         missing = None if design.classes is None else ""  # what the estimator takes for missing
         y = np.array([label or missing for label in table.labels(design.target)], dtype=object)
@@ -87,9 +90,9 @@ def _is_fraction(label: str) -> bool:
 
 
 def _refuse_invalid(
-    source: Source, design: Design, X: NDArray[np.float64], y: NDArray[Any], remedy: str
+    source: Source, design: Design, X: EncodedRows, y: NDArray[Any], remedy: str
 ) -> None:
-    broken = set(invalid_columns(design.columns, X))
+    broken = set(X.encoding.invalid(X.values, but=("drop",)))
     lines = [_complaint(column) for column in design.columns if column.name in broken]
     if len(lines) > MOST_COMPLAINTS:
         lines[MOST_COMPLAINTS:] = [f"  and {len(lines) - MOST_COMPLAINTS:,} more columns"]
@@ -114,7 +117,9 @@ def _refuse_invalid(
 
 
 def _complaint(column: Column) -> str:
-    if isinstance(column, Categories):
+    if column.is_list:
         return f"  {column.name}: a cell is empty or holds none of its --categories"
+    if not isinstance(column.kind, Number):
+        return f"  {column.name}: a cell is empty or no {column.kind.word}"
     text = option("--categories", f"{column.name}=A,B,...")
     return f"  {column.name}: a cell is empty or no number (if it holds text: {text})"

@@ -9,6 +9,7 @@ import numpy as np
 
 from privlearn._core.certificate import Certificate
 from privlearn._core.problem import Bounds
+from privlearn.schema.plain import plain_columns, read_columns
 from privlearn.solvers import Solution
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ def plain_values(model: PrivateEstimator) -> dict[str, Any]:
     clip = getattr(model, "_clip_bounds", Bounds(None, None, None, None))
     classes = getattr(model, "classes_", None)
     names = getattr(model, "feature_names_in_", None)
+    encoding = getattr(model, "_encoding", None)
     return {
         "model": type(model).__name__,
         "fit_intercept": bool(model.fit_intercept),
@@ -29,6 +31,7 @@ def plain_values(model: PrivateEstimator) -> dict[str, Any]:
         "intercept": np.atleast_1d(model.intercept_).tolist(),
         "classes": None if classes is None else np.asarray(classes).tolist(),
         "feature_names": None if names is None else [str(name) for name in names],
+        **({} if encoding is None else {"schema": plain_columns(encoding)}),
         "clip_X": None if clip.low is None else np.array([clip.low, clip.high]).tolist(),
         "clip_y": None if clip.target is None else list(clip.target),
         "clip_norm": clip.row_norm,
@@ -56,6 +59,12 @@ def fill(model: PrivateEstimator, content: Mapping[str, Any]) -> None:
     if content.get("feature_names") is not None:
         model.feature_names_in_ = np.array(content["feature_names"], dtype=object)
     model.n_features_in_ = coef.shape[1]
+    if content.get("schema") is not None:
+        encoding = read_columns(content["schema"])
+        if len(encoding.features) != coef.shape[1]:
+            raise ValueError("a model has one coefficient for each feature of its schema")
+        model._encoding, model.n_features_in_ = encoding, len(encoding.columns)
+        model.feature_names_out_ = np.array(encoding.features, dtype=object)
     model._publish(Solution(coef, intercept, clip_bounds=_clip(content)))
     if content.get("certificate"):
         model.privacy_ = Certificate.from_dict(content["certificate"])

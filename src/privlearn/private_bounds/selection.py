@@ -75,4 +75,5 @@ def bounds_of(bounds: Bounds, chosen: NDArray[np.int64]) -> Bounds:
     """The same limits of the chosen columns."""
     if bounds.low is None or bounds.high is None:
         return bounds
-    return replace(bounds, low=bounds.low[chosen], high=bounds.high[chosen])
+    known = None if bounds.known is None else bounds.known[chosen]
+    return replace(bounds, low=bounds.low[chosen], high=bounds.high[chosen], known=known)
