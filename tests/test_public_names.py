@@ -23,7 +23,7 @@ ESTIMATORS = {
     "PoissonRegressor",
     "Ridge",
 }
-MODULES = {"audit", "datasets", "exceptions", "solvers"}
+MODULES = {"audit", "datasets", "exceptions", "schema", "solvers"}
 PUBLIC = ESTIMATORS | MODULES | {"Ledger", "show_versions", "__version__"}
 
 

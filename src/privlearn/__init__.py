@@ -11,7 +11,7 @@ from privlearn._core.lazy import on_first_use
 from privlearn._core.version import __version__
 
 if TYPE_CHECKING:
-    from privlearn import audit, datasets, exceptions, solvers
+    from privlearn import audit, datasets, exceptions, schema, solvers
     from privlearn._core.show_versions import show_versions
     from privlearn.kernel_model import KernelClassifier, KernelRegressor
     from privlearn.ledger import Ledger
@@ -42,6 +42,7 @@ __all__ = [
     "audit",
     "datasets",
     "exceptions",
+    "schema",
     "show_versions",
     "solvers",
 ]
@@ -65,6 +66,7 @@ _HOMES = {
     "feature_selection": "privlearn.feature_selection",
     "kernel_approximation": "privlearn.kernel_approximation",
     "linear_model": "privlearn.linear_model",
+    "schema": "privlearn.schema",
     "show_versions": "privlearn._core.show_versions",
     "solvers": "privlearn.solvers",
 }

@@ -102,7 +102,8 @@ n_features_in_ : int
 feature_names_in_ : array of shape (n_features_in_,)
     Names of the columns; only when X has column names.
 feature_names_out_ : array of shape (n_features,)
-    Names of the coefficients, such as "age" and "sex = F"; only with a `schema`.
+    Names of the features that rows become, in the order of the coefficients of linear models: with
+    a `schema` such as "age" and "sex = F". Only when X has column names.
 """
 
 # Of methods.

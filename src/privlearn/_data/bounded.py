@@ -343,7 +343,6 @@ def _features_by_schema(
         estimator._encoding = encoding
         estimator.n_features_in_ = len(encoding.columns)
         estimator.feature_names_in_ = np.array(encoding.names, dtype=object)
-        estimator.feature_names_out_ = np.array(encoding.features, dtype=object)
     return read_by(estimator._encoding, X, strict=strict, predicts=predicts)
 
 

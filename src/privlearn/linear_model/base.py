@@ -32,6 +32,7 @@ from privlearn._objective.losses import Loss
 from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import DeltaWarning, UnsupportedCombinationError
 from privlearn.linear_model.atomic import blank, demand_finite
+from privlearn.linear_model.names import NamedFeatures
 from privlearn.linear_model.penalty_parameters import in_a_box
 from privlearn.linear_model.saved import fill, plain_values
 from privlearn.linear_model.tabular import (
@@ -71,7 +72,7 @@ class Job:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PrivateEstimator(BaseEstimator):
+class PrivateEstimator(NamedFeatures, BaseEstimator):
     """Base of linear models with a privacy guarantee; subclasses name loss and penalty.
 
     The fields are the parameters of `__init__`, which stores them as they are; `fit` checks them.
@@ -94,8 +95,7 @@ class PrivateEstimator(BaseEstimator):
     coef_: NDArray[np.float64] = field(init=False)
     intercept_: Any = field(init=False)  # a number, or one per output
     privacy_: Certificate = field(init=False)
-    feature_names_out_: NDArray[np.object_] = field(init=False)  # only with a schema
-    _encoding: Encoding = field(init=False)  # likewise
+    _encoding: Encoding = field(init=False)  # only with a schema
     _clip_bounds: Bounds = field(init=False)  # only where it was learned on clipped rows
     _coef_noise: NDArray[np.float64] = field(init=False)  # only where the solver knows it
 

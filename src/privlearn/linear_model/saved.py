@@ -9,11 +9,11 @@ import numpy as np
 
 from privlearn._core.certificate import Certificate
 from privlearn._core.problem import Bounds
-from privlearn.schema.plain import plain_columns, read_columns
 from privlearn.solvers import Solution
 
 if TYPE_CHECKING:
     from privlearn.linear_model.base import PrivateEstimator
+    from privlearn.schema.encoding import Encoding
 
 __all__ = ["fill", "plain_values"]
 
@@ -31,12 +31,18 @@ def plain_values(model: PrivateEstimator) -> dict[str, Any]:
         "intercept": np.atleast_1d(model.intercept_).tolist(),
         "classes": None if classes is None else np.asarray(classes).tolist(),
         "feature_names": None if names is None else [str(name) for name in names],
-        **({} if encoding is None else {"schema": plain_columns(encoding)}),
+        **({} if encoding is None else _schema(encoding)),
         "clip_X": None if clip.low is None else np.array([clip.low, clip.high]).tolist(),
         "clip_y": None if clip.target is None else list(clip.target),
         "clip_norm": clip.row_norm,
         "certificate": model.privacy_.to_dict(),
     }
+
+
+def _schema(encoding: Encoding) -> dict[str, Any]:
+    from privlearn.schema.plain import plain_columns
+
+    return {"schema": plain_columns(encoding)}
 
 
 def fill(model: PrivateEstimator, content: Mapping[str, Any]) -> None:
@@ -60,11 +66,12 @@ def fill(model: PrivateEstimator, content: Mapping[str, Any]) -> None:
         model.feature_names_in_ = np.array(content["feature_names"], dtype=object)
     model.n_features_in_ = coef.shape[1]
     if content.get("schema") is not None:
+        from privlearn.schema.plain import read_columns
+
         encoding = read_columns(content["schema"])
         if len(encoding.features) != coef.shape[1]:
             raise ValueError("a model has one coefficient for each feature of its schema")
         model._encoding, model.n_features_in_ = encoding, len(encoding.columns)
-        model.feature_names_out_ = np.array(encoding.features, dtype=object)
     model._publish(Solution(coef, intercept, clip_bounds=_clip(content)))
     if content.get("certificate"):
         model.privacy_ = Certificate.from_dict(content["certificate"])

@@ -29,10 +29,7 @@ __all__ = ["StreamingMixin"]
 
 SEEDS_APART = 2**32
 # What later batches keep.
-OF_THE_FIRST_BATCH = (
-    *("classes_", "n_features_in_", "feature_names_in_"),
-    *("feature_names_out_", "_encoding"),
-)
+OF_THE_FIRST_BATCH = ("classes_", "n_features_in_", "feature_names_in_", "_encoding")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
