@@ -216,6 +216,9 @@ def test_scaled_rows_are_in_the_box_and_below_the_norm(shifted):
     assert np.abs([low, high]).max() <= 1.0
     lengths = np.sqrt(shifted + (rows**2).sum(axis=1))
     assert lengths.max() <= norm * (1 + 1e-12)
+    for column, part in encoding.parts():
+        most = (rows[:, part] ** 2).sum(axis=1).max()
+        assert most <= column.squared_norm(shifted=shifted) + 1e-12, column
     known = encoding.indicators
     assert ((low[known] == 0) & (high[known] == 1)).all()
 

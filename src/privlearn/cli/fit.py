@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from privlearn.cli import options
 from privlearn.cli.design import Design, design
-from privlearn.cli.errors import CommandError
+from privlearn.cli.errors import CommandError, printable
 from privlearn.cli.model_file import SavedModel
 from privlearn.cli.models import MODELS, build
 from privlearn.cli.notices import plain_warnings
@@ -193,9 +193,9 @@ def _save(
 def _report(args: argparse.Namespace, model: SavedModel, certificate: Certificate) -> None:
     what = model.target
     if model.classes is not None and len(model.classes) == 2:
-        what += f" = {model.classes[1]}"
+        what += f" = {printable(model.classes[1])}"
     print(f"{args.model} model of {what}, per unit of each column:")
-    effects = model.effects()
+    effects = [(printable(name), values) for name, values in model.effects()]
     width = max(len(name) for name, _ in effects)
     if len(model.coef) > 1 and model.classes is not None:
         print(f"  {'':<{width}}  " + "  ".join(f"{label[:12]:<12}" for label in model.classes))

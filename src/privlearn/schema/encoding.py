@@ -22,7 +22,6 @@ __all__ = ["Column", "EncodedRows", "Encoding"]
 
 Array = NDArray[np.float64]
 Cells = NDArray[np.generic]
-EQUALLY = 0.25 + 1.0  # squared length of a filled-in middle and a flag
 
 
 @dataclass(frozen=True)
@@ -68,10 +67,15 @@ class Column:
         first = not isinstance(self.kind, Number | Date)
         return [first] + [True] * (len(self.features) - 1)
 
-    @property
-    def squared_norm(self) -> float:
-        """The most that the squares of its features add up to, each scaled to at most 1."""
-        return EQUALLY if self.kind.missing == "flag" and not self.is_list else 1.0
+    def squared_norm(self, *, shifted: bool) -> float:
+        """The most that the squares of its features add up to, each scaled to at most 1.
+
+        A list has one 1, or equal parts of it. Beside a flag of what is missing stands the middle
+        of the range: 1/2 where ranges are brought to [0, 1], else at most 1.
+        """
+        if self.is_list or self.kind.missing != "flag":
+            return 1.0
+        return 1.0 + (0.25 if shifted else 1.0)
 
     def encode(self, cells: Cells) -> Array:
         """Features in the column's own units; NaN in rows that hold nothing usable."""
@@ -193,7 +197,8 @@ class Encoding:
         lists = any(column.is_list for column in self.columns)
         if declared is not None or unbounded or not lists:
             return declared
-        return math.sqrt(float(self.shifted) + sum(c.squared_norm for c in self.columns))
+        squares = (column.squared_norm(shifted=self.shifted) for column in self.columns)
+        return math.sqrt(float(self.shifted) + sum(squares))
 
     def in_own_units(self, coef: Array, intercept: Array) -> tuple[Array, Array]:
         """Coefficients and intercept of scaled features in the columns' own units.
