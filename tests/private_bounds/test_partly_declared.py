@@ -5,7 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from privlearn import LinearRegression, LogisticRegression, Ridge
+from privlearn import (
+    KernelRegressor,
+    LinearRegression,
+    LogisticRegression,
+    PoissonRegressor,
+    Ridge,
+)
 from privlearn._core.problem import Bounds
 from privlearn.exceptions import (
     MissingFactError,
@@ -187,3 +193,22 @@ def test_every_solver_s_plan_holds_wherever_open_ranges_lie():
         for times in (1e-6, 1.0, 1e6):
             scaled = X.assign(pay=X["pay"] * times)
             assert model.fit(scaled, target).privacy_.plan.releases == plan.releases
+
+
+def test_kernels_and_counts_take_ranges_by_name():
+    X, y = frame(2_000)
+    known = {"bounds_X": {"age": (20, 70), "flag": (0, 1)}, "epsilon": 8, "random_state": 0}
+    few = {"n_components": 32, "solver": "scd", "bandwidth": [500.0, 20.0, 1.0]}
+    model = KernelRegressor(**known, **few, bounds_y=(-2, 2)).fit(X, y)
+    assert np.isinf(model.bounds_X_[0]).tolist() == [False, True, True]
+    assert model.score(X, y) > 0.5
+    counts = PoissonRegressor(alpha=1e-3, bounds_y=(0, 8), **known).fit(X, np.rint(np.exp(y)))
+    assert counts.score(X, np.rint(np.exp(y))) > 0.3
+
+
+@pytest.mark.parametrize(("n", "looks"), [(5_000, True), (500, False)])
+def test_beside_lists_a_norm_tells_enough_only_where_little_is_seen(n, looks):
+    """The norm that lists leave to a row replaces ranges of numbers only where those are hidden."""
+    lists = {f"l{k}": Category([str(value) for value in range(10)]) for k in range(3)}
+    model = LogisticRegression(schema={"age": Number(0, 100), **lists}, classes=[0, 1])
+    assert bool(histograms(model.plan(n=n))) == looks

@@ -25,6 +25,7 @@ __all__ = [
 ]
 
 Schema = dict[str, Kind | Ignore]
+MOST_COMPARED = 2_000  # names; comparing takes long
 REMEDY = {
     "raise": "clean those rows; or say in the schema what a missing cell means: missing='drop', "
     "'fill' or 'flag'; or pass on_invalid='drop': they then are empty rows, and the guarantee "
@@ -80,9 +81,11 @@ def encoding_of(names: Sequence[str], schema: object, *, shifted: bool) -> Encod
     entries, known = checked_schema(schema), set(names)
     for name in entries:
         if name not in known:
-            near = difflib.get_close_matches(name, names, n=1)
+            near = difflib.get_close_matches(name, names[:MOST_COMPARED], n=1)
             hint = f"did you mean {near[0]!r}?" if near else "check its name"
-            raise ValueError(f"schema has {name!r}, but X has no such column; {hint}")
+            raise ValueError(
+                f"schema has {name!r}, but X has no such column to predict from; {hint}"
+            )
     found = [(name, entries.get(name, Number())) for name in names]
     columns = tuple(Column(name, kind) for name, kind in found if isinstance(kind, Kind))
     if not columns:
