@@ -397,5 +397,18 @@ def test_noise_off_it_is_the_model_of_the_encoded_table():
     np.testing.assert_allclose(model.predict(frame), exact.predict(array), atol=0.02)
 
 
+@pytest.mark.parametrize("kind", [Flag(), Category(["True", "False"])], ids=["flag", "list"])
+def test_truth_values_are_the_same_in_every_type_of_column(kind):
+    """Plain, with room for missing ones, and as objects: what a gap makes of them says nothing."""
+    values = np.arange(N) % 3 == 0
+    column, y = pd.Series(values), values.astype(float)
+    models = [
+        Ridge(schema={"x": kind}, bounds_y=(0, 1), random_state=0).fit(pd.DataFrame({"x": made}), y)
+        for made in (column, column.astype("boolean"), column.astype(object), column.map(str))
+    ]
+    for model in models[1:]:
+        assert np.array_equal(model.coef_, models[0].coef_)
+
+
 def test_the_package_offers_it():
     assert privlearn.schema.Number is Number

@@ -117,6 +117,12 @@ def test_categories_are_texts_without_blanks():
     np.testing.assert_array_equal(kind.read(np.array([1.0, np.nan, 3.0])), [1, NAN, NAN])
 
 
+def test_decimals_are_what_they_are_worth():
+    kind = Category(["0.1", "2"])
+    found = read(kind, Decimal("0.10"), Decimal("2.00"), 0.1, 2, Decimal("NaN"), Decimal(2**53))
+    np.testing.assert_array_equal(found, [0, 1, 0, 1, NAN, NAN])
+
+
 def test_whole_numbers_that_containers_round_are_no_category():
     """A pandas column of them turns into floats where one cell is missing: 2^53 + 1 is lost."""
     kind = Category([str(2**53 + 1), "1"])

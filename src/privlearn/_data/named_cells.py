@@ -81,11 +81,17 @@ def column_names(X: object, what: str) -> list[str]:
 def named_cells(X: Any, names: list[str]) -> tuple[dict[str, Cells], int]:  # noqa: ANN401
     """The named columns' cells, as plain numbers or as objects, and the number of rows."""
     if native("pandas", X, "DataFrame"):
-        return {name: cells_of_pandas(X[name]) for name in names}, len(X)
+        return {name: _cells_of_pandas(X[name]) for name in names}, len(X)
     import narwhals.stable.v1 as nw
 
     frame = nw.from_native(X, eager_only=True)
     return {name: cells_of_series(frame.get_column(name)) for name in names}, len(frame)
+
+
+def _cells_of_pandas(column: Any) -> Cells:  # noqa: ANN401
+    """The same as elsewhere, but truth values stay such where pandas lets some be missing."""
+    truth = str(column.dtype) == "boolean"
+    return objects(column.astype(object)) if truth else cells_of_pandas(column)
 
 
 def cells_of_series(series: Any) -> Cells:  # noqa: ANN401

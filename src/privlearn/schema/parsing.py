@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from decimal import Decimal
 from functools import cache
 from typing import Any
 
@@ -32,7 +33,8 @@ def as_text(cell: Any) -> str | None:  # noqa: ANN401
     >>> [as_text(cell) for cell in (" F ", 2.0, 2, True, "", None, float("nan"))]
     ['F', '2', '2', 'True', None, None, None]
     """
-    value = plain_value(cell)
+    # How many zeros a decimal number ends with is its column's business, and 0.1 is no float.
+    value = plain_value(number(cell) if isinstance(cell, Decimal) else cell)
     if isinstance(value, bytes):
         try:
             value = value.decode()
