@@ -1,5 +1,6 @@
 """Ranges of some columns declared, those of others estimated: who is counted, and at what price."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -94,6 +95,10 @@ def test_a_schema_s_open_ranges_and_bounds_by_name():
     assert np.array_equal(model.coef_, other.coef_)
     assert np.isinf(model.bounds_X_[0]).tolist() == [False, True, True]
     assert model.score(X, y) > 0.8
+    text = json.dumps(model.to_dict(), allow_nan=False)  # no infinity: JSON has none
+    again = Ridge.from_dict(json.loads(text))
+    assert np.array_equal(again.bounds_X_, model.bounds_X_)
+    assert np.array_equal(again.predict(X), model.predict(X))
 
 
 def test_a_norm_limits_what_has_no_range():

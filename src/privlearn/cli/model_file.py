@@ -75,6 +75,8 @@ class SavedModel:
     @classmethod
     def of(cls, kind: str, design: Design, estimator: PrivateEstimator) -> SavedModel:
         """A fitted estimator, whose model is in the units of the file."""
+        from privlearn.linear_model.saved import clip_box
+
         values = estimator.to_dict()
         return cls(
             kind=kind,
@@ -84,7 +86,7 @@ class SavedModel:
             intercept=np.array(values["intercept"]),
             classes=None if values["classes"] is None else [*map(str, values["classes"])],
             certificate=values["certificate"],
-            clip_X=None if values["clip_X"] is None else np.array(values["clip_X"]),
+            clip_X=clip_box(values),
             clip_y=values["clip_y"],
         )
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from privlearn._core.certificate import Certificate
 from privlearn._core.problem import Bounds
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from privlearn.linear_model.base import PrivateEstimator
     from privlearn.schema.encoding import Encoding
 
-__all__ = ["fill", "plain_values"]
+__all__ = ["clip_box", "fill", "plain_values"]
 
 
 def plain_values(model: PrivateEstimator) -> dict[str, Any]:
@@ -32,11 +33,24 @@ def plain_values(model: PrivateEstimator) -> dict[str, Any]:
         "classes": None if classes is None else np.asarray(classes).tolist(),
         "feature_names": None if names is None else [str(name) for name in names],
         **({} if encoding is None else _schema(encoding)),
-        "clip_X": None if clip.low is None else np.array([clip.low, clip.high]).tolist(),
+        "clip_X": None if clip.low is None else [_ends(clip.low), _ends(clip.high)],
         "clip_y": None if clip.target is None else list(clip.target),
         "clip_norm": clip.row_norm,
         "certificate": model.privacy_.to_dict(),
     }
+
+
+def _ends(side: NDArray[np.float64] | None) -> list[float | None]:
+    """Numbers; None where a feature has no end, for JSON knows no infinity."""
+    return [end if np.isfinite(end) else None for end in np.asarray(side).tolist()]
+
+
+def clip_box(content: Mapping[str, Any]) -> NDArray[np.float64] | None:
+    """Lowest and highest value of each feature as rows, infinite where there is no end."""
+    if content.get("clip_X") is None:
+        return None
+    sides = zip(content["clip_X"], (-np.inf, np.inf), strict=True)
+    return np.array([[none if end is None else end for end in side] for side, none in sides], float)
 
 
 def _schema(encoding: Encoding) -> dict[str, Any]:
@@ -90,8 +104,8 @@ def _check(model: PrivateEstimator, content: Mapping[str, Any]) -> None:
 
 
 def _clip(content: Mapping[str, Any]) -> Bounds | None:
-    box, target, norm = (content.get(key) for key in ("clip_X", "clip_y", "clip_norm"))
+    box, (target, norm) = clip_box(content), (content.get(key) for key in ("clip_y", "clip_norm"))
     if box is None and target is None and norm is None:
         return None
-    low, high = (None, None) if box is None else (np.array(side, dtype=float) for side in box)
+    low, high = (None, None) if box is None else box
     return Bounds(low, high, None if target is None else tuple(target), norm)
