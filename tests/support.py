@@ -466,6 +466,30 @@ class Selecting(LinearRegression):
         return problem, WithPrivateBounds(solver, ("features", "target"), keep=2)
 
 
+class Partly(LinearRegression):
+    """Of one column a range is declared, of one nothing, and one is known to be 0 or 1."""
+
+    def _problem(self, n, n_features, n_classes):
+        problem = super()._problem(n, n_features, n_classes)
+        box = np.array([[-1.0, -np.inf, 0.0], [3.0, np.inf, 1.0]])
+        known = np.array([False, False, True])
+        return replace(
+            problem, bounds=replace(problem.bounds, low=box[0], high=box[1], known=known)
+        )
+
+
+class PartlySelecting(Partly, Selecting):
+    """The same where two features are kept, of which one or two need a range."""
+
+
+class PartlyCloser(Partly):
+    """The same where one looks inside the declared range as well."""
+
+    def _solver_for(self, problem, budget):
+        solver = resolve(self.solver, problem, budget)
+        return problem, WithPrivateBounds(solver, ("features", "target"))
+
+
 def _estimated(**parameters):
     """Nothing declared, or half of what there is; and features of which not all are estimated."""
     whole, moments = SHORT["cd"]["whole"], SOLVERS["moments"]()
@@ -475,6 +499,8 @@ def _estimated(**parameters):
         yield f"estimated-{relation}", LinearRegression(solver=whole, **own)
         yield f"estimated target-{relation}", LinearRegression(solver=moments, data_norm=2.0, **own)
         yield f"selected and estimated-{relation}", Selecting(solver=whole, **own)
+        partly = (Partly, PartlySelecting, PartlyCloser)[k]
+        yield f"partly declared-{relation}", partly(solver=moments if k else whole, **own)
         yield (
             f"estimated features-{relation}",
             [

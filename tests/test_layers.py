@@ -13,7 +13,7 @@ LAYERS = [
     | {"_core.forecast", "_data.cells"},
     {"accounting", "noise", "_objective", "_core.sampling"},
     {"_core", "ledger"},
-    {"_data"},
+    {"_data", "schema"},
     {"solvers"},
     {"private_bounds"},
     {"linear_model", "kernel_model", "kernel_approximation", "feature_selection"},

@@ -23,7 +23,7 @@ ESTIMATORS = {
     "PoissonRegressor",
     "Ridge",
 }
-MODULES = {"audit", "datasets", "exceptions", "metrics", "solvers"}
+MODULES = {"audit", "datasets", "exceptions", "metrics", "schema", "solvers"}
 PUBLIC = ESTIMATORS | MODULES | {"Ledger", "show_versions", "__version__"}
 
 

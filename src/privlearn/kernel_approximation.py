@@ -21,8 +21,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from privlearn._core.docstrings import documented
 from privlearn._core.numerics import MAX_COLUMNS
-from privlearn._data.bounded import Features, read_features, refuse_not_finite
 from privlearn._data.cells import as_numbers
+from privlearn._data.reading import Features, refuse_not_finite
+from privlearn._data.tables import read_features
 from privlearn.solvers._common.fourier_map import FourierMap
 
 __all__ = ["KERNELS", "RandomFourierFeatures", "RandomProjection"]

@@ -145,26 +145,12 @@ def test_without_delta_all_missing_facts_at_once(complaint):
     assert "--bounds-y LOW:HIGH   (the range of wage)" in text
 
 
-def test_bounds_of_some_columns_are_no_bounds(complaint, folder):
-    (folder / "people.csv").write_text("age,hours,height,wage\n30,40,170,900\n")
-    line = ["fit", "people.csv", "--target", "wage", "--epsilon", "1", "--bounds-y", "0:1"]
-    text = complaint(*line, "--bounds", "hours=0:99")
-    assert "give all of them bounds, or none: ranges are then estimated privately" in text
-    assert "\n  with bounds: hours\n  without: age, height\n" in text
-    assert "--bounds age=LOW:HIGH" in text
-    assert "--bounds height=LOW:HIGH" in text
-    assert "--bounds hours" not in text
-
-
-def test_missing_facts_name_the_columns_that_would_do(complaint):
-    line = ["fit", "people.csv", "--target", "wage", "--epsilon", "1", "--bounds-y", "0:1"]
-    assert "or use the other columns only: --columns age" in complaint(*line, "--bounds", "age=0:9")
-
-
 def test_missing_facts_are_told_without_looking_at_a_row(complaint):
     """The second line would be an error of its own, had it been read."""
     line = fit_file("age,height,wage\n1,2,3,4,5\n")
-    assert "--bounds height=LOW:HIGH" in complaint(*line[:6], "--bounds", "age=0:99")
+    text = complaint(*line[:6], "--bounds", "age=0:99", "--delta", "0")
+    assert "--bounds height=LOW:HIGH" in text
+    assert "--bounds age" not in text
 
 
 def test_text_in_a_column_of_numbers(complaint):

@@ -11,6 +11,7 @@ from privlearn.cli.design import design
 from privlearn.cli.models import build
 from privlearn.cli.schema import Facts
 from privlearn.cli.tables import Table
+from privlearn.schema import Category, Number
 
 FIT = ["--target", "rich", "--model", "logistic", "--epsilon", "4", "--bounds", "age=20:80"]
 
@@ -162,8 +163,7 @@ def test_models_get_their_facts_and_options(name, estimator, own):
     model = build(_parser().parse_args(asked), chosen)
     assert type(model).__name__ == estimator
     given = model.get_params()
-    assert given["bounds_X"] == ([0, 0, 0], [1, 1, 1])
-    assert given["data_norm"] == pytest.approx(np.sqrt(3))
+    assert given["schema"] == {"age": Number(20, 80), "sex": Category(["m", "f"])}
     assert given.get("bounds_y") == (None if classifies else (0, 9))
     assert {key: given[key] for key in own} == own
     assert (given["epsilon"], given["adjacency"]) == (2.0, "add_remove")

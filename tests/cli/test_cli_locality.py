@@ -52,7 +52,7 @@ def rows_of(path, classifies):
     """Each row as something that is equal only where every bit is."""
     X, y, _ = read(path, classifies)
     targets = y.tolist() if y.dtype == object else y.view(np.uint64).tolist()
-    features = np.ascontiguousarray(X).view(np.uint64)
+    features = np.ascontiguousarray(X.values).view(np.uint64)
     return [(tuple(row), target) for row, target in zip(features.tolist(), targets, strict=True)]
 
 

@@ -8,8 +8,9 @@ from sklearn.base import BaseEstimator
 from privlearn import LinearRegression
 from privlearn._core.numerics import BLOCK_ROWS
 from privlearn._core.problem import Adjacency, Bounds, Problem
-from privlearn._data.bounded import BoundedData, Rows, Table, bound, read_table
+from privlearn._data.bounded import BoundedData, Rows, Table, bound
 from privlearn._data.clipping import clip_rows
+from privlearn._data.tables import read_table
 from privlearn._objective.losses import Squared
 from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import UnsupportedCombinationError

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from privlearn import LogisticRegression, Ridge
-from privlearn._data.bounded import read_table
 from privlearn._data.labels import declared_classes, encode_labels
+from privlearn._data.tables import read_table
 
 B = ([0.0, 0.0], [1.0, 1.0])
 

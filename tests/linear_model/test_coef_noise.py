@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from privlearn import HuberRegressor, Lasso, LinearRegression, LogisticRegression, Ridge
-from privlearn.private_bounds.ranges import Range
+from privlearn.private_bounds.declared import CentredRange
 from privlearn.private_bounds.solver import _in_all_columns
 from privlearn.solvers import CoordinateDescent
 from privlearn.solvers.base import Solution
@@ -63,7 +63,7 @@ def test_ranges_that_are_estimated_change_the_units_only():
 
 def test_features_that_are_not_selected_have_none():
     found = Solution(np.ones((1, 2)), np.zeros(1), coef_noise=np.array([[1.0, 2.0]]))
-    box = {"features": Range(np.zeros(2), np.ones(2))}
+    box = {"features": CentredRange(np.zeros(2), np.ones(2))}
     whole = _in_all_columns(found, np.array([0, 2]), 3, box)
     np.testing.assert_array_equal(whole.coef_noise, [[1.0, np.nan, 2.0]])
     all_columns = _in_all_columns(found, np.array([0, 1]), 2, box)

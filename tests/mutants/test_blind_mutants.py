@@ -18,9 +18,10 @@ from privlearn._core.norms import BALLOT
 from privlearn._core.numerics import BlockSum
 from privlearn._core.releaser import Releaser
 from privlearn._core.sampling import Batches, Poisson
-from privlearn._data.bounded import BoundedData, Rows, read_table
+from privlearn._data.bounded import BoundedData, Rows
 from privlearn._data.clipping import clip_rows
 from privlearn._data.personal_budgets import Levels, _one_each, read_levels
+from privlearn._data.tables import read_table
 from privlearn._data.targets import one_column
 from privlearn.accounting import pairs
 from privlearn.exceptions import PlanViolationError

@@ -8,9 +8,11 @@ from cli import test_cli_files as files
 from cli import test_cli_locality as locality
 from cli import test_cli_texts as texts
 from cli.test_cli_files import empty_ledger, folder, refused  # noqa: F401 (fixtures)
-from privlearn.cli import guard, header, outputs, paths, tables
+from privlearn._data import named_cells
+from privlearn._data.cells import objects
+from privlearn.cli import guard, header, outputs, parquet, paths, tables
 from privlearn.cli.outputs import Output
-from privlearn.cli.parquet import ParquetTable
+from privlearn.schema import Number
 
 BUGS = []
 
@@ -224,34 +226,35 @@ def faults_end_the_run(patch):
 
 @caught_by(one_line(b"word,1,1,male,yes"))
 def one_word_makes_a_column_unusable(patch):
-    cell_by_cell = tables.Table.numbers
+    cell_by_cell = Number.read
 
-    def whole(self, name):
-        values = cell_by_cell(self, name)
-        odd = [cell for cell in self.columns[name] if cell.strip() == "word"]
-        return values * float("nan") if odd else values
+    def whole(self, cells):
+        odd = any(isinstance(cell, str) and cell.strip() == "word" for cell in cells.tolist())
+        return cell_by_cell(self, cells) * (float("nan") if odd else 1.0)
 
-    patch.setattr(tables.Table, "numbers", whole)
+    patch.setattr(Number, "read", whole)
 
 
 @caught_by(one_cell("label", None))
 @caught_by(one_cell("sex", 2.5))
 def labels_are_written_by_the_type_of_their_column(patch):
-    def by_type(self, name):
-        column = self.columns[name].to_native().to_pandas()  # a gap makes floats of whole numbers
-        return [None if cell != cell else str(cell) for cell in column]
+    def by_type(series):
+        column = series.to_native().to_pandas()  # a gap makes floats of whole numbers
+        return objects(None if cell != cell else str(cell) for cell in column)
 
-    patch.setattr(ParquetTable, "labels", by_type)
+    patch.setattr(parquet, "cells_of_series", by_type)
 
 
 @caught_by(one_cell("age", 2**53 + 3))
 def a_library_casts_the_column(patch):
     import narwhals.stable.v1 as nw
 
-    def cast(self, name):
-        return self.columns[name].cast(nw.Float64).to_numpy().copy()
+    def cast(series):
+        if not series.dtype.is_numeric():
+            return named_cells.cells_of_series(series)
+        return series.cast(nw.Float64).to_numpy().copy()
 
-    patch.setattr(ParquetTable, "numbers", cast)
+    patch.setattr(parquet, "cells_of_series", cast)
 
 
 NUMBERED = [f"{plant.__name__}-{k}" for k, (plant, _) in enumerate(BUGS)]

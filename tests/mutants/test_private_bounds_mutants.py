@@ -100,6 +100,40 @@ def selection_by_products_instead_of_ranks(patch):
     patch.setattr(selection, "most_relevant", products)
 
 
+@BUGS.shown_in("partly declared-replace_one")
+def columns_looked_inside_cost_nothing(patch):
+    """Only columns without a range are paid for, but those inside declared ranges count as well."""
+    whole = bounds_solver._histograms
+
+    def cheaper(what, n_features, bins):
+        if what == "target":
+            return whole(what, n_features, bins)
+        return tuple(
+            bounds_solver.replace(release, clip=1.0) for release in whole(what, n_features, bins)
+        )
+
+    def released(release, name, counts, *, columns):
+        return release(name, counts, clip=1.0)
+
+    patch.setattr(bounds_solver, "_histograms", cheaper)
+    patch.setattr(bounds_solver, "_released", released)
+
+
+@BUGS.shown_in("partly declared-zero_out")
+def open_sides_stay_open(patch):
+    """Rows are clipped to the declared sides of the box alone."""
+    replaced = bounds_solver.replace
+
+    def open_again(thing, **changes):
+        if not hasattr(thing, "table"):
+            return replaced(thing, **changes)
+        low, high = np.array([-1.0, -np.inf, 0.0]), np.array([3.0, np.inf, 1.0])
+        changes["bounds"] = replaced(changes["bounds"], low=low, high=high)
+        return replaced(thing, **changes)
+
+    patch.setattr(bounds_solver, "replace", open_again)
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @BUGS.parametrize()
 def test_caught_by_the_generic_audits(plant, where, monkeypatch):

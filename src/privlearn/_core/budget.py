@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from numbers import Real
 
-from privlearn.exceptions import InvalidBudgetError
+from privlearn.exceptions import DeltaWarning, InvalidBudgetError
 
-__all__ = ["Budget", "budget_of"]
+__all__ = ["Budget", "budget_of", "warn_of_delta"]
 
 
 @dataclass(frozen=True)
@@ -63,3 +64,14 @@ def budget_of(epsilon: object, delta: object) -> Budget:
             "that solver='one-pass' keeps"
         )
     return found
+
+
+def warn_of_delta(budget: Budget, rows: int | None) -> None:
+    """Warn where the number of rows is public and delta is above its inverse."""
+    if rows is not None and budget.delta * rows > 1.0:
+        warnings.warn(
+            f"delta={budget.delta:g} is above 1/n = {1 / rows:.2g}: publishing one random row "
+            "would keep such a promise; choose a smaller delta",
+            DeltaWarning,
+            stacklevel=5,
+        )

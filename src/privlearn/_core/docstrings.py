@@ -33,10 +33,11 @@ solver : str or solver
 data_norm : float or None
     Enforced L2 norm of a row, the intercept's 1 included; longer rows are shortened to it. It must
     come from public knowledge, never from the data.
-bounds_X : pair (low, high) or None
-    Enforced box of the features: scalars, or arrays of shape (n_features,). It must come from
-    public knowledge, never from the data. With neither `bounds_X` nor `data_norm` the ranges are
-    estimated privately, with 15 % of the budget; predictions then clip X to them.
+bounds_X : pair (low, high), dict or None
+    Enforced box of the features: scalars, or arrays of shape (n_features,); or the ranges of some
+    columns of a data frame by name, ``{"age": (17, 90)}``. It must come from public knowledge,
+    never from the data. What neither `bounds_X` nor `data_norm` limits is estimated privately, with
+    15 % of the budget; predictions then clip X to that.
 bounds_y : pair (low, high) or None
     Enforced range of the target, from public knowledge. None estimates it privately, with 10 % of
     the budget and up to 30 % where there are few rows; predictions are then clipped to it.
@@ -49,6 +50,10 @@ max_rows_per_person : int or None
     with more, so many are drawn. The guarantee is then about people and all their rows, and noise
     grows with the number, so choose it well below what a few people have, without looking at the
     data. None: every row is a person.
+schema : dict or None
+    What is public about the columns of a data frame, by name, in words of `privlearn.schema`:
+    kinds, ranges, lists of categories, and what a missing cell means. Columns without an entry are
+    numbers. With it `data_norm` is that of a row whose ranges are brought to [0, 1].
 fit_intercept : bool
     Whether to fit an intercept. It is never penalised.
 on_invalid : {"raise", "drop"}
@@ -101,21 +106,24 @@ n_features_in_ : int
     Number of columns of X.
 feature_names_in_ : array of shape (n_features_in_,)
     Names of the columns; only when X has column names.
+feature_names_out_ : array of shape (n_features,)
+    Names of the features that rows become, in the order of the coefficients of linear models: with
+    a `schema` such as "age" and "sex = F". Only when X has column names.
 """
 
 # Of methods.
 ARGUMENTS = """
 X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
     Rows to predict; clipped where ranges were estimated privately, otherwise as they are.
-y : array-like of shape (n_samples,)
-    True targets or labels, one per row.
+y : array-like of shape (n_samples,) or str
+    True targets or labels, one per row; or the name of the column of X that holds them.
 sample_weight : array-like of shape (n_samples,) or None
     Weights of the rows.
 n : int or None
     Number of rows, or of people with `max_rows_per_person`. With ``adjacency="add_remove"`` it is
     private: a forecast alone uses it.
-n_features : int
-    Number of columns of X.
+n_features : int or None
+    Number of columns of X; None where a `schema` names them all. Ignored ones do not count.
 n_classes : int
     Number of labels, where the parameter `classes` does not declare them.
 sample_epsilon : array-like of shape (n_samples,) or None

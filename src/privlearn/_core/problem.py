@@ -33,6 +33,7 @@ __all__ = [
     "budget_of",
     "declared_numbers",
     "feature_norm",
+    "interval",
     "nearest_to_zero",
     "numbers_in",
     "refuse_disjoint",
@@ -62,6 +63,11 @@ class Bounds:
         Largest L2 norm of a row, the intercept's 1 included where there is one.
     scale : array of shape (n_features,) or None
         Root mean square of each feature. Nothing enforces it: a wrong one costs accuracy only.
+    known : array of bool or None
+        Columns whose declared ends are those of their values, as 0 and 1 of an indicator are:
+        nothing is spent on looking inside. None knows that of no column.
+
+    Ends of columns about which nothing was declared are infinite, where others have a box.
     """
 
     low: NDArray[np.float64] | None
@@ -69,6 +75,7 @@ class Bounds:
     target: tuple[float, float] | None
     row_norm: float | None
     scale: NDArray[np.float64] | None = None
+    known: NDArray[np.bool_] | None = None
     center: NDArray[np.float64] | None = None  # of an estimated box: around what to centre columns
     penalised: Penalised = Penalised.OWN_UNITS
     estimated: bool = False  # whether the box is estimated: a plan must hold wherever it will lie
@@ -86,13 +93,23 @@ class Bounds:
     ) -> Bounds:
         """Check what the user declared and bring it to one shape."""
         low, high = (None, None) if bounds_X is None else _box(bounds_X, n_features)
-        target = None if bounds_y is None else _interval(bounds_y)
+        target = None if bounds_y is None else interval(bounds_y, "bounds_y")
         norm = None if data_norm is None else _norm(data_norm, fit_intercept)
         scale = None if scale_X is None else _scale(scale_X, n_features)
         bounds = cls(low, high, target, norm, scale)
         if norm is not None:
             refuse_disjoint(bounds, fit_intercept, f"data_norm={data_norm}")
         return bounds
+
+    @property
+    def limit_features(self) -> bool:
+        """Whether a norm, or a box with an end on every side, says how large features can be."""
+        return self.row_norm is not None or self.whole_box
+
+    @property
+    def whole_box(self) -> bool:
+        """Whether every feature has declared or estimated ends."""
+        return self.low is not None and bool(np.isfinite(self.low).all())
 
     def same_as(self, other: Bounds) -> bool:
         """Whether the same was declared."""
@@ -101,9 +118,10 @@ class Bounds:
 
     def need_features(self, solver: str) -> None:
         """Refuse when neither a box nor a norm of the features is known."""
-        if self.low is None and self.row_norm is None:
+        if not self.limit_features:
+            lacking = "are both missing" if self.low is None else "leave out some columns"
             raise MissingFactError(
-                f"bounds_X and data_norm are both missing, but solver={solver!r} needs to know how "
+                f"bounds_X and data_norm {lacking}, but solver={solver!r} needs to know how "
                 "large a row can be; pass bounds_X=(low, high) or data_norm from public knowledge, "
                 "never from the data itself. They are estimated privately only by fit with "
                 "delta > 0, and without sample_epsilon"
@@ -277,16 +295,17 @@ def _scale(value: ArrayLike, n_features: int) -> NDArray[np.float64]:
     return array
 
 
-def _interval(value: object) -> tuple[float, float]:
-    sides = [declared_numbers(side, "bounds_y") for side in _pair(value, "bounds_y")]
+def interval(value: object, name: str) -> tuple[float, float]:
+    """Two declared numbers, the lower one first and clearly apart."""
+    sides = [declared_numbers(side, name) for side in _pair(value, name)]
     if any(side.ndim for side in sides):
-        raise ValueError("bounds_y must be a pair of two numbers; y has one column")
+        raise ValueError(f"{name} must be a pair of two numbers; it is about one column")
     low, high = (float(side) for side in sides)
     if not low < high:
         raise ValueError(
-            f"bounds_y=({low}, {high}), but two finite numbers with low < high are needed"
+            f"{name}=({low}, {high}), but two finite numbers with low < high are needed"
         )
-    _check_width("bounds_y", np.array([low]), np.array([high]), zero=False)
+    _check_width(name, np.array([low]), np.array([high]), zero=False)
     return low, high
 
 
@@ -330,6 +349,7 @@ class Problem:
     rows_may_be_empty: bool = False
     assumed: tuple[str, ...] = ()
     levels: tuple[Level, ...] = ()  # increasing; empty when everybody is promised the same
+    declared: tuple[str, ...] | None = None  # names of the facts, where bounds come from a schema
     # Where a person may have several rows: the most that count, and the number of people if public.
     rows_per_person: int | None = None
     people: int | None = None
@@ -351,7 +371,8 @@ class Problem:
         facts: dict[str, object] = {"bounds_X": own.low, "data_norm": own.row_norm}
         facts |= {"bounds_y": own.target, "scale_X": own.scale}
         given = [name for name, fact in facts.items() if fact is not None]
-        found = []
+        given = given if self.declared is None else list(self.declared)
+        found = ["the names of the columns are public"] if "schema" in given else []
         if given:
             *some, last = given
             subject = f"{', '.join(some)} and {last} were" if some else f"{last} was"

@@ -1,7 +1,7 @@
-"""From what users have to bounded rows: `read_table` reads, `bound` enforces declared limits.
+"""From a table of numbers to bounded rows: `bound` enforces declared limits.
 
-`read_table` computes no statistic and its errors quote no data. `bound` clips each row on its own,
-to the box first and to the norm then, so a row's contribution depends on that row alone.
+Each row is clipped on its own, to the box first and to the norm then, so a row's contribution
+depends on that row alone.
 """
 
 from __future__ import annotations
@@ -14,16 +14,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._core.numerics import BLOCK_ROWS, MAX_ROWS
-from privlearn._core.problem import Adjacency, Bounds, Problem, shape_of
+from privlearn._core.numerics import BLOCK_ROWS
+from privlearn._core.problem import Bounds, Problem
 from privlearn._data.clipping import clip_rows
-from privlearn._data.reading import Features, is_frame, refuse_not_finite, rows_and_columns
+from privlearn._data.reading import Features
 from privlearn._data.sparse import bounded_csr
-from privlearn._data.targets import target_numbers
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-    from sklearn.base import BaseEstimator
 
     from privlearn._data.people import People
 
@@ -33,10 +31,7 @@ __all__ = [
     "Rows",
     "Table",
     "bound",
-    "read_features",
     "read_only",
-    "read_table",
-    "refuse_not_finite",
     "watch_rows",
 ]
 
@@ -288,98 +283,3 @@ def bound(table: Table, problem: Problem) -> BoundedData:
     """Enforce the problem's declared bounds on every row."""
     assert table.people is None, "which rows count must be chosen first"
     return BoundedData(table, problem.bounds, problem.fit_intercept)
-
-
-def read_table(
-    estimator: BaseEstimator,
-    X: object,
-    y: object,
-    *,
-    encode: Callable[[object], NDArray[Any]] | None = None,
-    reset: bool = True,
-) -> Table:
-    """Read X and y into a `Table`, or refuse with an error that quotes no data.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Named in errors. Its `adjacency` says whether they may name the number of rows, which is
-        private in any case where people may have several, its
-        `on_invalid` whether rows with NaN or infinity are refused, or left to become the empty row,
-        and its bounds may say how many columns a list of rows has.
-    X, y : array-like
-        Lists, numpy, pandas, polars, Arrow, scipy sparse.
-    encode : callable or None, default=None
-        Turns y into numbers, NaN where it is invalid; None reads numbers.
-    reset : bool, default=True
-        Whether names and number of the features are set, or compared, as in `read_features`.
-    """
-    n_is_public = Adjacency(estimator.adjacency).n_is_public
-    n_is_public &= getattr(estimator, "max_rows_per_person", None) is None  # else people's is
-    strict = estimator.on_invalid == "raise"
-    features = read_features(estimator, X, reset=reset, n_is_public=n_is_public, strict=strict)
-    if y is None:
-        raise ValueError(
-            f"This {type(estimator).__name__} estimator requires y to be passed, "
-            "but the target y is None."
-        )
-    target = target_numbers(y, strict=strict) if encode is None else encode(y)
-    if features.shape[0] != target.shape[0]:
-        sizes = f": {features.shape[0]} and {target.shape[0]}" if n_is_public else ""
-        raise ValueError(f"X and y have inconsistent numbers of samples{sizes}; give one y per row")
-    if features.shape[0] == 0 and n_is_public:
-        raise ValueError("X has 0 sample(s) (rows), while a minimum of 1 is required")
-    if features.shape[0] > MAX_ROWS:
-        raise ValueError(f"X has more than {MAX_ROWS} rows, the most that is supported")
-    if strict:  # before any noise is drawn; which row it is stays unsaid
-        drop = "or pass on_invalid='drop': they then are empty rows, and the guarantee covers them"
-        refuse_not_finite("X", features, drop)
-        refuse_not_finite("y", target, drop)
-    return Table(features, target, finite=strict)
-
-
-def read_features(
-    estimator: BaseEstimator,
-    X: object,
-    *,
-    reset: bool,
-    n_is_public: bool = True,
-    strict: bool = True,
-) -> Features:
-    """Read X as a 2-d float32 or float64 array or a CSR array, and check names and number.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Whose number and names of features count.
-    X : array-like
-        Lists, numpy, pandas, polars, Arrow, scipy sparse.
-    reset : bool
-        True in `fit`, which sets names and number; False in `predict`, which compares them.
-    n_is_public : bool, default=True
-        Whether an error may name the number of rows.
-    strict : bool, default=True
-        Whether a cell that is no number is refused; otherwise it is NaN.
-    """
-    from sklearn.utils.validation import validate_data
-
-    width = _declared_width(estimator) if reset else getattr(estimator, "n_features_in_", None)
-    features = rows_and_columns(X, strict=strict, width=width)
-    if features.shape[1] == 0:
-        rows = features.shape[0] if n_is_public else 0
-        raise ValueError(
-            f"X has 0 feature(s) (shape=({rows}, 0)) while a minimum of 1 is required."
-        )
-    named = X if is_frame(X) else features
-    validate_data(estimator, named, reset=reset, skip_check_array=True)
-    return features
-
-
-def _declared_width(estimator: BaseEstimator) -> int | None:
-    """How many columns the declared facts are for, where they say so."""
-    sides = getattr(estimator, "bounds_X", None)
-    facts = [*sides] if isinstance(sides, list | tuple) and len(sides) == 2 else []
-    for fact in (*facts, getattr(estimator, "scale_X", None)):
-        if isinstance(fact, list | tuple | np.ndarray) and len(shape_of(fact)) == 1:
-            return len(fact)
-    return None

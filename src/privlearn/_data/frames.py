@@ -19,7 +19,14 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-__all__ = ["cells_of_pandas", "from_arrow", "from_pandas", "from_typed", "typed_cells"]
+__all__ = [
+    "cells_of_pandas",
+    "from_arrow",
+    "from_pandas",
+    "from_typed",
+    "refuse_same_names",
+    "typed_cells",
+]
 
 _AS_ARRAY = frozenset(
     ["Boolean", "Float32", "Float64"]
@@ -33,7 +40,7 @@ ENCODE = (
 
 def from_pandas(frame: pd.DataFrame, strict: bool) -> NDArray[np.floating]:
     """A pandas frame; each cell of columns that are no plain numbers is read on its own."""
-    _refuse_same_names(frame.columns)
+    refuse_same_names(frame.columns)
     kinds = set(frame.dtypes)
     if len(kinds) == 1 and _is_plain(next(iter(kinds))):
         return as_numbers(frame.to_numpy())
@@ -43,7 +50,8 @@ def from_pandas(frame: pd.DataFrame, strict: bool) -> NDArray[np.floating]:
     return _together(columns, len(frame))
 
 
-def _refuse_same_names(names: Collection[Hashable]) -> None:
+def refuse_same_names(names: Collection[Hashable]) -> None:
+    """Refuse columns that have the same name."""
     if len(set(names)) < len(names):
         raise ValueError(
             "X has columns with the same name, so that nobody could tell them apart later; give "
@@ -85,7 +93,7 @@ def _together(columns: list[NDArray[Any]], n: int) -> NDArray[np.floating]:
 
 def from_arrow(table: pa.Table | pa.RecordBatch) -> NDArray[np.floating]:
     """A table or a batch of Arrow, by its schema."""
-    _refuse_same_names(table.schema.names)
+    refuse_same_names(table.schema.names)
     columns = [
         as_numbers(_arrow_column(table.column(place), f"column {field.name!r} of X"))
         for place, field in enumerate(table.schema)

@@ -24,7 +24,7 @@ __all__ = [
     "declared_classes",
     "encode_labels",
     "encode_signs",
-    "plain_label",
+    "plain_value",
 ]
 
 NUMBERS, TEXT, BYTES = "numbers", "text", "bytes"
@@ -89,7 +89,7 @@ def _by_value(cells: NDArray[Any]) -> NDArray[Any]:
     """Distinct labels of one kind, sorted, in the type that numpy gives to them alone."""
     if cells.dtype != object:
         return np.unique(cells)
-    distinct = sorted(set(map(plain_label, cells.tolist())))
+    distinct = sorted(set(map(plain_value, cells.tolist())))
     found = np.array(distinct)
     return found if found.dtype.kind in "biufUS" else objects(distinct)
 
@@ -129,7 +129,7 @@ def _whole(found: NDArray[Any]) -> NDArray[Any]:
 def _refuse_continuous(labels: NDArray[Any]) -> None:
     """Refuse numbers that are no labels; the message names the kind, never a value."""
     if labels.dtype == object:
-        labels = np.array([value for value in map(plain_label, labels) if type(value) is float])
+        labels = np.array([value for value in map(plain_value, labels) if type(value) is float])
     if labels.dtype.kind != "f":
         return
     finite = labels[np.isfinite(labels)]
@@ -199,10 +199,10 @@ def _codes(cells: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.float64]:
         place = np.searchsorted(known[order], values)
         index = order[np.minimum(place, len(known) - 1)]
         return np.where(known[index] == values, index.astype(np.float64), np.nan)
-    places = {plain_label(label): float(place) for place, label in enumerate(classes.tolist())}
+    places = {plain_value(label): float(place) for place, label in enumerate(classes.tolist())}
     held = cells.tolist()
     if not set(map(type, held)) <= KINDS.keys():
-        held = [plain_label(cell) for cell in held]
+        held = [plain_value(cell) for cell in held]
     return np.fromiter((places.get(cell, np.nan) for cell in held), np.float64, len(held))
 
 
@@ -228,10 +228,10 @@ def _kinds(cells: NDArray[Any]) -> list[str | None]:
     """What each cell is: numbers, text, bytes, or None where it is no label."""
     if cells.dtype.kind in "biu" and _small(cells):
         return [NUMBERS] * len(cells)
-    return [KINDS.get(type(plain_label(cell))) for cell in cells.tolist()]
+    return [KINDS.get(type(plain_value(cell))) for cell in cells.tolist()]
 
 
-def plain_label(cell: Any) -> Any:  # noqa: ANN401
+def plain_value(cell: Any) -> Any:  # noqa: ANN401
     """A label as a plain Python value that equals it; None where a cell is no label."""
     kind = type(cell)
     if kind is str or kind is bool:

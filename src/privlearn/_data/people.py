@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._data.bounded import Table
-from privlearn._data.labels import EXACT, plain_label
+from privlearn._data.labels import EXACT, plain_value
 from privlearn._data.targets import one_column
 
 __all__ = ["People", "read_people", "rows_that_count"]
@@ -100,7 +100,7 @@ def _by_cell(cells: list[Any]) -> tuple[Indices, Words]:
     known: dict[Any, int] = {}
     keys = np.full(len(cells), NOBODY, dtype=np.int64)
     for place, cell in enumerate(cells):
-        key = plain_label(str(cell) if isinstance(cell, UUID) else cell)
+        key = plain_value(str(cell) if isinstance(cell, UUID) else cell)
         if key is not None:
             keys[place] = known.setdefault(key, len(known))
     return keys, np.fromiter(map(_word, known), np.uint64, len(known))

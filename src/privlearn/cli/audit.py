@@ -117,5 +117,6 @@ def _model(args: argparse.Namespace) -> PrivateEstimator:
         where="the audit",
         classifies=classifies,
     )
-    model = build(args, chosen)
+    # Attacks are arrays, and for these columns the same without a schema: [0, 1] stays as it is.
+    model = build(args, chosen).set_params(schema=None, bounds_X=(0.0, 1.0))
     return model.set_params(classes=[0, 1]) if classifies else model

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from privlearn.cli.encoding import Categories, Column, Numbers
-from privlearn.cli.errors import CommandError, closest, option, shortened, similar
+from privlearn.cli.errors import CommandError, closest, option, similar
 from privlearn.cli.schema import Facts, Range
+from privlearn.schema import Ignore, Number
+from privlearn.schema.encoding import Column, Encoding
+from privlearn.schema.kinds import Kind
 
 __all__ = ["Design", "demand_target", "design"]
 
@@ -31,9 +32,8 @@ class Design:
         The range of a numeric target; None where it is to be estimated.
     classes : tuple of str or None
         The declared labels of a target that is no number.
-    row_norm : float or None
-        A bound on the Euclidean norm of an encoded row, the intercept's 1 included; None where
-        the boxes say all there is to say, or nothing is known.
+    data_norm : float or None
+        A declared bound on the Euclidean norm of an encoded row, the intercept's 1 included.
     """
 
     target: str
@@ -41,12 +41,23 @@ class Design:
     classifies: bool
     target_bounds: Range | None
     classes: tuple[str, ...] | None
-    row_norm: float | None
+    data_norm: float | None
 
     @property
     def names(self) -> list[str]:
         """The columns to predict from."""
         return [column.name for column in self.columns]
+
+    @property
+    def encoding(self) -> Encoding:
+        """How they become numbers."""
+        return Encoding(self.columns)
+
+    @property
+    def schema(self) -> dict[str, Kind] | None:
+        """What an estimator is told about them; None where nothing is declared."""
+        kinds = {column.name: column.kind for column in self.columns}
+        return None if set(kinds.values()) == {Number()} else kinds
 
     @property
     def n_features(self) -> int:
@@ -56,22 +67,9 @@ class Design:
     @property
     def unlimited(self) -> list[str]:
         """Columns of numbers whose ranges are to be estimated."""
-        if self.row_norm is not None:
+        if self.data_norm is not None:
             return []
         return [column.name for column in self.columns if column.bounds is None]
-
-    @property
-    def box(self) -> tuple[list[float], list[float]] | None:
-        """Lowest and highest value of every feature; None where they are to be estimated."""
-        if self.unlimited:
-            return None
-        norm = self.row_norm or 0.0  # where it is unknown, every column has a range
-        ends = [
-            (-norm, norm) if column.bounds is None else (0.0, 1.0)
-            for column in self.columns
-            for _ in column.features
-        ]
-        return [low for low, _ in ends], [high for _, high in ends]
 
 
 def design(
@@ -93,23 +91,19 @@ def design(
         Whether ranges that nobody declared can be estimated: the budget has a delta.
     """
     target = demand_target(names, facts.target, where)
-    columns = tuple(
-        Categories(name, facts.categories[name])
-        if name in facts.categories
-        else Numbers(name, facts.bounds.get(name))
-        for name in _chosen(names, facts, target, where)
-    )
+    kinds = facts.kinds
+    chosen = [(name, kinds.get(name, Number())) for name in _chosen(names, facts, target, where)]
+    columns = tuple(Column(name, kind) for name, kind in chosen if isinstance(kind, Kind))
     found = Design(
         target=target,
         columns=columns,
         classifies=classifies,
         target_bounds=None if classifies else facts.bounds.get(target),
         classes=facts.classes,
-        row_norm=_row_norm(columns, facts.data_norm),
+        data_norm=facts.data_norm,
     )
     if not estimates:
         _refuse_to_estimate(found)
-    _refuse_some_bounds(found)
     return found
 
 
@@ -124,7 +118,9 @@ def demand_target(names: Sequence[str], target: str | None, where: str) -> str:
 
 def _chosen(names: Sequence[str], facts: Facts, target: str, where: str) -> list[str]:
     """The columns to predict from; every name that was given must be in the file."""
-    chosen = list(facts.columns) if facts.columns else [name for name in names if name != target]
+    ignored = {name for name, kind in facts.schema.items() if isinstance(kind, Ignore)}
+    others = [name for name in names if name != target and name not in ignored]
+    chosen = list(facts.columns) if facts.columns else others
     known = set(names)
     for name in chosen:
         if name not in known:
@@ -133,33 +129,21 @@ def _chosen(names: Sequence[str], facts: Facts, target: str, where: str) -> list
         raise CommandError(f"{target!r} is the target; leave it out of --columns")
     if len(set(chosen)) < len(chosen):
         raise CommandError("--columns names a column twice; name each once")
+    if unwanted := [name for name in chosen if name in ignored]:
+        raise CommandError(f"{unwanted[0]!r} is ignored by the schema; leave it out of --columns")
+    if target in facts.schema:
+        raise CommandError(
+            f"{target!r} is the target, but [schema] is about columns to predict from; give its "
+            "range in [bounds], or its labels as classes"
+        )
     if not chosen:
         raise CommandError(f"{where} has no column besides the target; there is nothing to learn")
-    for name in (*facts.bounds, *facts.categories):
+    for name in facts.kinds:
         if name not in known:
             raise CommandError(
                 f"the schema has {name!r}, but {where} has no such column; {closest(name, names)}"
             )
     return chosen
-
-
-def _refuse_some_bounds(found: Design) -> None:
-    """Ranges are estimated for all columns of numbers or for none: half a box is no box."""
-    without = found.unlimited
-    numbers = [column for column in found.columns if isinstance(column, Numbers)]
-    declared = [column.name for column in numbers if column.bounds is not None]
-    if not (without and declared):
-        return
-    rest = ",".join(column.name for column in found.columns if column.bounds is not None)
-    raise CommandError(
-        "some columns of numbers have bounds and others have none; give all of them bounds, or "
-        "none: ranges are then estimated privately, with a share of the budget\n"
-        f"  with bounds: {shortened(declared)}\n  without: {shortened(without)}\n"
-        "either add, from public knowledge and never read off the data,\n"
-        + _options(without)
-        + f"\nor use the other columns only: {option('--columns', rest)}"
-        "\nor leave out the bounds of all columns"
-    )
 
 
 def _refuse_to_estimate(found: Design) -> None:
@@ -190,11 +174,3 @@ def _options(names: Sequence[str]) -> str:
     if len(names) > MOST_OPTIONS:
         lines.append(f"  and so on for {len(names) - MOST_OPTIONS:,} more")
     return "\n".join(lines)
-
-
-def _row_norm(columns: Sequence[Column], declared: float | None) -> float | None:
-    """The declared norm, or the one that follows from lists: one 1 per list, not one per entry."""
-    lists = any(isinstance(column, Categories) for column in columns)
-    if declared is not None or not lists or any(column.bounds is None for column in columns):
-        return declared
-    return math.sqrt(1.0 + len(columns))

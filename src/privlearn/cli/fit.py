@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from privlearn.cli import options
 from privlearn.cli.design import Design, design
-from privlearn.cli.errors import CommandError
+from privlearn.cli.errors import CommandError, printable
 from privlearn.cli.model_file import SavedModel
 from privlearn.cli.models import MODELS, build
 from privlearn.cli.notices import plain_warnings
@@ -27,6 +27,7 @@ from privlearn.cli.training import Ids, read_training
 if TYPE_CHECKING:
     from privlearn._core.certificate import Certificate
     from privlearn.linear_model.base import PrivateEstimator
+    from privlearn.schema.encoding import EncodedRows
 
 __all__ = ["add_options", "run"]
 
@@ -120,7 +121,7 @@ def run(args: argparse.Namespace) -> int:
         _model_output(args, chosen) as output,
         predictions_output(args.predictions, new_rows, chosen.classes, args.overwrite) as more,
     ):
-        _charge_and_fit(args, estimator, X, y, ids)
+        _charge_and_fit(args, estimator, X if chosen.schema else X.values, y, ids)
         model = SavedModel.of(args.model, chosen, estimator)
         _save(model, new_rows, output, more)
     _report(args, model, estimator.privacy_)
@@ -150,7 +151,7 @@ def _model_output(args: argparse.Namespace, chosen: Design) -> Output:
 def _charge_and_fit(
     args: argparse.Namespace,
     estimator: PrivateEstimator,
-    X: Array,
+    X: EncodedRows | Array,
     y: NDArray[Any],
     ids: Ids | None,
 ) -> None:
@@ -186,9 +187,9 @@ def _save(
 def _report(args: argparse.Namespace, model: SavedModel, certificate: Certificate) -> None:
     what = model.target
     if model.classes is not None and len(model.classes) == 2:
-        what += f" = {model.classes[1]}"
+        what += f" = {printable(model.classes[1])}"
     print(f"{args.model} model of {what}, per unit of each column:")
-    effects = model.effects()
+    effects = [(printable(name), values) for name, values in model.effects()]
     width = max(len(name) for name, _ in effects)
     if len(model.coef) > 1 and model.classes is not None:
         print(f"  {'':<{width}}  " + "  ".join(f"{label[:12]:<12}" for label in model.classes))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,26 +13,22 @@ from numpy.typing import NDArray
 
 from privlearn._core.version import __version__
 from privlearn.cli.design import Design
-from privlearn.cli.encoding import (
-    Categories,
-    Column,
-    Numbers,
-    centred_within_lists,
-    ends_in_own_units,
-    in_own_units,
-    parts,
-)
 from privlearn.cli.errors import CommandError
 from privlearn.cli.models import MODELS
 from privlearn.cli.outputs import Output
+from privlearn.schema import Category, Number
+from privlearn.schema.encoding import Column, Encoding
+from privlearn.schema.kinds import Kind
+from privlearn.schema.plain import kind_from, plain_kind
 
 if TYPE_CHECKING:
     from privlearn.linear_model.base import PrivateEstimator
 
-__all__ = ["CLIPPING", "FORMAT", "SavedModel", "read_model"]
+__all__ = ["CLIPPING", "FORMAT", "KINDS", "SavedModel", "read_model"]
 
 FORMAT = "privlearn model 1"
 CLIPPING = "privlearn model 2"  # with limits, which a reader of the first format would overlook
+KINDS = "privlearn model 3"  # with columns that are neither plain numbers nor plain lists
 Array = NDArray[np.float64]
 
 
@@ -77,24 +74,24 @@ class SavedModel:
 
     @classmethod
     def of(cls, kind: str, design: Design, estimator: PrivateEstimator) -> SavedModel:
-        """A fitted estimator, brought back to the units of the file."""
+        """A fitted estimator, whose model is in the units of the file."""
+        from privlearn.linear_model.saved import clip_box
+
         values = estimator.to_dict()
-        coef, shift = in_own_units(design.columns, np.array(values["coef"]))
-        intercept, ends = np.array(values["intercept"]) + shift, None
-        if values["clip_X"] is not None:
-            ends = ends_in_own_units(design.columns, np.array(values["clip_X"]))
-        coef, intercept, ends = centred_within_lists(design.columns, coef, intercept, ends)
         return cls(
             kind=kind,
             target=design.target,
             columns=design.columns,
-            coef=coef,
-            intercept=intercept,
+            coef=np.array(values["coef"]),
+            intercept=np.array(values["intercept"]),
             classes=None if values["classes"] is None else [*map(str, values["classes"])],
             certificate=values["certificate"],
-            clip_X=ends,
+            clip_X=clip_box(values),
             clip_y=values["clip_y"],
         )
+
+    def _parts(self) -> Iterator[tuple[Column, slice]]:
+        return Encoding(self.columns).parts()
 
     def estimator(self) -> PrivateEstimator:
         """The fitted estimator, for features in the units of the file."""
@@ -111,8 +108,8 @@ class SavedModel:
         """Columns of numbers, the target last, with the ranges to which they are clipped."""
         found = [
             (column.name, self._clips(part)[0])
-            for column, part in parts(self.columns)
-            if isinstance(column, Numbers)
+            for column, part in self._parts()
+            if not column.is_list
         ]
         return [(name, clip) for name, clip in [*found, (self.target, self.clip_y)] if clip]
 
@@ -125,16 +122,16 @@ class SavedModel:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values."""
-        clips = self.clip_X is not None or self.clip_y is not None
+        found = FORMAT if self.clip_X is None and self.clip_y is None else CLIPPING
         return {
-            "format": CLIPPING if clips else FORMAT,
+            "format": KINDS if not all(map(_is_plain, self.columns)) else found,
             "privlearn": __version__,
             "model": self.kind,
             "target": self.target,
             "classes": self.classes,
             "intercept": _plain(self.intercept),
             **({"clip_prediction": self.clip_y} if self.clip_y else {}),
-            "columns": [self._entry(column, part) for column, part in parts(self.columns)],
+            "columns": [self._entry(column, part) for column, part in self._parts()],
             "certificate": self.certificate,
         }
 
@@ -143,9 +140,13 @@ class SavedModel:
         numbers, clips = [_plain(values) for values in self.coef[:, part].T], self._clips(part)
         entry: dict[str, Any] = {"name": column.name}
         clip: object = clips[0]
-        if isinstance(column, Categories):
-            entry["categories"] = dict(zip(column.values, numbers, strict=True))
-            clip = dict(zip(column.values, clips, strict=True))
+        if not _is_plain(column):
+            entry["schema"] = plain_kind(column.kind)
+            entry["coefficients"] = dict(zip(column.features, numbers, strict=True))
+            clip = dict(zip(column.features, clips, strict=True))
+        elif isinstance(column.kind, Category):
+            entry["categories"] = dict(zip(column.kind.values, numbers, strict=True))
+            clip = dict(zip(column.kind.values, clips, strict=True))
         else:
             entry |= {"bounds": list(column.bounds)} if column.bounds else {}
             entry["coefficient"] = numbers[0]
@@ -160,6 +161,16 @@ class SavedModel:
         output.write(self.to_json() + "\n")
 
 
+def _is_plain(column: Column) -> bool:
+    """Whether a range or a list is all that predictions need to know about a column."""
+    kind = column.kind
+    if isinstance(kind, Category):
+        return kind.missing in ("raise", "drop")
+    if not isinstance(kind, Number):
+        return False
+    return kind in (Number(kind.low, kind.high, missing) for missing in ("raise", "drop"))
+
+
 def _plain(values: Array) -> float | list[float]:
     """One number, or a list with one per class."""
     return float(values[0]) if len(values) == 1 else [float(value) for value in values]
@@ -171,7 +182,7 @@ def read_model(path: str | Path) -> SavedModel:
     parsed = _parsed_json(path, remedy)
     content = parsed if isinstance(parsed, dict) else {}
     found = content.get("format")
-    if found not in (FORMAT, CLIPPING):
+    if found not in (FORMAT, CLIPPING, KINDS):
         if isinstance(found, str) and found.startswith("privlearn model"):
             raise CommandError(f"{path} is a {found!r}, newer than this version; update privlearn")
         raise CommandError(f"{path} is JSON, but no model file; {remedy}")
@@ -199,10 +210,11 @@ def _saved(content: dict[str, Any]) -> SavedModel:
     if not (classes is None or isinstance(classes, list)):
         raise ValueError("classes are two or more labels")
     coef = np.vstack([_coefficients(entry) for entry in entries]).T
-    clips = [pair for entry in entries for pair in _clips(entry)]
+    ends = [pair for entry in entries for pair in _clips(entry)]
     clipped = any("clip" in entry for entry in entries)
     target = content.get("clip_prediction")
-    if (content["format"] == CLIPPING) != (clipped or target is not None):
+    clips = clipped or target is not None
+    if content["format"] != KINDS and (content["format"] == CLIPPING) != clips:
         raise ValueError("a model of the second format clips something, one of the first nothing")
     return SavedModel(
         kind=str(content["model"]),
@@ -212,31 +224,38 @@ def _saved(content: dict[str, Any]) -> SavedModel:
         intercept=np.atleast_1d(np.array(content["intercept"], dtype=float)),
         classes=None if classes is None else [*map(str, classes)],
         certificate=dict(content["certificate"]),
-        clip_X=np.array(clips).T if clipped else None,
+        clip_X=np.array(ends).T if clipped else None,
         clip_y=None if target is None else _ordered(target),
     )
 
 
 def _column(entry: dict[str, Any]) -> Column:
     name = str(entry["name"])
+    if "schema" in entry:
+        kind = kind_from(entry["schema"])
+        if not isinstance(kind, Kind):
+            raise ValueError("a column of a model is not ignored")
+        return Column(name, kind)
     if "categories" in entry:
-        return Categories(name, tuple(entry["categories"]))
+        return Column(name, Category(tuple(entry["categories"])))
     low, high = _ordered(entry["bounds"]) if "bounds" in entry else (None, None)
-    return Numbers(name, None if low is None or high is None else (low, high))
+    return Column(name, Number(low, high))
 
 
 def _coefficients(entry: dict[str, Any]) -> Array:
     """One row per feature, one column per class."""
-    values = entry["categories"].values() if "categories" in entry else [entry["coefficient"]]
+    several = entry.get("categories", entry.get("coefficients"))
+    values = [entry["coefficient"]] if several is None else several.values()
     return np.array([np.atleast_1d(value) for value in values], dtype=float)
 
 
 def _clips(entry: dict[str, Any]) -> list[list[float]]:
     """One range per feature of a column."""
     clip = entry.get("clip")
-    if "categories" in entry:
-        return [_ordered((clip or {}).get(value)) for value in entry["categories"]]
-    return [_ordered(clip)]
+    several = entry.get("categories", entry.get("coefficients"))
+    if several is None:
+        return [_ordered(clip)]
+    return [_ordered((clip or {}).get(value)) for value in several]
 
 
 def _ordered(pair: list[float] | None) -> list[float]:

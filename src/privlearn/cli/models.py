@@ -85,4 +85,4 @@ def build(args: argparse.Namespace, design: Design, **more: object) -> PrivateEs
     given |= {name: getattr(args, name) for name in ("epsilon", "delta", "adjacency", "solver")}
     given["max_rows_per_person"] = args.max_rows
     given |= more
-    return kind.estimator_class()(bounds_X=design.box, data_norm=design.row_norm, **given)
+    return kind.estimator_class()(schema=design.schema, data_norm=design.data_norm, **given)

@@ -207,7 +207,7 @@ def add_facts(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="COLUMN=LOW:HIGH",
-        help="range of a numeric column; repeat for each, or give none of them",
+        help="range of a numeric column; repeat for each that is known",
     )
     add("--bounds-y", metavar="LOW:HIGH", help="range of a numeric target")
     add(

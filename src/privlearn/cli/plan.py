@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from privlearn.cli import options
 from privlearn.cli.design import Design, design
-from privlearn.cli.encoding import in_own_units, parts
 from privlearn.cli.errors import CommandError
 from privlearn.cli.models import MODELS, build
 from privlearn.cli.notices import plain_warnings
@@ -16,6 +15,7 @@ from privlearn.cli.private_bounds_summary import what_is_estimated
 from privlearn.cli.schema import Facts
 from privlearn.cli.tables import open_source
 from privlearn.cli.template import template
+from privlearn.schema import Ignore
 
 if TYPE_CHECKING:
     from privlearn._core.plan import Plan
@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
         args.epsilon = _epsilon_for(args, chosen)
         print(f"an error of {args.for_error:g} needs epsilon = {args.epsilon:g}\n")
     with plain_warnings():
-        plan = build(args, chosen).plan(n=args.rows, n_features=chosen.n_features)
+        plan = build(args, chosen).plan(n=args.rows, n_features=len(chosen.columns))
     print(plan)
     print(f"  cost        epsilon = {plan.epsilon(args.delta):.6g} at delta = {args.delta:g}")
     _explain(args, chosen, plan)
@@ -111,7 +111,7 @@ def _epsilon_for(args: argparse.Namespace, chosen: Design) -> float:
     """The smallest epsilon that will do; a plan for any epsilon can tell it."""
     args.epsilon = 1.0
     with plain_warnings(show=False):
-        plan = build(args, chosen).plan(n=args.rows, n_features=chosen.n_features)
+        plan = build(args, chosen).plan(n=args.rows, n_features=len(chosen.columns))
     return plan.for_accuracy(args.for_error)
 
 
@@ -125,7 +125,8 @@ def _template(args: argparse.Namespace) -> int:
 def _design(args: argparse.Namespace, facts: Facts, classifies: bool) -> Design:
     """Columns from facts, or as many as --features says."""
     target = facts.target or "target"
-    known = [name for name in (*facts.bounds, *facts.categories) if name != target]
+    kinds = facts.kinds.items()
+    known = [name for name, kind in kinds if name != target and not isinstance(kind, Ignore)]
     known += facts.columns or ()
     if args.features is not None:
         if known:
@@ -142,7 +143,7 @@ def _design(args: argparse.Namespace, facts: Facts, classifies: bool) -> Design:
     if not known:
         raise CommandError("how many columns? Add --features P, --columns A,B,... or --schema FILE")
     return design(
-        list(dict.fromkeys([*known, target])),
+        list(dict.fromkeys([*known, *facts.schema, target])),
         replace(facts, target=target),
         where="the schema",
         classifies=classifies,
@@ -163,6 +164,7 @@ def _explain(args: argparse.Namespace, chosen: Design, plan: Plan) -> None:
     print("\nThe plan sees columns with bounds scaled to 0..1, and one column per category.")
     print("\nNoise to expect on each coefficient, in the column's own units, if columns filled")
     print("their ranges and were independent; narrow ones and those that go together get more:")
-    noise, _ = in_own_units(chosen.columns, plan.outlook.coefficient)
-    for column, part in parts(chosen.columns):
+    _, size = chosen.encoding.units
+    noise = plan.outlook.coefficient / size
+    for column, part in chosen.encoding.parts():
         print(f"  {column.name:<20} {float(noise[part].max()):.3g}")

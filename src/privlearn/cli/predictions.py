@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn.cli.encoding import Column, encode, invalid_columns
 from privlearn.cli.errors import CommandError, closest, shortened, similar
 from privlearn.cli.model_file import SavedModel
 from privlearn.cli.outputs import Output
 from privlearn.cli.tables import Source, Table
+from privlearn.schema.encoding import Column, Encoding
 
 __all__ = ["predictions_output", "read_new_rows", "read_rows", "write_predictions"]
 
@@ -53,9 +53,10 @@ def read_rows(
             f"{source.path} lacks {_listed(absent)}, which the model needs; "
             f"{hint(absent[0], source.names)}"
         )
-    table = source.read(names, remedy=remedy)
-    features = encode(columns, table, raw=True)
-    broken = invalid_columns(columns, features)
+    encoding = Encoding(tuple(columns))
+    table = source.read(names, remedy=remedy, dates=encoding.dates)
+    features = table.encoded(encoding).values
+    broken = encoding.invalid(features)
     if broken and leave is not None:
         raise CommandError(
             f"{source.path} has rows that cannot be predicted: {_listed(broken)} with nothing "

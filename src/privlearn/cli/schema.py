@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from privlearn.cli.errors import CommandError
+from privlearn.schema import Category, Ignore, Number
+from privlearn.schema.kinds import Kind
+from privlearn.schema.plain import kind_from
 
 __all__ = ["Facts", "checked_norm", "parse_bounds", "parse_categories", "parse_range", "read_facts"]
 
 Range = tuple[float, float]
 SMALLEST, LARGEST = 1e-100, 1e100  # what products and quotients of facts can bear
-KEYS = ("target", "columns", "classes", "data_norm", "bounds", "categories")
+KEYS = ("target", "columns", "classes", "data_norm", "bounds", "categories", "schema")
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,9 @@ class Facts:
         All labels of a target that is no number.
     data_norm : float or None
         Largest Euclidean norm of an encoded row, the intercept's 1 included.
+    schema : dict
+        Kinds of columns in the words of `privlearn.schema`, where more is said than a range or a
+        list.
     """
 
     bounds: dict[str, Range] = field(default_factory=dict)
@@ -45,6 +51,7 @@ class Facts:
     columns: tuple[str, ...] | None = None
     classes: tuple[str, ...] | None = None
     data_norm: float | None = None
+    schema: dict[str, Kind | Ignore] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         both = sorted(set(self.bounds) & set(self.categories))
@@ -53,6 +60,18 @@ class Facts:
                 f"column {both[0]!r} has bounds and categories; give bounds to numbers and "
                 "categories to text"
             )
+        twice = sorted(set(self.schema) & {*self.bounds, *self.categories})
+        if twice:
+            raise CommandError(
+                f"column {twice[0]!r} is in [schema] and in [bounds] or [categories]; keep one"
+            )
+
+    @property
+    def kinds(self) -> dict[str, Kind | Ignore]:
+        """All that is declared about columns, by name."""
+        numbers = {name: Number(*ends) for name, ends in self.bounds.items()}
+        lists = {name: Category(values) for name, values in self.categories.items()}
+        return numbers | lists | self.schema
 
     def updated(self, other: Facts) -> Facts:
         """These facts, where `other` says nothing else."""
@@ -61,11 +80,14 @@ class Facts:
             for key in ("target", "columns", "classes", "data_norm")
             if getattr(other, key) is not None
         }
-        bounds = {k: v for k, v in self.bounds.items() if k not in other.categories}
-        categories = {k: v for k, v in self.categories.items() if k not in other.bounds}
-        return replace(
-            self, bounds=bounds | other.bounds, categories=categories | other.categories, **single
-        )
+        said = set(other.kinds)
+        about = ("bounds", "categories", "schema")
+        single |= {
+            key: {k: v for k, v in getattr(self, key).items() if k not in said}
+            | getattr(other, key)
+            for key in about
+        }
+        return replace(self, **single)
 
 
 def parse_range(text: str) -> Range:
@@ -188,7 +210,20 @@ def _facts(content: Mapping[str, Any], path: str) -> Facts:
         columns=_optional_texts(content, "columns", path),
         classes=_optional_texts(content, "classes", path),
         data_norm=None if norm is None else checked_norm(_float(norm)),
+        schema={k: _kind(k, v, path) for k, v in _section(content, "schema", path)},
     )
+
+
+def _kind(name: str, value: object, path: str) -> Kind | Ignore:
+    """An entry in the words of `privlearn.schema`."""
+    example = '{ kind = "number", low = 0, high = 100, missing = "fill" }'
+    problem = f"is no table; write for example {example}"
+    if isinstance(value, dict):
+        try:
+            return kind_from(value)
+        except (TypeError, ValueError) as error:
+            problem = f"cannot be used: {error}"
+    raise CommandError(f"{name!r} in [schema] of {path} {problem}")
 
 
 def _section(content: Mapping[str, Any], key: str, path: str) -> list[tuple[str, Any]]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
@@ -12,19 +11,22 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._data.cells import objects
 from privlearn.cli.errors import CommandError
 from privlearn.cli.header import checked_header
 from privlearn.cli.lines import Fault, cells_of, physical_lines
+from privlearn.schema import Number
+from privlearn.schema.encoding import EncodedRows, Encoding
+from privlearn.schema.parsing import as_text
 
-__all__ = ["CsvSource", "Source", "Table", "as_label", "as_number", "open_source"]
+__all__ = ["CsvSource", "Source", "Table", "open_source"]
 
 Array = NDArray[np.float64]
-KINDS = (str, float, int, Decimal)  # of cells; booleans are whole numbers
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Columns of a file as lists of cells. What is made of a cell depends on nothing but that cell.
+    """Columns of a file as cells. What is made of a cell depends on nothing but that cell.
 
     Attributes
     ----------
@@ -43,34 +45,25 @@ class Table:
     columns: Mapping[str, Any]
     rows: int
 
+    def cells(self, name: str) -> NDArray[Any]:
+        """A column's cells."""
+        column = self.columns[name]
+        return column if isinstance(column, np.ndarray) else objects(column)
+
     def numbers(self, name: str) -> Array:
         """A column as numbers; whatever is no finite number becomes NaN."""
-        values = np.array([as_number(cell) for cell in self.columns[name]], dtype=np.float64)
+        values = Number().read(self.cells(name))
         values[~np.isfinite(values)] = np.nan
         return values
 
     def labels(self, name: str) -> list[str | None]:
         """A column as text without surrounding blanks; None where there is nothing."""
-        return [as_label(cell) for cell in self.columns[name]]
+        return [as_text(cell) for cell in self.cells(name).tolist()]
 
-
-def as_number(cell: object) -> float:
-    """A cell as a number, or NaN."""
-    try:
-        return float(cell) if isinstance(cell, KINDS) else np.nan
-    except (ValueError, OverflowError):
-        return np.nan
-
-
-def as_label(cell: object) -> str | None:
-    """A cell as a label: whole numbers have no decimals, in whichever way a file holds them."""
-    if not isinstance(cell, KINDS) or cell != cell:  # NaN is not itself
-        return None
-    if isinstance(cell, Decimal):  # how many zeros it ends with is the column's business
-        cell = int(cell) if cell == int(cell) else float(cell)
-    if isinstance(cell, float) and cell.is_integer():
-        cell = int(cell)
-    return str(cell).strip() or None
+    def encoded(self, encoding: Encoding) -> EncodedRows:
+        """The columns that a model needs, as numbers in their own units."""
+        cells = {name: self.cells(name) for name in encoding.names}
+        return EncodedRows(encoding, encoding.encode(cells, self.rows))
 
 
 class Source(Protocol):
@@ -83,8 +76,10 @@ class Source(Protocol):
     path: Path
     names: list[str]
 
-    def read(self, names: Sequence[str], *, remedy: str | None) -> Table:
-        """The named columns."""
+    def read(
+        self, names: Sequence[str], *, remedy: str | None, dates: Collection[str] = ()
+    ) -> Table:
+        """The named columns; `dates` are those that may be of a type of dates."""
 
 
 def open_source(path: str | Path, separator: str = ",") -> Source:
@@ -122,8 +117,10 @@ class CsvSource:
         self.path, self._separator = path, separator
         self.names = checked_header(path, header)
 
-    def read(self, names: Sequence[str], *, remedy: str | None) -> Table:
-        """The named columns."""
+    def read(
+        self, names: Sequence[str], *, remedy: str | None, dates: Collection[str] = ()
+    ) -> Table:
+        """The named columns; `dates` are those that may be of a type of dates."""
         columns: dict[str, list[str]] = {name: [] for name in names}
         places = {name: place for place, name in enumerate(self.names)}
         pairs = [(column, places[name]) for name, column in columns.items()]

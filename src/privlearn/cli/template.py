@@ -12,9 +12,10 @@ __all__ = ["template"]
 
 HEAD = """\
 # Public metadata of {file}: what is known without looking at these people's data.
-# Columns of numbers: fill in [low, high] for all of them, or leave all as they are, []. Their
-# ranges are then estimated for {features:.0%} of the privacy budget, which adds noise to the model.
+# Columns of numbers: fill in [low, high], or leave them as they are, []. Ranges that are left out
+# are estimated for {features:.0%} of the privacy budget, which adds noise to the model.
 # Columns of text: move them down to [categories] and list all values that there can be.
+# Dates, flags, and cells that may be missing: move them down to [schema].
 # Columns that are not to be used: delete them, and their names in the list of columns.
 """
 
@@ -26,6 +27,9 @@ TAIL = """\
 
 [categories]
 # for example: region = ["north", "south"]
+
+[schema]
+# for example: hours = { kind = "number", low = 0, high = 99, missing = "fill" }
 """
 
 

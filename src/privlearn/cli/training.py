@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn.cli.design import Design
-from privlearn.cli.encoding import Categories, Column, encode, invalid_columns
 from privlearn.cli.errors import CommandError, option, shortened
 from privlearn.cli.tables import Source
+from privlearn.schema import Number
+from privlearn.schema.encoding import Column, EncodedRows
 
 __all__ = ["Ids", "read_training"]
 
@@ -32,7 +33,7 @@ def read_training(
     remedy: str | None,
     n_is_public: bool,
     person: str | None = None,
-) -> tuple[NDArray[np.float64], NDArray[Any], Ids | None]:
+) -> tuple[EncodedRows, NDArray[Any], Ids | None]:
     """Features, target and ids; without `remedy`, the estimator is left to unusable rows.
 
     Parameters
@@ -56,11 +57,12 @@ def read_training(
             "of text needs --categories",
             file=sys.stderr,
         )
-    more = [] if person is None else [person]
-    table = source.read([*design.names, design.target, *more], remedy=remedy)
+    encoding, more = design.encoding, [] if person is None else [person]
+    names = [*design.names, design.target, *more]
+    table = source.read(names, remedy=remedy, dates=encoding.dates)
     if table.rows == 0 and n_is_public:
         raise CommandError(f"{source.path} names its columns but has no rows to learn from")
-    X = encode(design.columns, table)
+    X = table.encoded(encoding)
     if design.classifies:
         missing = None if design.classes is None else ""  # what the estimator takes for missing
         y = np.array([label or missing for label in table.labels(design.target)], dtype=object)
@@ -106,12 +108,12 @@ def _is_fraction(label: str) -> bool:
 def _refuse_invalid(
     source: Source,
     design: Design,
-    X: NDArray[np.float64],
+    X: EncodedRows,
     y: NDArray[Any],
     ids: Ids | None,
     remedy: str,
 ) -> None:
-    broken = set(invalid_columns(design.columns, X))
+    broken = set(X.encoding.invalid(X.values, but=("drop",)))
     lines = [_complaint(column) for column in design.columns if column.name in broken]
     if len(lines) > MOST_COMPLAINTS:
         lines[MOST_COMPLAINTS:] = [f"  and {len(lines) - MOST_COMPLAINTS:,} more columns"]
@@ -138,7 +140,9 @@ def _refuse_invalid(
 
 
 def _complaint(column: Column) -> str:
-    if isinstance(column, Categories):
+    if column.is_list:
         return f"  {column.name}: a cell is empty or holds none of its --categories"
+    if not isinstance(column.kind, Number):
+        return f"  {column.name}: a cell is empty or no {column.kind.word}"
     text = option("--categories", f"{column.name}=A,B,...")
     return f"  {column.name}: a cell is empty or no number (if it holds text: {text})"

@@ -17,6 +17,7 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
+from privlearn._core.budget import budget_of, warn_of_delta
 from privlearn._core.calibration import calibrate
 from privlearn._core.certificate import Certificate
 from privlearn._core.docstrings import documented
@@ -24,10 +25,11 @@ from privlearn._core.numerics import MAX_COLUMNS
 from privlearn._core.plan import Plan, Release, check_size
 from privlearn._core.problem import Adjacency, Bounds, Budget
 from privlearn._core.releaser import Releaser, charge_and_open
-from privlearn._data.bounded import BoundedData, Table, read_table
+from privlearn._data.bounded import BoundedData, Table
 from privlearn._data.reading import is_frame, rows_and_columns
+from privlearn._data.tables import read_table
 from privlearn.linear_model.atomic import blank
-from privlearn.linear_model.base import PrivateEstimator, budget_of, warn_of_delta
+from privlearn.linear_model.base import PrivateEstimator
 from privlearn.solvers._common.noisy_top_k import refuse_k
 from privlearn.solvers._common.rehearsal import made_up_table, once, run_through
 

@@ -70,6 +70,8 @@ class KernelMixin(PrivateEstimator):
         alone where noise allows no more.
     scale_X : None
         Not used: kernels take `bandwidth`. Anything but None is refused.
+    schema : None
+        Not used yet. Anything but None is refused.
     """
 
     kernel: str = "gaussian"
@@ -123,6 +125,10 @@ class KernelMixin(PrivateEstimator):
 
     def _solver_for(self, problem: Problem, budget: Budget) -> tuple[Problem, Solver]:
         """A linear solver of the features, which the problem is not about; maps take all of X."""
+        if self.schema is not None:
+            raise UnsupportedCombinationError(
+                "schema is not used by kernels yet; give numbers, or use a linear model"
+            )
         if self.scale_X is not None:
             raise UnsupportedCombinationError(
                 "scale_X is not used by kernels; give bandwidth, one length per feature, instead"

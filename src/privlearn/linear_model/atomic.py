@@ -13,7 +13,7 @@ __all__ = ["blank", "demand_finite"]
 
 T = TypeVar("T")
 # What a fit sets, besides names that end in "_".
-HIDDEN = frozenset({"_clip_bounds", "_coef_noise", "_stream"})
+HIDDEN = frozenset({"_clip_bounds", "_coef_noise", "_encoding", "_stream"})
 
 
 def blank(estimator: T) -> T:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
+from privlearn._core.budget import warn_of_delta
 from privlearn._core.calibration import calibrate
 from privlearn._core.certificate import Certificate
 from privlearn._core.docstrings import documented
@@ -26,43 +27,42 @@ from privlearn._core.numerics import MAX_ROWS
 from privlearn._core.plan import Plan, check_size
 from privlearn._core.problem import Adjacency, Bounds, Budget, Problem, budget_of
 from privlearn._core.releaser import charge_and_open
-from privlearn._data.bounded import Features, Table, bound, read_features, refuse_not_finite
-from privlearn._data.clipping import within
+from privlearn._data.bounded import Table, bound
+from privlearn._data.named_cells import with_target
 from privlearn._data.personal_budgets import read_levels
+from privlearn._data.reading import Features, refuse_not_finite
+from privlearn._data.tables import read_features
 from privlearn._objective.losses import Loss
 from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import DeltaWarning, UnsupportedCombinationError
 from privlearn.linear_model.atomic import blank, demand_finite
+from privlearn.linear_model.job import Job
+from privlearn.linear_model.names import NamedFeatures
 from privlearn.linear_model.penalty_parameters import in_a_box
 from privlearn.linear_model.people import demand_both, people_of, refuse_unproved
 from privlearn.linear_model.saved import fill, plain_values
+from privlearn.linear_model.tabular import (
+    declared_bounds,
+    declared_facts,
+    drops_rows,
+    encoded_width,
+    in_own_units,
+    within_limits,
+)
 from privlearn.private_bounds import solver_by_rule, with_private_bounds
 from privlearn.solvers import Solution, Solver, resolve
 from privlearn.solvers._common.forecast import judged_forecast, warn_of_few_rows
 from privlearn.solvers._common.memory import refuse_too_large
 from privlearn.solvers._common.rehearsal import rehearse
 
-__all__ = ["Job", "PrivateEstimator", "budget_of", "warn_of_delta"]
+if TYPE_CHECKING:
+    from privlearn.schema.encoding import Encoding
 
-
-@dataclass(frozen=True, eq=False)
-class Job:
-    """What is to be solved, for which budget, how, and what will be released for that.
-
-    All of it is fixed before any data is touched. `level` is the place of each row's own promise
-    among the problem's levels, where people have different ones.
-    """
-
-    problem: Problem
-    budget: Budget
-    solver: Solver
-    settings: Any
-    plan: Plan
-    level: NDArray[np.int64] | None
+__all__ = ["PrivateEstimator"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PrivateEstimator(BaseEstimator):
+class PrivateEstimator(NamedFeatures, BaseEstimator):
     """Base of linear models with a privacy guarantee; subclasses name loss and penalty.
 
     The fields are the parameters of `__init__`, which stores them as they are; `fit` checks them.
@@ -73,9 +73,10 @@ class PrivateEstimator(BaseEstimator):
     adjacency: str = "zero_out"
     solver: str | Solver = "auto"
     data_norm: float | None = None
-    bounds_X: Any = None  # a pair of array-likes
+    bounds_X: Any = None  # a pair of array-likes, or ranges by name
     scale_X: Any = None  # a number or an array-like
     max_rows_per_person: int | None = None
+    schema: Any = None  # kinds of columns by name
     fit_intercept: bool = True
     on_invalid: str = "raise"
     ledger: Any = None  # a path, or anything with charge(plan, dataset)
@@ -85,6 +86,7 @@ class PrivateEstimator(BaseEstimator):
     coef_: NDArray[np.float64] = field(init=False)
     intercept_: Any = field(init=False)  # a number, or one per output
     privacy_: Certificate = field(init=False)
+    _encoding: Encoding = field(init=False)  # only with a schema
     _clip_bounds: Bounds = field(init=False)  # only where it was learned on clipped rows
     _coef_noise: NDArray[np.float64] = field(init=False)  # only where the solver knows it
 
@@ -123,7 +125,13 @@ class PrivateEstimator(BaseEstimator):
         """Set the fitted attributes."""
 
     @documented
-    def plan(self, n: int | None = None, *, n_features: int, sample_epsilon: object = None) -> Plan:
+    def plan(
+        self,
+        n: int | None = None,
+        *,
+        n_features: int | None = None,
+        sample_epsilon: object = None,
+    ) -> Plan:
         """What a fit would release and cost, before any data.
 
         Returns
@@ -135,11 +143,11 @@ class PrivateEstimator(BaseEstimator):
         return self._planned(n, n_features, 0, sample_epsilon)
 
     def _planned(
-        self, n: int | None, n_features: int, n_classes: int, sample_epsilon: object
+        self, n: int | None, columns: int | None, n_classes: int, sample_epsilon: object
     ) -> Plan:
         """The plan, with what its noise does to a model of `n` rows where `n` is given."""
         self._validate_params()
-        n, n_features = check_size(n, n_features)
+        n, n_features = check_size(n, encoded_width(self, columns))
         job = self._prepare(n, n_features, n_classes, sample_epsilon)
         if n is None:
             return job.plan
@@ -175,8 +183,8 @@ class PrivateEstimator(BaseEstimator):
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             One row per person, or several with `groups`.
-        y : array-like of shape (n_samples,)
-            Target, one per row.
+        y : array-like of shape (n_samples,) or str
+            Target, one per row; or the name of the column of X that holds it.
 
         Returns
         -------
@@ -200,7 +208,7 @@ class PrivateEstimator(BaseEstimator):
         """
         self._validate_params()
         demand_both(self, groups)
-        table = self._read(X, y)
+        table = self._read(*with_target(X, y))
         n, n_features = table.X.shape
         people = people_of(self, groups, table)
         if people is not None:
@@ -219,6 +227,7 @@ class PrivateEstimator(BaseEstimator):
                 table = people.limited(table, job.problem.most_rows, release.choice_key())
             rows = bound(table, job.problem)
             solution = job.solver.solve(job.problem, job.settings, rows, release)
+        solution = in_own_units(self, solution)
         demand_finite(coef_=solution.coef, intercept_=solution.intercept)
         self._publish(solution)
         if solution.coef_noise is not None:
@@ -305,9 +314,9 @@ class PrivateEstimator(BaseEstimator):
     def _features(self, X: object) -> Features:
         """X to predict from, within the limits that the model was learned with, if any."""
         check_is_fitted(self)
-        features = read_features(self, X, reset=False)
+        features = read_features(self, X, reset=False, predicts=True)
         refuse_not_finite("X", features, "for a prediction needs every feature")
-        return within(features, getattr(self, "_clip_bounds", None), self.fit_intercept)
+        return within_limits(self, features)
 
     @property
     def bounds_X_(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # noqa: N802
@@ -362,19 +371,13 @@ class PrivateEstimator(BaseEstimator):
         return Problem(
             n=public if most in (None, 1) else None,
             n_features=n_features,
-            bounds=Bounds.declared(
-                n_features,
-                bounds_X=self.bounds_X,
-                bounds_y=getattr(self, "bounds_y", None),
-                data_norm=self.data_norm,
-                scale_X=self.scale_X,
-                fit_intercept=self.fit_intercept,
-            ),
+            bounds=declared_bounds(self, n_features),
             loss=self._loss(n_classes),
             penalty=in_a_box(self._penalty(), n_features, *limits),
             adjacency=adjacency,
             fit_intercept=self.fit_intercept,
-            rows_may_be_empty=self.on_invalid == "drop",
+            rows_may_be_empty=self.on_invalid == "drop" or drops_rows(self),
+            declared=declared_facts(self),
             rows_per_person=None if most is None else int(most),
             people=None if most is None else public,
         )
@@ -383,14 +386,3 @@ class PrivateEstimator(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def warn_of_delta(budget: Budget, rows: int | None) -> None:
-    """Warn where the number of rows is public and delta is above its inverse."""
-    if rows is not None and budget.delta * rows > 1.0:
-        warnings.warn(
-            f"delta={budget.delta:g} is above 1/n = {1 / rows:.2g}: publishing one random row "
-            "would keep such a promise; choose a smaller delta",
-            DeltaWarning,
-            stacklevel=5,
-        )

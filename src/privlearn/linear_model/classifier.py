@@ -13,8 +13,10 @@ from sklearn.base import ClassifierMixin
 from privlearn._core.docstrings import documented
 from privlearn._core.plan import Plan
 from privlearn._core.problem import Problem
-from privlearn._data.bounded import Table, read_table
+from privlearn._data.bounded import Table
 from privlearn._data.labels import declared_classes, encode_labels, encode_signs
+from privlearn._data.named_cells import with_target
+from privlearn._data.tables import read_table
 from privlearn.linear_model.base import PrivateEstimator
 from privlearn.linear_model.scoring import accuracy
 from privlearn.solvers import Solution
@@ -50,7 +52,7 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
         self,
         n: int | None = None,
         *,
-        n_features: int,
+        n_features: int | None = None,
         n_classes: int = 2,
         sample_epsilon: object = None,
     ) -> Plan:
@@ -102,6 +104,7 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
         float
             Accuracy, between 0 and 1.
         """
+        X, y = with_target(X, y)
         return accuracy(self.predict(X), y, self.classes_, sample_weight)
 
     def _read(self, X: object, y: object, labels: object = None, *, reset: bool = True) -> Table:

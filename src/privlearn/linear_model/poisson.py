@@ -12,7 +12,9 @@ from sklearn.utils import Tags
 
 from privlearn._core.docstrings import documented
 from privlearn._core.problem import Bounds, Problem
-from privlearn._data.bounded import Table, read_table
+from privlearn._data.bounded import Table
+from privlearn._data.named_cells import with_target
+from privlearn._data.tables import read_table
 from privlearn._data.targets import target_numbers
 from privlearn._objective.losses import Loss, Poisson
 from privlearn._objective.losses.poisson import SPAN
@@ -122,6 +124,7 @@ class PoissonRegressor(PrivateLinearRegressor):
         float
             D^2, as in scikit-learn.
         """
+        X, y = with_target(X, y)
         return d_squared(self.predict(X), _counts(y), sample_weight)
 
     def _publish(self, solution: Solution) -> None:

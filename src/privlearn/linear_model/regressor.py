@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from privlearn._core.docstrings import documented
-from privlearn._data.bounded import Table, read_table
+from privlearn._data.bounded import Table
+from privlearn._data.named_cells import with_target
+from privlearn._data.tables import read_table
 from privlearn._objective.losses import Loss, Squared
 from privlearn.linear_model.base import PrivateEstimator
 from privlearn.linear_model.scoring import r_squared
@@ -58,6 +60,7 @@ class PrivateLinearRegressor(RegressorMixin, PrivateEstimator):
         float
             R^2, as in scikit-learn.
         """
+        X, y = with_target(X, y)
         return r_squared(self.predict(X), y, sample_weight)
 
     @property

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from privlearn._core.certificate import Certificate
 from privlearn._core.problem import Bounds
@@ -13,8 +14,9 @@ from privlearn.solvers import Solution
 
 if TYPE_CHECKING:
     from privlearn.linear_model.base import PrivateEstimator
+    from privlearn.schema.encoding import Encoding
 
-__all__ = ["fill", "plain_values"]
+__all__ = ["clip_box", "fill", "plain_values"]
 
 
 def plain_values(model: PrivateEstimator) -> dict[str, Any]:
@@ -22,6 +24,7 @@ def plain_values(model: PrivateEstimator) -> dict[str, Any]:
     clip = getattr(model, "_clip_bounds", Bounds(None, None, None, None))
     classes = getattr(model, "classes_", None)
     names = getattr(model, "feature_names_in_", None)
+    encoding = getattr(model, "_encoding", None)
     return {
         "model": type(model).__name__,
         "fit_intercept": bool(model.fit_intercept),
@@ -29,11 +32,31 @@ def plain_values(model: PrivateEstimator) -> dict[str, Any]:
         "intercept": np.atleast_1d(model.intercept_).tolist(),
         "classes": None if classes is None else np.asarray(classes).tolist(),
         "feature_names": None if names is None else [str(name) for name in names],
-        "clip_X": None if clip.low is None else np.array([clip.low, clip.high]).tolist(),
+        **({} if encoding is None else _schema(encoding)),
+        "clip_X": None if clip.low is None else [_ends(clip.low), _ends(clip.high)],
         "clip_y": None if clip.target is None else list(clip.target),
         "clip_norm": clip.row_norm,
         "certificate": model.privacy_.to_dict(),
     }
+
+
+def _ends(side: NDArray[np.float64] | None) -> list[float | None]:
+    """Numbers; None where a feature has no end, for JSON knows no infinity."""
+    return [end if np.isfinite(end) else None for end in np.asarray(side).tolist()]
+
+
+def clip_box(content: Mapping[str, Any]) -> NDArray[np.float64] | None:
+    """Lowest and highest value of each feature as rows, infinite where there is no end."""
+    if content.get("clip_X") is None:
+        return None
+    sides = zip(content["clip_X"], (-np.inf, np.inf), strict=True)
+    return np.array([[none if end is None else end for end in side] for side, none in sides], float)
+
+
+def _schema(encoding: Encoding) -> dict[str, Any]:
+    from privlearn.schema.plain import plain_columns
+
+    return {"schema": plain_columns(encoding)}
 
 
 def fill(model: PrivateEstimator, content: Mapping[str, Any]) -> None:
@@ -56,6 +79,13 @@ def fill(model: PrivateEstimator, content: Mapping[str, Any]) -> None:
     if content.get("feature_names") is not None:
         model.feature_names_in_ = np.array(content["feature_names"], dtype=object)
     model.n_features_in_ = coef.shape[1]
+    if content.get("schema") is not None:
+        from privlearn.schema.plain import read_columns
+
+        encoding = read_columns(content["schema"])
+        if len(encoding.features) != coef.shape[1]:
+            raise ValueError("a model has one coefficient for each feature of its schema")
+        model._encoding, model.n_features_in_ = encoding, len(encoding.columns)
     model._publish(Solution(coef, intercept, clip_bounds=_clip(content)))
     if content.get("certificate"):
         model.privacy_ = Certificate.from_dict(content["certificate"])
@@ -74,8 +104,8 @@ def _check(model: PrivateEstimator, content: Mapping[str, Any]) -> None:
 
 
 def _clip(content: Mapping[str, Any]) -> Bounds | None:
-    box, target, norm = (content.get(key) for key in ("clip_X", "clip_y", "clip_norm"))
+    box, (target, norm) = clip_box(content), (content.get(key) for key in ("clip_y", "clip_norm"))
     if box is None and target is None and norm is None:
         return None
-    low, high = (None, None) if box is None else (np.array(side, dtype=float) for side in box)
+    low, high = (None, None) if box is None else box
     return Bounds(low, high, None if target is None else tuple(target), norm)

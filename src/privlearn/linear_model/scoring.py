@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._data.bounded import refuse_not_finite
 from privlearn._data.labels import codes_to_score
+from privlearn._data.reading import refuse_not_finite
 from privlearn._data.targets import target_numbers
 
 __all__ = ["accuracy", "d_squared", "r_squared"]

@@ -15,10 +15,12 @@ from privlearn._core.docstrings import documented
 from privlearn._core.problem import Budget, Problem
 from privlearn._core.releaser import charge_and_open
 from privlearn._data.bounded import Table, bound
+from privlearn._data.named_cells import with_target
 from privlearn.exceptions import MissingFactError, UnsupportedCombinationError
 from privlearn.linear_model.atomic import blank, demand_finite
 from privlearn.linear_model.base import PrivateEstimator, budget_of
 from privlearn.linear_model.bond import Bond
+from privlearn.linear_model.tabular import in_own_units
 from privlearn.solvers import OnePassSGD, check_supported
 from privlearn.solvers._common.scaling import Scaling
 from privlearn.solvers.one_pass.stream import Stream
@@ -26,7 +28,8 @@ from privlearn.solvers.one_pass.stream import Stream
 __all__ = ["StreamingMixin"]
 
 SEEDS_APART = 2**32
-OF_THE_FIRST_BATCH = ("classes_", "n_features_in_", "feature_names_in_")  # kept by the others
+# What later batches keep.
+OF_THE_FIRST_BATCH = ("classes_", "n_features_in_", "feature_names_in_", "_encoding")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -52,8 +55,8 @@ class StreamingMixin(PrivateEstimator):
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             Rows that have not come before. More than a batch are cut into several.
-        y : array-like of shape (n_samples,)
-            Their targets.
+        y : array-like of shape (n_samples,) or str
+            Their targets, or the name of the column of X that holds them.
         classes : array-like or None, default=None
             Classifiers: all labels of the stream, at the first call, unless the parameter `classes`
             declares them.
@@ -85,6 +88,7 @@ class StreamingMixin(PrivateEstimator):
         if before is not None:
             work.__dict__.update(before.bond.learned)
         labels = work._labels_of_stream(classes, before)
+        X, y = with_target(X, y)
         table = work._read(X, y, labels, reset=before is None)
         stream, budget = work._planned_stream(solver, table, before)
         stream.rehearse(table, budget)
@@ -92,7 +96,7 @@ class StreamingMixin(PrivateEstimator):
         work._stream = replace(stream, bond=stream.bond or Bond.of(self, learned))
         for rows in _batches(table, stream.problem):
             work._take_batch(rows, budget, self)
-        solution = work._stream.solution()
+        solution = in_own_units(work, work._stream.solution())
         demand_finite(coef_=solution.coef, intercept_=solution.intercept)
         work._publish(solution)
         self.__dict__ = work.__dict__

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._core.plan import ONE_BIN, Release
+from privlearn._core.norms import ONE_BIN
+from privlearn._core.plan import Release
 from privlearn.metrics.intervals import share_interval
 from privlearn.metrics.parts import Count, Released
 from privlearn.metrics.predictions import Predicted

@@ -11,19 +11,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._core.budget import warn_of_delta
 from privlearn._core.calibration import calibrate
+from privlearn._core.norms import UNIT_BOX
 from privlearn._core.numerics import BlockSum
-from privlearn._core.plan import UNIT_BOX, Plan, Release, check_size
+from privlearn._core.plan import Plan, Release, check_size
 from privlearn._core.problem import Adjacency, Bounds, Budget, budget_of
 from privlearn._core.releaser import Releaser, charge_and_open
-from privlearn._data.bounded import BoundedData, read_table
+from privlearn._data.bounded import BoundedData
 from privlearn._data.labels import encode_labels
+from privlearn._data.tables import read_table
 from privlearn.exceptions import (
     InvalidBudgetError,
     PrivacyTestFailedError,
     UnsupportedCombinationError,
 )
-from privlearn.linear_model.base import warn_of_delta
 from privlearn.metrics.cells import Cells
 from privlearn.metrics.losses import FLOOR, Losses
 from privlearn.metrics.numbers import Errors

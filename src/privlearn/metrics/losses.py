@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._core.plan import UNIT_BOX, Release
+from privlearn._core.norms import UNIT_BOX
+from privlearn._core.plan import Release
 from privlearn.metrics.moments import Moments
 from privlearn.metrics.parts import Released
 from privlearn.metrics.predictions import Predicted

@@ -13,7 +13,8 @@ from functools import cache, cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._core.plan import ONE_BIN, Release
+from privlearn._core.norms import ONE_BIN
+from privlearn._core.plan import Release
 from privlearn.metrics.parts import Released
 from privlearn.metrics.predictions import Predicted
 

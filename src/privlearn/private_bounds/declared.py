@@ -22,8 +22,10 @@ from privlearn.solvers.auto import norm_tells_enough
 
 __all__ = [
     "CentredRange",
+    "beside_declared",
     "centers",
     "coarse_inside",
+    "counted_columns",
     "declared_range",
     "inside",
     "looks_closer",
@@ -58,8 +60,9 @@ def looks_closer(what: str, problem: Problem, budget: Budget) -> bool:
 
 
 def solver_by_rule(problem: Problem, budget: Budget) -> Solver:
-    """What "auto" takes: where it looks closer, as if nothing were declared."""
-    if looks_closer("features", problem, budget):
+    """What "auto" takes: where it looks closer, or must, as if nothing were declared."""
+    partly = problem.bounds.low is not None and not problem.bounds.limit_features
+    if partly or looks_closer("features", problem, budget):
         nothing = Bounds(None, None, None, None, problem.bounds.scale)
         problem = replace(problem, bounds=nothing)
     return resolve("auto", problem, budget)
@@ -95,11 +98,19 @@ def coarse_inside(found: CoarseRange, declared: Range | None) -> CoarseRange:
     """
     if declared is None:
         return found
+    there = np.isfinite(declared.low)  # of the other columns nothing is declared
+    own = Range(
+        np.where(there, declared.low, found.low), np.where(there, declared.high, found.high)
+    )
+    return _coarse_inside(found, own, there)
+
+
+def _coarse_inside(found: CoarseRange, declared: Range, there: NDArray[np.bool_]) -> CoarseRange:
     within, powers = inside(found, declared), inside(found, _between_powers(declared))
     far = within.high - within.low < NARROWER * (powers.high - powers.low)
     within = Range(np.where(far, within.low, powers.low), np.where(far, within.high, powers.high))
     unseen = (found.latest_low <= found.low) & (found.earliest_high >= found.high)
-    nothing = unseen & (found.rows <= 0.0)
+    nothing = there & unseen & (found.rows <= 0.0)
     low = np.where(nothing, declared.low, within.low)
     high = np.where(nothing, declared.high, within.high)
     latest_low, earliest_high = (
@@ -136,11 +147,55 @@ def of_use_together(found: Bounds, declared: Bounds, fit_intercept: bool) -> Bou
     return replace(found, low=declared.low, high=declared.high, center=None)
 
 
+def counted_columns(bounds: Bounds, *, closer: bool) -> NDArray[np.bool_] | None:
+    """Features whose ranges are estimated; None where that is all of them.
+
+    Those without declared ends, and where one looks closer, those inside declared ends as well, but
+    for columns that are known to fill them.
+
+    Examples
+    --------
+    >>> low, high = np.array([-np.inf, 0.0, 17.0]), np.array([np.inf, 1.0, 90.0])
+    >>> bounds = Bounds(low, high, None, None, known=np.array([False, True, False]))
+    >>> [counted_columns(bounds, closer=closer).tolist() for closer in (False, True)]
+    [[True, False, False], [True, False, True]]
+    """
+    if bounds.low is None:
+        return None
+    known = np.full(len(bounds.low), not closer)
+    if closer and bounds.known is not None:
+        known = bounds.known
+    counted = ~np.isfinite(bounds.low) | ~known
+    return None if counted.all() else np.asarray(counted)
+
+
 @dataclass(frozen=True, eq=False)
 class CentredRange(Range):
-    """Ends of the columns' values, and around what to centre them; None leaves that open."""
+    """Ends of the columns' values, and around what to centre them; None leaves that open.
+
+    `estimated` says which columns' ends were estimated; None means all of them.
+    """
 
     center: Array | None = None
+    estimated: NDArray[np.bool_] | None = None
+
+
+def beside_declared(
+    found: CentredRange, counted: NDArray[np.bool_], bounds: Bounds
+) -> CentredRange:
+    """Estimated ends of the counted columns, declared ones of the others.
+
+    Columns that were not counted are centred only where their ends exclude zero: nothing else is
+    known of them.
+    """
+    low, high = (np.array(side, dtype=np.float64) for side in (bounds.low, bounds.high))
+    low[counted], high[counted] = found.low, found.high
+    if found.center is None:
+        return CentredRange(low, high, None, counted)
+    excluded = (low > 0.0) | (high < 0.0)
+    center = np.where(excluded, low / 2 + high / 2, 0.0)
+    center[counted] = found.center
+    return CentredRange(low, high, center, counted)
 
 
 def widened(counts: Array, noise: float, within: Range, found: CoarseRange, by: float) -> Range:

@@ -19,6 +19,8 @@ from privlearn._core.problem import Adjacency, Bounds, Budget, Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
 from privlearn._objective.losses import Target
+from privlearn.private_bounds.declared import CentredRange
+from privlearn.solvers import Solution
 from privlearn.solvers._common.noisy_top_k import Correlations, row_clip, select_another
 from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
 
@@ -26,6 +28,7 @@ __all__ = [
     "SHARE",
     "bounds_of",
     "columns_of",
+    "in_all_columns",
     "most_relevant",
     "number_to_keep",
     "relevance_release",
@@ -81,4 +84,29 @@ def bounds_of(bounds: Bounds, chosen: NDArray[np.int64]) -> Bounds:
     """The same limits of the chosen columns."""
     if bounds.low is None or bounds.high is None:
         return bounds
-    return replace(bounds, low=bounds.low[chosen], high=bounds.high[chosen])
+    known = None if bounds.known is None else bounds.known[chosen]
+    return replace(bounds, low=bounds.low[chosen], high=bounds.high[chosen], known=known)
+
+
+def in_all_columns(
+    solution: Solution, chosen: NDArray[np.int64], n_features: int, ranges: dict[str, CentredRange]
+) -> Solution:
+    """The model of all features, those not chosen with 0, and what its predictions clip."""
+    low = high = target = None
+    if "features" in ranges:
+        low, high = np.full(n_features, -np.inf), np.full(n_features, np.inf)
+        found = ranges["features"]
+        own = slice(None) if found.estimated is None else found.estimated
+        low[chosen[own]], high[chosen[own]] = found.low[own], found.high[own]
+    if "target" in ranges:
+        target = float(ranges["target"].low[0]), float(ranges["target"].high[0])
+    clip_bounds = Bounds(low, high, target, None)
+    if len(chosen) == n_features:
+        return replace(solution, clip_bounds=clip_bounds)
+    coef = np.zeros((len(solution.coef), n_features))
+    coef[:, chosen] = solution.coef
+    noise = solution.coef_noise
+    if noise is not None:
+        noise = np.full(coef.shape, np.nan)  # of a feature that was not chosen, nothing is known
+        noise[:, chosen] = solution.coef_noise
+    return replace(solution, coef=coef, clip_bounds=clip_bounds, coef_noise=noise)

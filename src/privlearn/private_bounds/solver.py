@@ -6,7 +6,7 @@ The proof is in proof.md. To an estimator a `WithPrivateBounds` looks like any o
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, cast
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from privlearn._core.forecast import Forecast
 from privlearn._core.plan import Plan, Release
-from privlearn._core.problem import Bounds, Budget, Penalised, Problem
+from privlearn._core.problem import Budget, Penalised, Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
 from privlearn._objective.losses import Target
@@ -24,8 +24,10 @@ from privlearn.exceptions import PlanViolationError
 from privlearn.private_bounds import selection
 from privlearn.private_bounds.declared import (
     CentredRange,
+    beside_declared,
     centers,
     coarse_inside,
+    counted_columns,
     declared_range,
     inside,
     looks_closer,
@@ -80,7 +82,8 @@ def with_private_bounds(
     bounds, wanted = problem.bounds, list[str]()
     closer = {what: automatic and looks_closer(what, problem, budget) for what in WIDER}
     if solver.support.bounds and budget.delta > 0.0 and not problem.levels:
-        if closer["features"] or (bounds.low is None and bounds.row_norm is None):
+        counted = counted_columns(bounds, closer=closer["features"])
+        if (closer["features"] or not bounds.limit_features) and (counted is None or counted.any()):
             wanted.append("features")
         if problem.loss.target is Target.NUMBER and (closer["target"] or bounds.target is None):
             wanted.append("target")
@@ -88,7 +91,7 @@ def with_private_bounds(
         return solver
     may_select = may_select and automatic and "features" in wanted
     keep = selection.number_to_keep(problem, budget) if may_select else None
-    return cast("Solver", WithPrivateBounds(solver, tuple(wanted), keep))
+    return cast("Solver", WithPrivateBounds(solver, tuple(wanted), keep, closer["features"]))
 
 
 class Settings(NamedTuple):
@@ -117,11 +120,14 @@ class WithPrivateBounds(SolverDefaults):
         What nobody declared.
     keep : int or None
         How many features are selected first; None takes them all.
+    closer : bool
+        Whether ranges are estimated inside declared ones, too.
     """
 
     inner: Solver
     wanted: tuple[str, ...]
     keep: int | None = None
+    closer: bool = True
 
     @property
     def name(self) -> str:
@@ -139,6 +145,12 @@ class WithPrivateBounds(SolverDefaults):
         shares = _shares(problem, budget)
         return Settings(inner, shares, self._bins(problem, budget, shares))
 
+    def _counted(self, problem: Problem) -> int:
+        """How many features are counted at most; with a selection, of those that may be chosen."""
+        counted = counted_columns(problem.bounds, closer=self.closer)
+        size = self.keep or problem.n_features
+        return size if counted is None else min(size, int(counted.sum()))
+
     def _bins(
         self, problem: Problem, budget: Budget, shares: dict[str, float]
     ) -> dict[str, tuple[int, int]]:
@@ -146,7 +158,7 @@ class WithPrivateBounds(SolverDefaults):
         mu, n = gdp_mu(problem, budget), public_n_or_default(problem)
         found = {}
         for what in self.wanted:
-            width = _width(what, self.keep or problem.n_features)
+            width = _width(what, self._counted(problem))
             own = mu * math.sqrt(shares[what] * PARTS[1] / width)
             found[what] = zoom_bins(n * own, width)
         return found
@@ -157,7 +169,7 @@ class WithPrivateBounds(SolverDefaults):
         bounds = problem.bounds
         if "features" in self.wanted:
             box = ranges.get("features") or CentredRange(-np.ones(size), np.ones(size))
-            nothing = bounds.low is None and bounds.row_norm is None
+            nothing = not bounds.limit_features
             found = replace(
                 bounds,
                 low=box.low,
@@ -180,7 +192,7 @@ class WithPrivateBounds(SolverDefaults):
 
     def _estimated(self, problem: Problem, settings: Settings) -> list[tuple[Release, float]]:
         """What is estimated, with its shares of the budget."""
-        size = self.keep or problem.n_features
+        size = self._counted(problem)
         estimated = [
             (release, settings.shares[what] * part)
             for what in self.wanted
@@ -204,13 +216,14 @@ class WithPrivateBounds(SolverDefaults):
         if self.keep is not None:
             chosen = selection.most_relevant(data, self.keep, release)
             data = selection.columns_of(data, chosen)
-        size, bounds = problem.n_features, selection.bounds_of(problem.bounds, chosen)
+        size, width = problem.n_features, self._counted(problem)
+        bounds = selection.bounds_of(problem.bounds, chosen)
         problem = replace(problem, n_features=len(chosen), bounds=bounds)
         # Public, or released where people have several; where it is private otherwise, not known.
         several = problem.most_rows > 1
         rows = rows_in_all(problem, data, release, ROWS) if several else problem.n
         ranges = {
-            what: _ranges(what, problem, settings.bins[what], rows, data, release)
+            what: self._ranges(what, problem, settings, rows, data, release, width)
             for what in self.wanted
         }
         found = self._within(problem, ranges)
@@ -221,7 +234,30 @@ class WithPrivateBounds(SolverDefaults):
                 "ranges estimated privately changed what is to be released: a solver bug"
             )
         solution = self.inner.solve(found, inner, replace(data, bounds=found.bounds), release)
-        return _in_all_columns(solution, chosen, size, ranges)
+        return selection.in_all_columns(solution, chosen, size, ranges)
+
+    def _ranges(
+        self,
+        what: str,
+        problem: Problem,
+        settings: Settings,
+        rows: float | None,
+        data: BoundedData,
+        release: Releaser,
+        width: int,
+    ) -> CentredRange:
+        """Estimated ends of what is counted, beside declared ones of what is not."""
+        bins, bounds = settings.bins[what], problem.bounds
+        counted = counted_columns(bounds, closer=self.closer) if what == "features" else None
+        if counted is None:
+            return _ranges(what, problem, bins, rows, data, release, width)
+        places = np.flatnonzero(counted)
+        if not len(places):  # none of those that were selected
+            return beside_declared(CentredRange(*np.empty((2, 0))), counted, bounds)
+        some = replace(problem, n_features=len(places), bounds=selection.bounds_of(bounds, places))
+        columns = selection.columns_of(data, places)
+        found = _ranges(what, some, bins, rows, columns, release, width)
+        return beside_declared(found, counted, bounds)
 
     def _own(self, plan: Plan) -> Plan:
         """The part of the plan that is the inner solver's."""
@@ -239,7 +275,8 @@ class WithPrivateBounds(SolverDefaults):
 
     def kind(self, settings: Settings) -> Hashable:
         """What is estimated, and for which solver."""
-        return WithPrivateBounds, self.wanted, self.keep is None, self.inner.kind(settings.inner)
+        facts = self.wanted, self.keep is None, self.closer
+        return WithPrivateBounds, *facts, self.inner.kind(settings.inner)
 
     def memory(self, problem: Problem, settings: Settings, *, sparse: bool) -> float:
         """The inner solver's; ranks of all dense columns where some are selected."""
@@ -255,7 +292,7 @@ class WithPrivateBounds(SolverDefaults):
     def forecast(self, problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecast:
         """The inner solver's within what is declared, and in [-1, 1] where nothing is."""
         inner, bounds = self._within(problem, {}), problem.bounds
-        if bounds.low is not None and self.keep is None:
+        if bounds.whole_box and self.keep is None:
             inner = replace(inner, bounds=replace(bounds, target=inner.bounds.target))
         if bounds.target is not None:
             inner = replace(inner, bounds=replace(inner.bounds, target=bounds.target))
@@ -298,20 +335,25 @@ def _ranges(
     rows: float | None,
     data: BoundedData,
     release: Releaser,
+    columns: int | None = None,
 ) -> CentredRange:
-    """Powers of two, then many even bins between their ends, then few between theirs."""
-    width, (coarse, *zooms, last) = _width(what, problem.n_features), range_releases(what)
-    clip, declared = math.sqrt(width), declared_range(what, problem)
-    counts = release(coarse, count_signed(data, what, POWERS), clip=clip)
+    """Powers of two, then many even bins between their ends, then few between theirs.
+
+    Where the plan has room for more `columns`, the rest of what is released is noise alone.
+    """
+    coarse, *zooms, last = range_releases(what)
+    declared = declared_range(what, problem)
+    noisy = partial(_released, release, columns=_width(what, columns or problem.n_features))
+    counts = noisy(coarse, count_signed(data, what, POWERS))
     found = coarse_inside(coarse_range(counts, release.noise_scale(coarse), rows), declared)
     for zoom, many in zip(zooms, bins, strict=True):
         narrow = found.may_be_narrow
         counted = partial(count_evenly, data, what, found.low, found.high, many, narrow)
         if not narrow.any():  # what was released says that nobody will look
-            release.pass_over(zoom, counted, clip=clip)
+            _passed_over(release, zoom, counted, columns=noisy.keywords["columns"])
             continue
-        found = located_range(release(zoom, counted(), clip=clip), release.noise_scale(zoom), found)
-    counts = release(last, count_evenly(data, what, found.low, found.high, LAST_BINS), clip=clip)
+        found = located_range(noisy(zoom, counted()), release.noise_scale(zoom), found)
+    counts = noisy(last, count_evenly(data, what, found.low, found.high, LAST_BINS))
     noise = release.noise_scale(last)
     ends = refined_range(counts, noise, found)
     wide = inside(widened(counts, noise, found, ends, WIDER[what]), declared)
@@ -320,23 +362,19 @@ def _ranges(
     return CentredRange(wide.low, wide.high, center)
 
 
-def _in_all_columns(
-    solution: Solution, chosen: NDArray[np.int64], n_features: int, ranges: dict[str, CentredRange]
-) -> Solution:
-    """The model of all features, those not chosen with 0, and what its predictions clip."""
-    low = high = target = None
-    if "features" in ranges:
-        low, high = np.full(n_features, -np.inf), np.full(n_features, np.inf)
-        low[chosen], high[chosen] = ranges["features"].low, ranges["features"].high
-    if "target" in ranges:
-        target = float(ranges["target"].low[0]), float(ranges["target"].high[0])
-    clip_bounds = Bounds(low, high, target, None)
-    if len(chosen) == n_features:
-        return replace(solution, clip_bounds=clip_bounds)
-    coef = np.zeros((len(solution.coef), n_features))
-    coef[:, chosen] = solution.coef
-    noise = solution.coef_noise
-    if noise is not None:
-        noise = np.full(coef.shape, np.nan)  # of a feature that was not chosen, nothing is known
-        noise[:, chosen] = solution.coef_noise
-    return replace(solution, coef=coef, clip_bounds=clip_bounds, coef_noise=noise)
+def _released(release: Releaser, name: str, counts: Array, *, columns: int) -> Array:
+    """Noisy counts; a row is in one bin of each of at most so many columns."""
+    return release(name, _padded(counts, columns), clip=math.sqrt(columns))[: len(counts)]
+
+
+def _passed_over(
+    release: Releaser, name: str, counted: Callable[[], Array], *, columns: int
+) -> None:
+    """The same, where nobody will look."""
+    release.pass_over(name, lambda: _padded(counted(), columns), clip=math.sqrt(columns))
+
+
+def _padded(counts: Array, columns: int) -> Array:
+    """Counts of as many columns as the plan has room for, those that are missing empty."""
+    empty = max(columns - len(counts), 0)
+    return np.pad(counts, ((0, empty), (0, 0))) if empty else counts

@@ -38,6 +38,7 @@ SHORT = 0.5  # of the box's squared length, below which declared rows count as s
 # The same for each feature, where rows are declared to be short; and what squared errors need there
 # at least, for the dual follows noise where there is less.
 ENOUGH_BESIDE_A_NORM, LEAST_FOR_SQUARES = 12.0, 2.0
+ENOUGH_BESIDE_LISTS = 6.0  # where nothing is spent on the ranges of 0/1 columns (derive/lists.py)
 
 
 def choose(solvers: Mapping[str, type[Solver]], problem: Problem, budget: Budget) -> Solver:
@@ -84,9 +85,10 @@ def norm_tells_enough(problem: Problem, seen: float) -> bool:
         Rows times mu.
     """
     each = seen / max(problem.n_features, 1)
+    enough = ENOUGH_BESIDE_A_NORM if problem.bounds.known is None else ENOUGH_BESIDE_LISTS
     squares = math.isinf(problem.loss.lipschitz)
     dual = each >= LEAST_FOR_SQUARES if squares else problem.loss.target is Target.SIGN
-    return dual and each < ENOUGH_BESIDE_A_NORM and _rows_are_short(problem.bounds)
+    return dual and each < enough and _rows_are_short(problem.bounds)
 
 
 def _classes_can_be_told(problem: Problem, seen: float) -> bool:

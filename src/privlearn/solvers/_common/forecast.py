@@ -246,7 +246,7 @@ def _numbers(job: Planned) -> tuple[int, float, bool]:
     problem, bounds = job.problem, job.problem.bounds
     coefficients = max(job.solver.fitted_numbers(problem, job.settings), 1)
     mu = effective_mu(problem, job.budget, coefficients)
-    unknown = bounds.low is None and bounds.row_norm is None
+    unknown = not bounds.limit_features
     unknown = unknown or (problem.loss.target is Target.NUMBER and bounds.target is None)
     return coefficients, mu, unknown and any(r.stage == BOUNDS for r in job.plan.releases)
 

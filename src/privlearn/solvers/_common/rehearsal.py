@@ -26,7 +26,7 @@ from privlearn._core.jit import (
     worth_compiling,
 )
 from privlearn._core.plan import Plan, Release
-from privlearn._core.problem import Budget, Problem
+from privlearn._core.problem import Bounds, Budget, Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData, Table, bound, watch_rows
 from privlearn._data.sparse import zero_is_allowed
@@ -119,7 +119,7 @@ def rehearse(
 
 def _places(problem: Problem, table: Table) -> tuple[float, ...]:
     """Where made-up rows lie: sparse ones are stored otherwise if an estimated box lacks zero."""
-    estimated = problem.bounds.low is None and not isinstance(table.X, np.ndarray)
+    estimated = not problem.bounds.whole_box and not isinstance(table.X, np.ndarray)
     return (0.0, FAR) if estimated else (0.0,)
 
 
@@ -139,7 +139,14 @@ def signature(kind: Hashable, problem: Problem, plan: Plan, table: Table) -> Has
         (loss.code, loss.outputs > 1, problem.penalty.name, problem.penalty.per_row),
         (problem.fit_intercept, problem.n is None, problem.rows_may_be_empty, bool(problem.levels)),
         problem.most_rows > 1,
-        (bounds.low is None, bounds.row_norm is None, bounds.target is None, bounds.scale is None),
+        (
+            bounds.low is None,
+            bounds.whole_box,
+            bounds.known is None,
+            bounds.row_norm is None,
+            bounds.target is None,
+            bounds.scale is None,
+        ),
         (zero_is_allowed(bounds), min(problem.n_features, COLUMNS)),
         _container(table),
     )
@@ -153,9 +160,10 @@ def _smaller(problem: Problem) -> Problem:
     """The same facts about fewer columns and rows."""
     p = min(problem.n_features, COLUMNS)
     bounds, penalty = problem.bounds, problem.penalty
+    some = _typical_columns(bounds, p)
     cut: dict[str, Any] = {
-        name: None if side is None else side[:p]
-        for name, side in (("low", bounds.low), ("high", bounds.high), ("scale", bounds.scale))
+        name: None if getattr(bounds, name) is None else getattr(bounds, name)[some]
+        for name in ("low", "high", "scale", "known")
     }
     people = tuple(
         replace(level, people=None if level.people is None else ROWS // LEVELS)
@@ -170,6 +178,15 @@ def _smaller(problem: Problem) -> Problem:
         penalty=replace(penalty, low=penalty.low[:p], high=penalty.high[:p]),
         levels=people,
     )
+
+
+def _typical_columns(bounds: Bounds, p: int) -> NDArray[np.int64]:
+    """Some of each kind, where nothing is declared of some columns and all is known of others."""
+    if bounds.low is None or (bounds.known is None and bounds.whole_box):
+        return np.arange(p)
+    known = np.zeros(len(bounds.low)) if bounds.known is None else bounds.known.astype(float)
+    order = np.argsort(np.where(np.isfinite(bounds.low), known, -1.0), kind="stable")
+    return np.sort(np.concatenate([order[: p - 1], order[-1:]]))
 
 
 def _table(problem: Problem, like: Table, shift: float) -> Table:

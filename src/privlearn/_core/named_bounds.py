@@ -1,0 +1,44 @@
+"""Ranges of columns by name: a box of which some sides are open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._core.problem import interval
+
+__all__ = ["box_by_name"]
+
+Array = NDArray[np.float64]
+
+
+def box_by_name(
+    ranges: Mapping[str, object], names: Sequence[str] | None, n_features: int
+) -> tuple[Array, Array]:
+    """Ends of every column, infinite where none are declared.
+
+    Parameters
+    ----------
+    ranges : dict
+        (low, high) of some columns.
+    names : sequence of str or None
+        All columns in order; None, before any data, puts those with a range first.
+    n_features : int
+        How many there are.
+
+    Examples
+    --------
+    >>> box_by_name({"age": (17, 90)}, ["hours", "age"], 2)
+    (array([-inf,  17.]), array([inf, 90.]))
+    """
+    low, high = np.full(n_features, -np.inf), np.full(n_features, np.inf)
+    places = {name: place for place, name in enumerate(ranges if names is None else names)}
+    if len(ranges) > n_features:
+        raise ValueError(f"bounds_X has ranges of {len(ranges)} columns, but X has {n_features}")
+    for name, ends in ranges.items():
+        if name not in places:
+            raise ValueError(f"bounds_X has {name!r}, but X has no such column; check its name")
+        low[places[name]], high[places[name]] = interval(ends, f"bounds_X[{name!r}]")
+    return low, high

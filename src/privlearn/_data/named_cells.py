@@ -1,0 +1,130 @@
+"""Data frames as named columns of cells, and the target as one of them.
+
+What is lazy is computed first, with all its rows: polars' lazy frames, and whatever offers its
+columns through Arrow, as relations of DuckDB do. Errors of other libraries may quote cells, so
+their texts are left behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._data.cells import objects
+from privlearn._data.frames import cells_of_pandas, refuse_same_names
+from privlearn._data.reading import is_frame, native
+
+__all__ = ["cells_of_series", "collected", "column_names", "named_cells", "with_target"]
+
+Cells = NDArray[Any]
+
+
+def collected(X: Any) -> Any:  # noqa: ANN401
+    """X itself, or the data frame that a lazy one stands for."""
+    if isinstance(X, np.ndarray | list | tuple) or X is None:
+        return X
+    if native("polars", X, "LazyFrame"):
+        return _quietly(X.collect)
+    if native("pyarrow", X, "RecordBatch"):
+        import pyarrow as pa
+
+        return pa.Table.from_batches([X])
+    offers = hasattr(X, "__arrow_c_stream__") or hasattr(X, "fetch_arrow_table")
+    if offers and not hasattr(X, "dtype") and not is_frame(X):
+        return _quietly(lambda: _through_arrow(X))
+    return X
+
+
+def _through_arrow(X: Any) -> Any:  # noqa: ANN401
+    import pyarrow as pa
+
+    if hasattr(X, "__arrow_c_stream__"):
+        return pa.RecordBatchReader.from_stream(X).read_all()
+    return X.fetch_arrow_table()
+
+
+def _quietly(compute: Callable[[], Any]) -> Any:  # noqa: ANN401
+    try:
+        return compute()
+    except ImportError:
+        needed = "X is read through Arrow, which needs a package: pip install pyarrow"
+    except Exception as error:  # each library has its own, which may quote cells
+        needed = (
+            f"X could not be computed ({type(error).__name__}); call its own method for that, such "
+            "as .collect(), to see why, and pass the result"
+        )
+    raise ValueError(needed)
+
+
+def column_names(X: object, what: str) -> list[str]:
+    """Names of a frame's columns: public, different from each other, and texts."""
+    if not is_frame(X):
+        raise ValueError(
+            f"{what} names columns, but X is a {type(X).__name__}, whose columns have no names; "
+            "give a data frame: pandas, polars, an Arrow table or a DuckDB relation"
+        )
+    if native("pandas", X, "DataFrame"):
+        names = list(X.columns)  # type: ignore[attr-defined]
+    else:
+        import narwhals.stable.v1 as nw
+
+        names = list(nw.from_native(X, eager_only=True).columns)
+    refuse_same_names(names)
+    if not all(isinstance(name, str) for name in names):
+        raise ValueError(f"{what} needs columns whose names are texts; rename the others")
+    return names
+
+
+def named_cells(X: Any, names: list[str]) -> tuple[dict[str, Cells], int]:  # noqa: ANN401
+    """The named columns' cells, as plain numbers or as objects, and the number of rows."""
+    if native("pandas", X, "DataFrame"):
+        return {name: _cells_of_pandas(X[name]) for name in names}, len(X)
+    import narwhals.stable.v1 as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    return {name: cells_of_series(frame.get_column(name)) for name in names}, len(frame)
+
+
+def _cells_of_pandas(column: Any) -> Cells:  # noqa: ANN401
+    """The same as elsewhere, but truth values stay such where pandas lets some be missing."""
+    truth = str(column.dtype) == "boolean"
+    return objects(column.astype(object)) if truth else cells_of_pandas(column)
+
+
+def cells_of_series(series: Any) -> Cells:  # noqa: ANN401
+    """A column of polars or Arrow: floats as they are, everything else cell by cell.
+
+    A null among whole numbers changes nothing for the others: they are Python's.
+    """
+    import narwhals.stable.v1 as nw
+
+    if series.dtype in (nw.Float32, nw.Float64):
+        return np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    return objects(series.to_list())
+
+
+def with_target(X: Any, y: Any) -> tuple[Any, Any]:  # noqa: ANN401
+    """X and y, where y may be the name of a column of X, which then is taken out of X.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> X, y = with_target(pd.DataFrame({"age": [30, 40], "wage": [500, 700]}), "wage")
+    >>> list(X.columns), y.tolist()
+    (['age'], [500, 700])
+    """
+    X = collected(X)
+    if not isinstance(y, str) or isinstance(X, np.ndarray | list | tuple) or not is_frame(X):
+        return X, y
+    names = column_names(X, f"y={y!r}")
+    if y not in names:
+        raise ValueError(f"y={y!r} names the target, but X has no such column; check its name")
+    if native("pandas", X, "DataFrame"):
+        return X.drop(columns=[y]), X[y]
+    import narwhals.stable.v1 as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    return frame.drop([y]).to_native(), frame.get_column(y).to_native()

@@ -1,0 +1,149 @@
+"""From what users have to a `Table` of numbers; nothing is computed and no error quotes data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._core.numerics import MAX_ROWS
+from privlearn._core.problem import Adjacency, shape_of
+from privlearn._data.bounded import Table
+from privlearn._data.named_cells import collected
+from privlearn._data.reading import Features, is_frame, refuse_not_finite, rows_and_columns
+from privlearn._data.targets import target_numbers
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+__all__ = ["read_features", "read_table"]
+
+Array = NDArray[np.float64]
+
+
+def read_table(
+    estimator: BaseEstimator,
+    X: object,
+    y: object,
+    *,
+    encode: Callable[[object], NDArray[Any]] | None = None,
+    reset: bool = True,
+) -> Table:
+    """Read X and y into a `Table`, or refuse with an error that quotes no data.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Named in errors. Its `adjacency` says whether they may name the number of rows, which is
+        private in any case where people may have several, its
+        `on_invalid` whether rows with NaN or infinity are refused, or left to become the empty row,
+        and its bounds may say how many columns a list of rows has.
+    X, y : array-like
+        Lists, numpy, pandas, polars, Arrow, scipy sparse.
+    encode : callable or None, default=None
+        Turns y into numbers, NaN where it is invalid; None reads numbers.
+    reset : bool, default=True
+        Whether names and number of the features are set, or compared, as in `read_features`.
+    """
+    n_is_public = Adjacency(estimator.adjacency).n_is_public
+    n_is_public &= getattr(estimator, "max_rows_per_person", None) is None  # else people's is
+    strict = estimator.on_invalid == "raise"
+    features = read_features(estimator, X, reset=reset, n_is_public=n_is_public, strict=strict)
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, "
+            "but the target y is None."
+        )
+    target = target_numbers(y, strict=strict) if encode is None else encode(y)
+    if features.shape[0] != target.shape[0]:
+        sizes = f": {features.shape[0]} and {target.shape[0]}" if n_is_public else ""
+        raise ValueError(f"X and y have inconsistent numbers of samples{sizes}; give one y per row")
+    if features.shape[0] == 0 and n_is_public:
+        raise ValueError("X has 0 sample(s) (rows), while a minimum of 1 is required")
+    if features.shape[0] > MAX_ROWS:
+        raise ValueError(f"X has more than {MAX_ROWS} rows, the most that is supported")
+    encoding = getattr(estimator, "_encoding", None)
+    if strict:  # before any noise is drawn; which row it is stays unsaid
+        drop = "or pass on_invalid='drop': they then are empty rows, and the guarantee covers them"
+        if encoding is None:
+            refuse_not_finite("X", features, drop)
+        refuse_not_finite("y", target, drop)
+    if encoding is None:
+        return Table(features, target, finite=strict)
+    return Table(encoding.scaled(features), target, finite=strict and not encoding.drops)
+
+
+def read_features(
+    estimator: BaseEstimator,
+    X: object,
+    *,
+    reset: bool,
+    n_is_public: bool = True,
+    strict: bool = True,
+    predicts: bool = False,
+) -> Features:
+    """Read X as a 2-d float32 or float64 array or a CSR array, and check names and number.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Whose number and names of features count.
+    X : array-like
+        Lists, numpy, pandas, polars, Arrow, scipy sparse.
+    reset : bool
+        True in `fit`, which sets names and number; False in `predict`, which compares them.
+    n_is_public : bool, default=True
+        Whether an error may name the number of rows.
+    strict : bool, default=True
+        Whether a cell that is no number is refused; otherwise it is NaN.
+    predicts : bool, default=False
+        Whether no row may be dropped, whatever a schema says: each is to be predicted.
+    """
+    from sklearn.utils.validation import validate_data
+
+    X = collected(X)
+    by_schema = getattr(estimator, "schema" if reset else "_encoding", None) is not None
+    if by_schema:
+        return _features_by_schema(estimator, X, reset=reset, strict=strict, predicts=predicts)
+    width = _declared_width(estimator) if reset else getattr(estimator, "n_features_in_", None)
+    features = rows_and_columns(X, strict=strict, width=width)
+    if features.shape[1] == 0:
+        rows = features.shape[0] if n_is_public else 0
+        raise ValueError(
+            f"X has 0 feature(s) (shape=({rows}, 0)) while a minimum of 1 is required."
+        )
+    named = X if is_frame(X) else features
+    validate_data(estimator, named, reset=reset, skip_check_array=True)
+    return features
+
+
+def _features_by_schema(
+    estimator: Any,  # noqa: ANN401
+    X: object,
+    *,
+    reset: bool,
+    strict: bool,
+    predicts: bool,
+) -> Array:
+    """The same of a frame whose columns a schema describes, in the columns' own units."""
+    from privlearn.schema.reading import encoding_of, frame_names, read_by, with_ranges
+
+    if reset:
+        schema = with_ranges(estimator.schema, estimator.bounds_X)
+        encoding = encoding_of(frame_names(X), schema, shifted=estimator.fit_intercept)
+        estimator._encoding = encoding
+        estimator.n_features_in_ = len(encoding.columns)
+        estimator.feature_names_in_ = np.array(encoding.names, dtype=object)
+    return read_by(estimator._encoding, X, strict=strict, predicts=predicts)
+
+
+def _declared_width(estimator: BaseEstimator) -> int | None:
+    """How many columns the declared facts are for, where they say so."""
+    sides = getattr(estimator, "bounds_X", None)
+    facts = [*sides] if isinstance(sides, list | tuple) and len(sides) == 2 else []
+    for fact in (*facts, getattr(estimator, "scale_X", None)):
+        if isinstance(fact, list | tuple | np.ndarray) and len(shape_of(fact)) == 1:
+            return len(fact)
+    return None

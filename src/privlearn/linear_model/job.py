@@ -1,0 +1,31 @@
+"""All that is fixed about a fit before any data is touched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._core.plan import Plan
+from privlearn._core.problem import Budget, Problem
+from privlearn.solvers import Solver
+
+__all__ = ["Job"]
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """What is to be solved, for which budget, how, and what will be released for that.
+
+    All of it is fixed before any data is touched. `level` is the place of each row's own promise
+    among the problem's levels, where people have different ones.
+    """
+
+    problem: Problem
+    budget: Budget
+    solver: Solver
+    settings: Any
+    plan: Plan
+    level: NDArray[np.int64] | None

@@ -1,0 +1,162 @@
+"""Estimators on data frames: bounds of what a schema makes of a row, and models in own units.
+
+A fit sees the encoded row (schema/encoding.py). The box and the norm that follow from the schema
+are enforced on it like any others; going back to the columns' own units is post-processing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from privlearn._core.named_bounds import box_by_name
+from privlearn._core.problem import Bounds, feature_norm, refuse_disjoint
+from privlearn._data.bounded import Features
+from privlearn._data.clipping import within
+from privlearn.exceptions import UnsupportedCombinationError
+from privlearn.solvers import Solution
+
+if TYPE_CHECKING:
+    from privlearn.linear_model.base import PrivateEstimator
+    from privlearn.schema.encoding import Encoding
+
+__all__ = [
+    "declared_bounds",
+    "declared_facts",
+    "drops_rows",
+    "encoded_width",
+    "in_own_units",
+    "within_limits",
+]
+
+
+def encoded_width(estimator: PrivateEstimator, n_features: int | None) -> int:
+    """How many numbers a row of so many columns becomes."""
+    if estimator.schema is None:
+        if n_features is None:
+            raise ValueError(
+                "n_features is missing; give the number of columns of X, or a schema that has them"
+            )
+        return n_features
+    return len(_planned(estimator, n_features).features)
+
+
+def _planned(estimator: PrivateEstimator, n_features: int | None) -> Encoding:
+    from privlearn.schema.reading import encoding_for_plan, with_ranges
+
+    schema = with_ranges(estimator.schema, estimator.bounds_X)
+    return encoding_for_plan(schema, n_features, shifted=estimator.fit_intercept)
+
+
+def _encoding(estimator: PrivateEstimator, width: int) -> Encoding | None:
+    """What the table was read with, or what a table of so many encoded columns would be."""
+    found: Encoding | None = getattr(estimator, "_encoding", None)
+    if found is not None or estimator.schema is None:
+        return found
+    least = _planned(estimator, None)
+    return _planned(estimator, len(least.columns) + width - len(least.features))
+
+
+def declared_bounds(estimator: PrivateEstimator, n_features: int) -> Bounds:
+    """Enforced limits of the rows that a solver sees."""
+    known: dict[str, Any] = {
+        "bounds_y": getattr(estimator, "bounds_y", None),
+        "fit_intercept": estimator.fit_intercept,
+    }
+    encoding = _encoding(estimator, n_features)
+    if encoding is not None:
+        _refuse_beside_schema(estimator)
+        norm = encoding.row_norm(estimator.data_norm)
+        bounds = Bounds.declared(n_features, data_norm=norm, **known)
+        return _boxed(bounds, *encoding.box(), encoding.indicators, estimator.fit_intercept)
+    known |= {"data_norm": estimator.data_norm, "scale_X": estimator.scale_X}
+    if not isinstance(estimator.bounds_X, Mapping):
+        return Bounds.declared(n_features, bounds_X=estimator.bounds_X, **known)
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None and hasattr(estimator, "n_features_in_"):
+        raise ValueError(
+            "bounds_X names columns, but X has no names; give a data frame, or bounds_X=(low, "
+            "high) with one number per column"
+        )
+    box = box_by_name(estimator.bounds_X, names, n_features)
+    bounds = Bounds.declared(n_features, **known)
+    return _boxed(bounds, *box, None, estimator.fit_intercept)
+
+
+def _boxed(
+    bounds: Bounds, low: np.ndarray, high: np.ndarray, known: np.ndarray | None, intercept: bool
+) -> Bounds:
+    """The same with a box; a norm limits the columns that have no ends of their own."""
+    if bounds.row_norm is not None:
+        most = feature_norm(bounds.row_norm, intercept)
+        low, high = np.maximum(low, -most), np.minimum(high, most)
+    elif not np.isfinite(low).any():
+        return bounds
+    bounds = replace(bounds, low=low, high=high, known=known)
+    if bounds.row_norm is not None:
+        refuse_disjoint(bounds, intercept, f"data_norm={bounds.row_norm:g}")
+    return bounds
+
+
+def _refuse_beside_schema(estimator: PrivateEstimator) -> None:
+    """Facts by place make no sense where columns become several or none."""
+    for name in ("scale_X", "coef_bounds"):
+        if getattr(estimator, name, None) is not None:
+            raise UnsupportedCombinationError(
+                f"{name} is given by place, but a schema turns columns into features; leave {name} "
+                "out, or leave the schema out and give numbers"
+            )
+
+
+def drops_rows(estimator: PrivateEstimator) -> bool:
+    """Whether the schema makes rows with a missing cell empty ones."""
+    entries = estimator.schema.values() if isinstance(estimator.schema, Mapping) else ()
+    return any(getattr(kind, "missing", None) == "drop" for kind in entries)
+
+
+def declared_facts(estimator: PrivateEstimator) -> tuple[str, ...] | None:
+    """Names of what was declared, for the certificate; None where the bounds tell it."""
+    if estimator.schema is None:
+        return None
+    given = {name: getattr(estimator, name, None) for name in ("bounds_X", "data_norm", "bounds_y")}
+    return ("schema", *(name for name, value in given.items() if value is not None))
+
+
+def in_own_units(estimator: PrivateEstimator, solution: Solution) -> Solution:
+    """The model of the columns' own units; coefficients of a list add up to 0.
+
+    They stay as they are where something is said about them, or where a norm shortens rows: a row
+    then holds less than one category.
+    """
+    encoding: Encoding | None = getattr(estimator, "_encoding", None)
+    if encoding is None:
+        return solution
+    clip, ends, (_, size) = solution.clip_bounds, None, encoding.units
+    if clip is not None and clip.low is not None:
+        ends = encoding.values_in_own_units(np.array([clip.low, clip.high]))
+    coef, intercept = encoding.in_own_units(solution.coef, solution.intercept)
+    noise = None if solution.coef_noise is None else solution.coef_noise / size
+    shortened = clip is not None and clip.row_norm is not None
+    if estimator.fit_intercept and not (getattr(estimator, "positive", False) or shortened):
+        coef, intercept, ends = encoding.centred(coef, intercept, ends)
+        # How noise on entries of a list goes together is not told, so neither is that of its sum.
+        noise = None if noise is None else np.where(encoding.lists(), np.nan, noise)
+    if clip is not None:
+        low, high = (None, None) if ends is None else ends
+        clip = replace(clip, low=low, high=high, known=None, center=None)
+    return replace(solution, coef=coef, intercept=intercept, clip_bounds=clip, coef_noise=noise)
+
+
+def within_limits(estimator: PrivateEstimator, features: Features) -> Features:
+    """X to predict from, within the limits that the model was learned with, if any."""
+    clip: Bounds | None = getattr(estimator, "_clip_bounds", None)
+    encoding: Encoding | None = getattr(estimator, "_encoding", None)
+    if clip is None or clip.row_norm is None or encoding is None:
+        return within(features, clip, estimator.fit_intercept)
+    low, high = (encoding.in_fit_units(np.asarray(side)) for side in (clip.low, clip.high))
+    scaled = replace(clip, low=low, high=high)  # lengths are those of scaled rows
+    rows = within(encoding.in_fit_units(np.asarray(features)), scaled, estimator.fit_intercept)
+    return encoding.values_in_own_units(np.asarray(rows))

@@ -1,0 +1,300 @@
+"""Kinds of columns. All that is said here is public: declared, and never read off the data."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._core.problem import interval
+from privlearn._data.cells import as_numbers
+from privlearn.schema.parsing import as_days, as_flag, as_text, notation
+
+__all__ = ["Category", "Date", "Flag", "Ignore", "Kind", "Number"]
+
+Array = NDArray[np.float64]
+Ends = tuple[float, float]
+MISSING = ("raise", "drop", "fill", "flag")
+MARKS, GROUPS = (".", ","), (None, ",", ".", " ", "'", "_", "\u00a0", "\u202f")
+
+
+def _check_missing(missing: object) -> None:
+    if missing not in MISSING:
+        raise ValueError(
+            f"missing={missing!r}, but one of {', '.join(map(repr, MISSING))} is needed: refuse, "
+            "make the row an empty one, fill in a public value, or that and a column that tells so"
+        )
+
+
+def _texts(values: object) -> tuple[str, ...]:
+    """Distinct values of a list, as cells are read."""
+    listed = isinstance(values, Iterable) and not isinstance(values, str | bytes | Mapping)
+    found = [as_text(value) for value in values] if listed else [None]  # type: ignore[attr-defined]
+    if None in found or len(set(found)) < len(found):
+        raise ValueError(
+            "values of a Category are different texts or whole numbers; write for example "
+            "Category(['no', 'yes'])"
+        )
+    return tuple(str(value) for value in found)
+
+
+class Kind:
+    """What all kinds of columns share; cells become numbers one by one.
+
+    Attributes
+    ----------
+    missing : {"raise", "drop", "fill", "flag"}
+        What happens to cells that are empty or not of this kind.
+    ends : pair or None
+        The declared range of its numbers; None where there is none.
+    """
+
+    missing: str
+    word: ClassVar[str]
+
+    @property
+    def ends(self) -> Ends | None:
+        """The declared range of the numbers that cells become."""
+        return None
+
+    @property
+    def filling(self) -> float:
+        """The public number for a cell that is missing: the middle of the range, or 0."""
+        return 0.0 if self.ends is None else self.ends[0] / 2 + self.ends[1] / 2
+
+    def read(self, cells: NDArray[np.generic]) -> Array:
+        """One number per cell; NaN or infinity where a cell is not of this kind."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Number(Kind):
+    """A column of numbers.
+
+    Parameters
+    ----------
+    low, high : float or None, default=None
+        Range that values are clipped to, from public knowledge and never from the data. Without it
+        the range is estimated privately.
+    missing : {"raise", "drop", "fill", "flag"}, default="raise"
+        What happens where a cell is empty or no number. "raise" leaves it to the estimator's
+        `on_invalid`: an error before anything is spent, or an empty row. "drop" makes the row an
+        empty row, which the guarantee covers. "fill" puts the middle of the range there, 0 without
+        one. "flag" does that, and adds a 0/1 column that tells where.
+    decimal : {".", ","}, default="."
+        Decimal mark of numbers in text.
+    thousands : str or None, default=None
+        Mark between groups of three digits: a comma, a point, a blank, ``"'"`` or ``"_"``.
+    currency : str or None, default=None
+        Sign that may stand before or after a number, such as ``"$"``.
+    percent : bool, default=False
+        Whether "%" may follow a number: "45%" is 0.45.
+
+    Examples
+    --------
+    >>> from privlearn.schema import Number
+    >>> Number(0, 5_000, missing="fill", thousands=",", currency="$").ends
+    (0.0, 5000.0)
+    """
+
+    low: float | None = None
+    high: float | None = None
+    missing: str = "raise"
+    decimal: str = field(default=".", kw_only=True)
+    thousands: str | None = field(default=None, kw_only=True)
+    currency: str | None = field(default=None, kw_only=True)
+    percent: bool = field(default=False, kw_only=True)
+
+    word: ClassVar[str] = "number"
+
+    def __post_init__(self) -> None:
+        _check_missing(self.missing)
+        if (self.low is None) != (self.high is None):
+            raise ValueError(
+                f"Number(low={self.low!r}, high={self.high!r}) has one end only; give both, or "
+                "none: the range is then estimated privately"
+            )
+        if self.low is not None:
+            interval((self.low, self.high), "the range of a Number")
+        if self.decimal not in MARKS or self.thousands not in GROUPS:
+            raise ValueError(
+                f"decimal={self.decimal!r}, thousands={self.thousands!r}, but a decimal mark is "
+                "'.' or ',', and groups are parted by ',', '.', ' ', \"'\", '_' or None"
+            )
+        if self.decimal == self.thousands:
+            raise ValueError(f"decimal and thousands are both {self.decimal!r}; give two marks")
+        if not (self.currency is None or _is_sign(self.currency)):
+            raise ValueError(
+                f"currency={self.currency!r}, but a sign without digits, blanks around it and "
+                "marks of numbers is needed, such as '$' or 'EUR'"
+            )
+        if not isinstance(self.percent, bool):
+            raise ValueError(f"percent={self.percent!r}, but True or False is needed")
+
+    @property
+    def ends(self) -> Ends | None:
+        """The declared range."""
+        if self.low is None or self.high is None:
+            return None
+        return float(self.low), float(self.high)
+
+    def read(self, cells: NDArray[np.generic]) -> Array:
+        """One number per cell."""
+        rule = notation(self.decimal, self.thousands, self.currency, bool(self.percent))
+        if rule is None or cells.dtype.kind in "biuf":
+            return np.array(as_numbers(cells), dtype=np.float64)
+        return np.fromiter(map(rule, cells.tolist()), np.float64, len(cells))
+
+
+def _is_sign(text: object) -> bool:
+    signs = isinstance(text, str) and 0 < len(text.strip()) == len(text)
+    return signs and not any(c.isdigit() or c in "+-.,%" for c in str(text))
+
+
+@dataclass(frozen=True)
+class Flag(Kind):
+    """A column of truth values: True and False, 1 and 0, or words such as yes and no.
+
+    Parameters
+    ----------
+    missing : {"raise", "drop", "fill", "flag"}, default="raise"
+        What happens where a cell is neither: as in `Number`; "fill" puts 1/2.
+
+    Examples
+    --------
+    >>> from privlearn.schema import Flag
+    >>> Flag(missing="drop")
+    Flag(missing='drop')
+    """
+
+    missing: str = "raise"
+
+    word: ClassVar[str] = "flag"
+
+    def __post_init__(self) -> None:
+        _check_missing(self.missing)
+
+    @property
+    def ends(self) -> Ends:
+        """0 and 1."""
+        return 0.0, 1.0
+
+    def read(self, cells: NDArray[np.generic]) -> Array:
+        """0 or 1 per cell."""
+        return np.fromiter(map(as_flag, cells.tolist()), np.float64, len(cells))
+
+
+@dataclass(frozen=True)
+class Category(Kind):
+    """A column of values from a list: one 0/1 column for each of them.
+
+    Parameters
+    ----------
+    values : list
+        All values that there can be, texts or whole numbers, from public knowledge. They are
+        compared as texts without blanks around them; 1 and 1.0 are "1".
+    missing : {"raise", "drop", "fill", "flag"}, default="raise"
+        What happens where a cell is empty or not in the list: as in `Number`. "fill" gives each
+        value an equal part of 1; with "flag" a missing value is one more value of the list.
+
+    Examples
+    --------
+    >>> from privlearn.schema import Category
+    >>> Category(["north", "south"], missing="flag")
+    Category(values=('north', 'south'), missing='flag')
+    """
+
+    values: tuple[str, ...]
+    missing: str = "raise"
+
+    word: ClassVar[str] = "category"
+
+    def __post_init__(self) -> None:
+        _check_missing(self.missing)
+        object.__setattr__(self, "values", _texts(self.values))
+        if len(self.values) + (self.missing == "flag") < 2:
+            raise ValueError("a Category with one value tells nothing; list all that there can be")
+
+    @property
+    def ends(self) -> Ends:
+        """0 and 1, of each of its columns."""
+        return 0.0, 1.0
+
+    def read(self, cells: NDArray[np.generic]) -> Array:
+        """Place in the list of each cell's value, NaN where it is not in it."""
+        place = {value: float(k) for k, value in enumerate(self.values)}
+        if cells.dtype.kind in "biuf":  # few different ones
+            distinct, back = np.unique(cells, return_inverse=True)
+            return self.read(np.array(distinct.tolist(), dtype=object))[back.reshape(len(cells))]
+        found = [
+            place.get((cell.strip() if type(cell) is str else as_text(cell)) or "", math.nan)
+            for cell in cells.tolist()
+        ]
+        return np.array(found, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Date(Kind):
+    """A column of dates or times, as a number of days.
+
+    Cells are dates, times, or texts as in ISO 8601, such as 2020-01-31.
+
+    Parameters
+    ----------
+    first, last : date, datetime, str or None, default=None
+        Range that dates are clipped to, from public knowledge; days are then counted from `first`.
+        Without it days are counted from 1970-01-01, and the range is estimated privately.
+    missing : {"raise", "drop", "fill", "flag"}, default="raise"
+        What happens where a cell is empty or no date: as in `Number`.
+
+    Examples
+    --------
+    >>> from privlearn.schema import Date
+    >>> Date("2020-01-01", "2020-12-31").ends
+    (0.0, 365.0)
+    """
+
+    first: datetime.date | str | None = None
+    last: datetime.date | str | None = None
+    missing: str = "raise"
+
+    word: ClassVar[str] = "date"
+
+    def __post_init__(self) -> None:
+        _check_missing(self.missing)
+        if (self.first is None) != (self.last is None):
+            raise ValueError("a Date has one end only; give first and last, or neither")
+        if self.first is not None and not as_days(self.first) < as_days(self.last):
+            raise ValueError(
+                f"Date({self.first!r}, {self.last!r}) needs two dates, the earlier one first, such "
+                "as Date('2020-01-01', '2020-12-31')"
+            )
+
+    @property
+    def ends(self) -> Ends | None:
+        """0 and the number of days from the first to the last."""
+        return None if self.first is None else (0.0, as_days(self.last) - as_days(self.first))
+
+    def read(self, cells: NDArray[np.generic]) -> Array:
+        """Days per cell."""
+        start = 0.0 if self.first is None else as_days(self.first)
+        return np.fromiter(map(as_days, cells.tolist()), np.float64, len(cells)) - start
+
+
+@dataclass(frozen=True)
+class Ignore:
+    """A column that is left out, such as a name or a number of a file.
+
+    Examples
+    --------
+    >>> from privlearn.schema import Ignore
+    >>> Ignore()
+    Ignore()
+    """
+
+    word: ClassVar[str] = "ignore"

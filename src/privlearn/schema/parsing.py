@@ -1,0 +1,129 @@
+"""Single cells as numbers, truth values, texts and days, by rules that see the cell alone."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from decimal import Decimal
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from privlearn._data.cells import number
+from privlearn._data.labels import plain_value
+
+__all__ = ["Notation", "as_days", "as_flag", "as_text", "notation"]
+
+TRUE = frozenset({"true", "t", "yes", "y", "on", "1"})
+FALSE = frozenset({"false", "f", "no", "n", "off", "0"})
+EPOCH = datetime.datetime(1970, 1, 1)
+DAY = datetime.timedelta(days=1)
+NAN = float("nan")
+
+
+def as_text(cell: Any) -> str | None:  # noqa: ANN401
+    """A cell as text without blanks around it; None where it is empty or neither text nor number.
+
+    Whole numbers have no decimals, in whichever way a container holds them. Those of 2^53 and more
+    are no text: containers round them to one another.
+
+    Examples
+    --------
+    >>> [as_text(cell) for cell in (" F ", 2.0, 2, True, "", None, float("nan"))]
+    ['F', '2', '2', 'True', None, None, None]
+    """
+    # How many zeros a decimal number ends with is its column's business, and 0.1 is no float.
+    value = plain_value(number(cell) if isinstance(cell, Decimal) else cell)
+    if isinstance(value, bytes):
+        try:
+            value = value.decode()
+        except UnicodeDecodeError:
+            return None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return None if value is None else str(value).strip() or None
+
+
+def as_flag(cell: Any) -> float:  # noqa: ANN401
+    """1 or 0 for a truth value, in words or as a number; NaN for anything else.
+
+    Examples
+    --------
+    >>> [as_flag(cell) for cell in (True, "No", " yes", 0.0, "maybe", 2)]
+    [1.0, 0.0, 1.0, 0.0, nan, nan]
+    """
+    word = (as_text(cell) or "").casefold()
+    return 1.0 if word in TRUE else 0.0 if word in FALSE else NAN
+
+
+def as_days(cell: Any) -> float:  # noqa: ANN401
+    """Days since 1970-01-01 of a date, a time or an ISO text; NaN for anything else.
+
+    A time with a zone is brought to UTC.
+
+    Examples
+    --------
+    >>> [as_days(cell) for cell in ("1970-01-11", datetime.date(1970, 1, 2), "soon", 3)]
+    [10.0, 1.0, nan, nan]
+    """
+    try:
+        if isinstance(cell, np.datetime64):
+            cell = cell.astype("datetime64[us]").item()
+        if isinstance(cell, str):
+            cell = datetime.datetime.fromisoformat(cell.strip())
+        if isinstance(cell, datetime.datetime):
+            if cell.tzinfo is not None:
+                cell = cell.astimezone(datetime.UTC).replace(tzinfo=None)
+            return float((cell - EPOCH) / DAY)
+        if isinstance(cell, datetime.date):
+            return float(cell.toordinal() - EPOCH.toordinal())
+    except Exception:  # a cell may be of any class, and its error may quote it
+        return NAN
+    return NAN
+
+
+class Notation:
+    """How numbers are written in text: a decimal mark, perhaps groups, a currency, per cent.
+
+    Examples
+    --------
+    >>> euros = Notation(",", ".", "EUR", percent=False)
+    >>> [euros(cell) for cell in ("1.234,5 EUR", "-EUR 7", "1,234.5", 3)]
+    [1234.5, -7.0, nan, 3.0]
+    """
+
+    def __init__(
+        self, decimal: str, thousands: str | None, currency: str | None, *, percent: bool
+    ) -> None:
+        mark, sign = re.escape(decimal), "(?:" + re.escape(currency or "") + ")?"
+        groups = rf"\d{{1,3}}(?:{re.escape(thousands)}\d{{3}})+|" if thousands else ""
+        after = r"(?P<percent>%?)" if percent else "(?P<percent>)"
+        self._pattern = re.compile(
+            rf"(?P<minus>[+-]?)\s*{sign}\s*(?P<whole>{groups}\d*)(?:{mark}(?P<part>\d*))?"
+            rf"(?P<power>[eE][+-]?\d+)?\s*{sign}\s*{after}",
+            flags=re.ASCII,
+        )
+        self._thousands = thousands or ""
+
+    def __call__(self, cell: Any) -> float:  # noqa: ANN401
+        """The number that a cell holds; NaN where it holds none in this notation."""
+        if not isinstance(cell, str | bytes):
+            return number(cell)
+        text = cell if isinstance(cell, str) else cell.decode("latin-1")
+        found = self._pattern.fullmatch(text.strip())
+        if found is None or not (found["whole"] or found["part"]):
+            return NAN
+        whole = found["whole"].replace(self._thousands, "") if self._thousands else found["whole"]
+        plain = f"{found['minus']}{whole or 0}.{found['part'] or 0}{found['power'] or ''}"
+        return float(plain) / (100.0 if found["percent"] else 1.0)
+
+
+@cache
+def notation(
+    decimal: str, thousands: str | None, currency: str | None, percent: bool
+) -> Notation | None:
+    """The rule for texts; None for the plain one, in which Python writes numbers."""
+    if (decimal, thousands, currency, percent) == (".", None, None, False):
+        return None
+    return Notation(decimal, thousands, currency, percent=percent)

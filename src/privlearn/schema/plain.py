@@ -1,0 +1,79 @@
+"""Kinds of columns as plain values, for JSON and TOML, and back."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from typing import Any, cast
+
+from privlearn.schema.encoding import Column, Encoding
+from privlearn.schema.kinds import Category, Date, Flag, Ignore, Kind, Number
+
+__all__ = ["kind_from", "plain_columns", "plain_kind", "read_columns"]
+
+KINDS: dict[str, type[Kind] | type[Ignore]] = {
+    kind.word: kind for kind in (Number, Flag, Category, Date, Ignore)
+}
+
+
+def plain_kind(kind: Kind | Ignore) -> dict[str, Any]:
+    """Texts, numbers and lists; what is a default is left out.
+
+    Examples
+    --------
+    >>> plain_kind(Number(17, 90, missing="fill"))
+    {'kind': 'number', 'low': 17.0, 'high': 90.0, 'missing': 'fill'}
+    """
+    listed = fields(cast("Any", kind))
+    given = {one.name: getattr(kind, one.name) for one in listed}
+    defaults = {one.name: one.default for one in listed if one.default is not MISSING}
+    kept = {k: v for k, v in given.items() if k not in defaults or v != defaults[k]}
+    return {"kind": kind.word} | {name: _plain(value) for name, value in kept.items()}
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    if isinstance(value, tuple):
+        return list(value)
+    return value if isinstance(value, str | bool) else float(value)
+
+
+def kind_from(content: Mapping[str, Any]) -> Kind | Ignore:
+    """What `plain_kind` told, checked as if it were written in Python.
+
+    Examples
+    --------
+    >>> kind_from({"kind": "category", "values": ["no", "yes"]})
+    Category(values=('no', 'yes'), missing='raise')
+    """
+    known = KINDS.get(str(content.get("kind")))
+    if known is None:
+        raise ValueError(f"kind is not known; there are: {', '.join(KINDS)}")
+    names = [one.name for one in fields(cast("Any", known))]
+    given = {name: value for name, value in content.items() if name != "kind"}
+    for name in given:
+        if name not in names:
+            listed = f"; there are: {', '.join(names)}" if names else ""
+            raise ValueError(f"a {known.word} has no {name!r}{listed}")
+    if known is Category and "values" not in given:
+        raise ValueError("a category has no list of values; list all that there can be")
+    return known(**given)
+
+
+def plain_columns(encoding: Encoding) -> dict[str, Any]:
+    """All columns of a model in order."""
+    columns = [{"name": column.name} | plain_kind(column.kind) for column in encoding.columns]
+    return {"columns": columns, "shifted": encoding.shifted}
+
+
+def read_columns(content: Mapping[str, Any]) -> Encoding:
+    """What `plain_columns` told."""
+    columns = []
+    for entry in content["columns"]:
+        kind = kind_from({name: value for name, value in entry.items() if name != "name"})
+        if isinstance(kind, Ignore):
+            raise ValueError("a column of a model is not ignored")
+        columns.append(Column(str(entry["name"]), kind))
+    return Encoding(tuple(columns), bool(content["shifted"]))

@@ -1,0 +1,152 @@
+"""Data frames by a schema: which columns a model takes, and their cells as numbers."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._core.problem import interval
+from privlearn._data.named_cells import column_names, named_cells
+from privlearn.schema.encoding import Column, EncodedRows, Encoding
+from privlearn.schema.kinds import Ignore, Kind, Number
+
+__all__ = [
+    "checked_schema",
+    "encoding_for_plan",
+    "encoding_of",
+    "frame_names",
+    "read_by",
+    "with_ranges",
+]
+
+Schema = dict[str, Kind | Ignore]
+MOST_COMPARED = 2_000  # names; comparing takes long
+REMEDY = {
+    "raise": "clean those rows; or say in the schema what a missing cell means: missing='drop', "
+    "'fill' or 'flag'; or pass on_invalid='drop': they then are empty rows, and the guarantee "
+    "covers them",
+    "predict": "for a prediction needs every cell; clean those rows, or fit with missing='fill' "
+    "or 'flag' in the schema",
+}
+
+
+def checked_schema(schema: object) -> Schema:
+    """The schema, if it is one: names of columns and what is known of them."""
+    if not isinstance(schema, Mapping):
+        raise ValueError(
+            f"schema is a {type(schema).__name__}, but a dictionary of columns is needed, such as "
+            '{"age": Number(17, 90), "sex": Category(["F", "M"])} with kinds of privlearn.schema'
+        )
+    for name, kind in schema.items():
+        if not isinstance(name, str):
+            raise ValueError("schema has a name that is no text; name columns by their texts")
+        if not isinstance(kind, Kind | Ignore):
+            hint = "; write it with brackets" if isinstance(kind, type) else ""
+            raise ValueError(
+                f"schema[{name!r}] is a {type(kind).__name__}, but a Number, Flag, Category, Date "
+                f"or Ignore of privlearn.schema is needed{hint}"
+            )
+    return dict(schema)
+
+
+def with_ranges(schema: object, bounds_X: object) -> Schema:
+    """The schema, with ranges that ``bounds_X={"age": (17, 90)}`` gives to columns of numbers."""
+    entries = checked_schema(schema)
+    if bounds_X is None:
+        return entries
+    if not isinstance(bounds_X, Mapping):
+        raise ValueError(
+            "bounds_X is given by place, but a schema turns columns into features; write ranges "
+            'into the schema, Number(low, high), or bounds_X={"age": (17, 90)}'
+        )
+    for name, ends in bounds_X.items():
+        kind = entries.get(name, Number())
+        if not isinstance(kind, Number) or kind.ends is not None:
+            raise ValueError(
+                f"bounds_X has {name!r}, of which the schema says what its range is, or that it is "
+                "no number; leave one of the two out"
+            )
+        low, high = interval(ends, f"bounds_X[{name!r}]")
+        entries[name] = replace(kind, low=low, high=high)
+    return entries
+
+
+def encoding_of(names: Sequence[str], schema: object, *, shifted: bool) -> Encoding:
+    """Columns of a frame with their kinds; those that the schema leaves out are numbers."""
+    entries, known = checked_schema(schema), set(names)
+    for name in entries:
+        if name not in known:
+            near = difflib.get_close_matches(name, names[:MOST_COMPARED], n=1)
+            hint = f"did you mean {near[0]!r}?" if near else "check its name"
+            raise ValueError(
+                f"schema has {name!r}, but X has no such column to predict from; {hint}"
+            )
+    found = [(name, entries.get(name, Number())) for name in names]
+    columns = tuple(Column(name, kind) for name, kind in found if isinstance(kind, Kind))
+    if not columns:
+        raise ValueError("X has no column besides those that are ignored; nothing can be learned")
+    return Encoding(columns, shifted)
+
+
+def encoding_for_plan(schema: object, n_features: int | None, *, shifted: bool) -> Encoding:
+    """The same before any data: as many columns of numbers beside those of the schema."""
+    entries = {
+        name: kind for name, kind in checked_schema(schema).items() if isinstance(kind, Kind)
+    }
+    size = len(entries) if n_features is None else n_features
+    if size < len(entries):
+        raise ValueError(
+            f"n_features={n_features}, but the schema has {len(entries)} columns that are not "
+            "ignored; give the number of columns of X, or leave n_features out"
+        )
+    others = [f"column {place}" for place in range(len(entries), size)]
+    return encoding_of([*entries, *others], entries, shifted=shifted)
+
+
+def frame_names(X: object) -> list[str]:
+    """Names of the columns of a data frame, or of rows that were encoded before."""
+    return X.encoding.names if isinstance(X, EncodedRows) else column_names(X, "schema")
+
+
+def read_by(encoding: Encoding, X: object, *, strict: bool, predicts: bool) -> NDArray[np.float64]:
+    """Features of a frame in their own units; columns are found by name, others are left alone.
+
+    Parameters
+    ----------
+    encoding : Encoding
+        Columns and kinds.
+    X : data frame
+        Cells.
+    strict : bool
+        Whether a cell that is missing is refused, where the schema says nothing better of it.
+    predicts : bool
+        Whether rows are to be predicted: none may be dropped.
+    """
+    if isinstance(X, EncodedRows) and X.encoding == encoding:
+        return X.values
+    there = set(frame_names(X))
+    absent = [name for name in encoding.names if name not in there]
+    if absent:
+        raise ValueError(f"X lacks the column {absent[0]!r}, which the model needs; add it")
+    values = encoding.encode(*named_cells(X, encoding.names))
+    if strict:
+        _refuse_missing(encoding, values, predicts)
+    return values
+
+
+def _refuse_missing(encoding: Encoding, values: NDArray[Any], predicts: bool) -> None:
+    """Name the columns, which are public, and no row."""
+    broken = encoding.invalid(values, but=() if predicts else ("drop",))
+    if broken:
+        kind = next(c.kind for c in encoding.columns if c.name == broken[0])
+        remedy = REMEDY["predict" if predicts else "raise"]
+        text = " (a column of text needs a Category)" if isinstance(kind, Number) else ""
+        raise ValueError(
+            f"column {broken[0]!r} of X holds NaN, an empty cell or something that is no "
+            f"{kind.word} of the schema{text}; {remedy}"
+        )

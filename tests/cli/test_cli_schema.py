@@ -1,0 +1,170 @@
+"""A schema file in the words of `privlearn.schema`, from file to predictions."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from privlearn.cli import main
+from privlearn.cli.model_file import KINDS, read_model
+
+SCHEMA = """
+target = "wage"
+
+[bounds]
+wage = [0, 2000]
+
+[schema]
+age = { kind = "number", low = 20, high = 70, missing = "flag" }
+bonus = { kind = "number", low = 0, high = 3000, missing = "fill", thousands = ",", currency = "$" }
+sex = { kind = "category", values = ["F", "M"], missing = "flag" }
+here = { kind = "flag" }
+since = { kind = "date", first = 2000-01-01, last = "2020-01-01", missing = "drop" }
+name = { kind = "ignore" }
+"""
+HEADER = ["age", "bonus", "sex", "here", "since", "name", "wage"]
+
+
+def people(n=3_000):
+    rng = np.random.default_rng(0)
+    for k in range(n):
+        age, bonus, sex, here = rng.integers(20, 71), rng.integers(0, 3000), k % 2, k % 3 == 0
+        wage = 10 * age + 100 * sex + 0.1 * bonus + 50 * here
+        gap = k % 50
+        yield [
+            "" if gap == 1 else age,
+            "none" if gap == 2 else f"${bonus:,}",
+            "?" if gap == 3 else "FM"[sex],
+            "yes" if here else "no",
+            "" if gap == 4 else f"20{rng.integers(0, 20):02}-05-17",
+            f"person {k}",
+            f"{wage:.1f}",
+        ]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with open("people.csv", "w", newline="") as file:
+        csv.writer(file).writerows([HEADER, *people()])
+    (tmp_path / "schema.toml").write_text(SCHEMA)
+    return tmp_path
+
+
+FIT = ["fit", "people.csv", "--schema", "schema.toml", "--epsilon", "50"]
+
+
+def test_from_file_to_predictions(folder, capsys):
+    assert main([*FIT, "-o", "model.json"]) == 0
+    text = capsys.readouterr().out
+    assert "age is missing" in text
+    assert "sex is missing" in text
+    assert "person 1" not in text
+    assert json.loads((folder / "model.json").read_text())["format"] == KINDS
+    model = read_model("model.json")
+    effects = {name: float(values[0]) for name, values in model.effects()}
+    assert effects["age"] == pytest.approx(10, rel=0.1)
+    assert effects["sex = M"] - effects["sex = F"] == pytest.approx(100, rel=0.2)
+    assert effects["here"] == pytest.approx(50, rel=0.3)
+    (folder / "new.csv").write_text(
+        'age,bonus,sex,here,since\n40,"$1,000",M,yes,2010-01-01\n,,?,no,2010-01-01\n40,1,F,no,\n'
+    )
+    assert main(["predict", "model.json", "new.csv", "-o", "out.csv"]) == 1
+    assert "'since'" in capsys.readouterr().err  # what is dropped when it learns is not predicted
+    assert main(["predict", "model.json", "new.csv", "-o", "out.csv", "--on-invalid", "blank"]) == 0
+    with (folder / "out.csv").open(newline="") as file:
+        _, (first,), (second,), (third,) = csv.reader(file)
+    assert float(first) == pytest.approx(650, abs=40)
+    assert np.isfinite(float(second))
+    assert third == ""
+
+
+def test_the_file_and_the_estimator_agree(folder):
+    """The command line is the estimator: the same cells, the same model."""
+    pd = pytest.importorskip("pandas")
+    from privlearn.cli.schema import read_facts
+    from privlearn.linear_model import LinearRegression
+
+    assert main([*FIT, "-o", "model.json"]) == 0
+    saved = read_model("model.json")
+    frame = pd.read_csv("people.csv", dtype=str, keep_default_na=False)
+    kinds = read_facts("schema.toml").kinds
+    del kinds["wage"]
+    known = {"schema": kinds, "epsilon": 50.0, "bounds_y": (0, 2000)}
+    model = LinearRegression(**known).fit(frame, "wage")
+    assert [name for name, _ in saved.effects()][:-1] == model.feature_names_out_.tolist()
+    assert saved.certificate["releases"] == model.privacy_.to_dict()["releases"]
+    encoding = model._encoding
+    rows = encoding.encode({n: frame[n].to_numpy(object) for n in encoding.names}, len(frame))
+    rows = rows[np.isfinite(rows).all(axis=1)]
+    differ = saved.estimator().predict(rows) - model.predict(
+        frame[frame["since"] != ""].reset_index(drop=True)
+    )
+    assert np.abs(differ).max() < 60  # two fits, each with its noise
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ("age = 5", "'age' in [schema] of schema.toml is no table; write for example"),
+        ('age = { kind = "numeric" }', "there are: number, flag, category, date, ignore"),
+        ('age = { kind = "number", low = 5 }', "one end only"),
+        ('age = { kind = "number", values = [1] }', "a number has no 'values'"),
+        ('age = { kind = "category" }', "no list of values"),
+        ('age = { kind = "flag", missing = "mean" }', "missing='mean'"),
+        ('agee = { kind = "flag" }', "the schema has 'agee', but people.csv has no such column"),
+        ('wage = { kind = "flag" }', "'wage' is the target"),
+    ],
+)
+def test_entries_that_cannot_be_used(folder, capsys, entry, said):
+    (folder / "schema.toml").write_text(f'target = "wage"\n[schema]\n{entry}\n')
+    assert main(FIT) == 1
+    assert said in capsys.readouterr().err
+
+
+def test_the_command_line_overrules_the_file(folder, capsys):
+    line = ["plan", "--schema", "schema.toml", "--epsilon", "1", "--rows", "3000"]
+    assert main([*line, "--bounds", "bonus=0:10", "--columns", "bonus"]) == 0
+    (powers,) = [
+        line for line in capsys.readouterr().out.splitlines() if "powers of two of the feat" in line
+    ]
+    assert "257 numbers, clip 1 " in powers  # one column, and no other
+    (folder / "schema.toml").write_text(SCHEMA + '[categories]\nage = ["a", "b"]\n')
+    assert main(line) == 1
+    assert "is in [schema] and in [bounds] or [categories]" in capsys.readouterr().err
+    (folder / "schema.toml").write_text(SCHEMA)
+    assert main([*FIT, "--columns", "name"]) == 1
+    assert "'name' is ignored by the schema" in capsys.readouterr().err
+
+
+def test_dates_of_parquet_files(folder, capsys):
+    pl = pytest.importorskip("polars")
+    days = [f"2010-01-{day:02}" for day in range(1, 29)] * 40
+    frame = pl.DataFrame({"day": days, "wage": [float(d[-2:]) for d in days]})
+    frame.with_columns(pl.col("day").str.to_date()).write_parquet("days.parquet")
+    schema = 'target = "wage"\n[bounds]\nwage = [0, 40]\n[schema]\n'
+    (folder / "days.toml").write_text(
+        schema + 'day = { kind = "date", first = "2010-01-01", last = "2010-02-01" }\n'
+    )
+    line = ["fit", "days.parquet", "--epsilon", "50", "--target", "wage"]
+    assert main([*line, "--schema", "days.toml", "-o", "days.json"]) == 0
+    (name, values), _ = read_model("days.json").effects()
+    assert name == "day"
+    assert float(values[0]) == pytest.approx(1.0, abs=0.2)
+    assert main([*line, "--bounds-y", "0:40", "-o", "more.json"]) == 1
+    assert "is of type Date, which is neither a number nor text" in capsys.readouterr().err
+
+
+def test_odd_values_are_spelled_out_on_a_terminal(folder, capsys):
+    odd = ["\\u001b[31mred", "<script>x</script>", "=1+1", 'quote\\"d']
+    (folder / "odd.toml").write_text(
+        'target = "wage"\ncolumns = ["sex"]\n[bounds]\nwage = [0, 2000]\n[categories]\n'
+        f'sex = ["F", "M", {", ".join(chr(34) + value + chr(34) for value in odd)}]\n'
+    )
+    line = ["fit", "people.csv", "--schema", "odd.toml", "--epsilon", "5", "--on-invalid", "drop"]
+    assert main([*line, "-o", "odd.json"]) == 0
+    out = capsys.readouterr()
+    assert "\x1b" not in out.out + out.err
+    assert "sex = \\x1b[31mred" in out.out
+    assert [c.kind.values[2] for c in read_model("odd.json").columns] == ["\x1b[31mred"]
