@@ -43,7 +43,7 @@ Indices = NDArray[np.int64]
 # product.
 FEW, MANY = 64, 256
 # Numbers of rows that stay near the processor between their score and their sum; numbers in sums.
-NEAR, MOST_SUMS = 2**19, 2**18
+NEAR, MOST_SUMS = 2**19, 2**20
 BELOW_ONE = 1.0 - 2.0**-40  # far more than rounding can add to a norm
 
 
