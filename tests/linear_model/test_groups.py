@@ -123,7 +123,8 @@ def test_texts_are_compared_by_value(ids):
 
 def test_what_is_the_same_person_and_what_is_not():
     one = UUID(int=1)
-    people = read_people([1, 1.0, True, "1", "a", one, str(one), b"a"], 8, strict=True)
+    ids = [1, 1.0, True, "1", "a", one, str(one), b"a"]
+    people = read_people(ids, 8, strict=False)
     assert people.of_row.tolist() == [0, 0, 0, 1, 2, 3, 3, 4]
     assert people.count == 5
 
@@ -138,6 +139,12 @@ def test_a_row_without_an_id_is_refused_or_nobodys(odd):
     found = rows_reached(dropping, X, Y, ids)
     assert found.table.X.tobytes() == expected.table.X.tobytes()
     assert found.person_starts.tolist() == expected.person_starts.tolist()
+
+
+def test_somebody_spelled_in_two_ways_would_be_two_people():
+    ids = [*IDS.tolist()[:-1], str(IDS[-1])]
+    with pytest.raises(ValueError, match=r"1 and '1' are different people.*spell all ids alike"):
+        model().fit(X, Y, groups=ids)
 
 
 def test_nobody_at_all():

@@ -47,7 +47,7 @@ def numpy_chooses_one_type_for_a_list(patch):
 
 @BUGS.shown_in("numbers")
 def numpy_chooses_one_type_for_a_target(patch):
-    patch.setattr(targets, "_from_list", lambda found, strict: np.array(found))
+    patch.setattr(targets, "_from_list", lambda found, strict, what: np.array(found))
 
 
 @BUGS.shown_in("numbers")

@@ -73,7 +73,10 @@ def read_people(groups: object, n: int, *, strict: bool) -> People:
     cells = one_column(groups, strict=strict, what="groups")
     if len(cells) != n:
         raise ValueError("X and groups have inconsistent numbers of rows; give one id per row")
-    keys, words = _by_value(cells) if cells.dtype.kind in "biuf" else _by_cell(cells.tolist())
+    held = cells.tolist() if cells.dtype.kind not in "biuf" else []
+    if strict:
+        _refuse_mixed(held)
+    keys, words = _by_cell(held) if cells.dtype.kind not in "biuf" else _by_value(cells)
     if strict and bool(np.any(keys == NOBODY)):
         raise ValueError(
             "groups holds None, NaN or something else that is no id: an id is text, a UUID or a "
@@ -83,6 +86,17 @@ def read_people(groups: object, n: int, *, strict: bool) -> People:
     of_row, order = _as_they_come(keys)
     name = getattr(groups, "name", None)
     return People(of_row, len(order), words[order], name if isinstance(name, str) else "")
+
+
+def _refuse_mixed(cells: list[Any]) -> None:
+    """Refuse numbers beside text: somebody may be spelled in both ways, and would be two people."""
+    texts = (str, bytes, UUID)
+    kinds = {issubclass(kind, texts) for kind in set(map(type, cells)) - {type(None)}}
+    if len(kinds) > 1:
+        raise ValueError(
+            "groups holds text beside other ids, but 1 and '1' are different people, each of whom "
+            "would be protected alone; spell all ids alike, for example as text"
+        )
 
 
 def _by_value(cells: NDArray[Any]) -> tuple[Indices, Words]:

@@ -146,7 +146,8 @@ class SufficientStatistics(SolverDefaults):
 
 def _counts(problem: Problem) -> bool:
     """Whether a penalty per row needs a private number of rows that the matrix does not hold."""
-    return problem.n is None and problem.penalty.per_row and not problem.fit_intercept
+    private = not problem.adjacency.n_is_public or problem.most_rows > 1
+    return private and problem.penalty.per_row and not problem.fit_intercept
 
 
 def _rows(problem: Problem, data: BoundedData, noisy: Array, release: Releaser) -> float:
