@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privlearn import LinearRegression
-from privlearn._data import named_cells
 from privlearn._data.bounded import watch_rows
 from privlearn.schema import Category, Date, Flag, Number, kinds
 from privlearn.schema import encoding as encodings
@@ -154,20 +153,11 @@ def dates_are_parsed_together(patch):
     patch.setattr(kinds.Date, "read", read)
 
 
-def cells_of_a_library_s_best_type(patch):
-    patch.setattr(
-        named_cells,
-        "cells_of_pandas",
-        lambda column: pd.Series(list(column)).convert_dtypes().astype(str).to_numpy(object),
-    )
-
-
 BUGS = [
     filled_with_the_mean,
     numbers_if_all_are,
     texts_by_the_type_of_the_column,
     dates_are_parsed_together,
-    cells_of_a_library_s_best_type,
 ]
 
 
