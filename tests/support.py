@@ -21,8 +21,9 @@ from privlearn import (
     Ridge,
     audit,
 )
+from privlearn._core.numerics import round_to_grid
 from privlearn._core.problem import Adjacency, Budget
-from privlearn._core.releaser import Releaser, round_to_grid, use_releaser
+from privlearn._core.releaser import Releaser, use_releaser
 from privlearn.audit.charge import _watched
 from privlearn.audit.draws import draws_by_depth
 from privlearn.audit.levels import paid, takes_levels

@@ -135,7 +135,9 @@ def test_no_batch_has_no_rows():
     data, scaling = mapped(False, [])
     rows, none = row_source.make_row_source(scaling, data), np.empty(0, np.int64)
     assert list(rows.batches(none)) == []
-    assert list(rows.stored_batches(none)) == []
+    # One without rows, so that a rehearsal whose batch is empty compiles the loops all the same.
+    [(stored, own)] = rows.stored_batches(none)
+    assert len(own) == len(stored.values) == 0
 
 
 @pytest.mark.parametrize("ranks", [False, True])

@@ -7,7 +7,7 @@ import pytest
 
 from privlearn import HuberRegressor, Lasso, LinearRegression, LogisticRegression, Ridge
 from privlearn.private_bounds.declared import CentredRange
-from privlearn.private_bounds.solver import _in_all_columns
+from privlearn.private_bounds.selection import in_all_columns
 from privlearn.solvers import CoordinateDescent
 from privlearn.solvers.base import Solution
 from privlearn.solvers.coordinate_descent.coef_noise import WIDEST, NoiseRecord
@@ -64,9 +64,9 @@ def test_ranges_that_are_estimated_change_the_units_only():
 def test_features_that_are_not_selected_have_none():
     found = Solution(np.ones((1, 2)), np.zeros(1), coef_noise=np.array([[1.0, 2.0]]))
     box = {"features": CentredRange(np.zeros(2), np.ones(2))}
-    whole = _in_all_columns(found, np.array([0, 2]), 3, box)
+    whole = in_all_columns(found, np.array([0, 2]), 3, box)
     np.testing.assert_array_equal(whole.coef_noise, [[1.0, np.nan, 2.0]])
-    all_columns = _in_all_columns(found, np.array([0, 1]), 2, box)
+    all_columns = in_all_columns(found, np.array([0, 1]), 2, box)
     np.testing.assert_array_equal(all_columns.coef_noise, found.coef_noise)
 
 

@@ -49,7 +49,7 @@ def noise_on_half_of_a_histogram(patch):
 @mutant_in("three classes, replace_one", audit.check_replay)
 def one_bin_as_if_a_row_only_came_or_went(patch):
     """A norm of diameter 1 under replace_one, where two bins change."""
-    from privlearn._core.plan import UNIT_BOX
+    from privlearn._core.norms import UNIT_BOX
 
     for module in (score_tree, cells):
         patch.setattr(module, "ONE_BIN", UNIT_BOX)

@@ -17,13 +17,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "BLOCK_ROWS",
-    "MAX_COLUMNS",
-    "MAX_ROWS",
-    "BlockSum",
-    "summation_error",
-]
+from privlearn.exceptions import PlanViolationError
+
+__all__ = ["BLOCK_ROWS", "MAX_COLUMNS", "MAX_ROWS", "BlockSum", "round_to_grid", "summation_error"]
 
 BLOCK_ROWS = 1024
 MAX_COLUMNS = 2**31 - 1
@@ -69,3 +65,17 @@ class BlockSum:
     def value(self) -> NDArray[np.float64]:
         """The sum so far."""
         return self._sum + self._lost
+
+
+def round_to_grid(statistic: NDArray[np.float64], grid: float) -> NDArray[np.int64]:
+    """Nearest grid points, as integers.
+
+    A sum of bounded rows is always finite and fits: anything else is a bug in a solver, and
+    stopping is safer than releasing it.
+    """
+    units = np.rint(statistic / grid)
+    if not (np.abs(units) < 2.0**52).all():
+        raise PlanViolationError(
+            "a statistic is not finite or larger than its plan allows: a solver bug"
+        )
+    return units.astype(np.int64)

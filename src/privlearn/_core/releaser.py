@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from privlearn._core.certificate import Certificate
 from privlearn._core.mechanisms import Kind
+from privlearn._core.numerics import round_to_grid
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget
 from privlearn._core.sampling import FULL, Batches, Disjoint, rows_of_people
@@ -303,20 +304,6 @@ class Releaser:
 
     def __reduce__(self) -> str | tuple[object, ...]:
         raise TypeError("a Releaser cannot be copied or pickled: a copy would repeat its noise")
-
-
-def round_to_grid(statistic: Array, grid: float) -> NDArray[np.int64]:
-    """Nearest grid points, as integers.
-
-    A sum of bounded rows is always finite and fits: anything else is a bug in a solver, and
-    stopping is safer than releasing it.
-    """
-    units = np.rint(statistic / grid)
-    if not (np.abs(units) < 2.0**52).all():
-        raise PlanViolationError(
-            "a statistic is not finite or larger than its plan allows: a solver bug"
-        )
-    return units.astype(np.int64)
 
 
 Watcher = Callable[[int, int], None]

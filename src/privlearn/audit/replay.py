@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.mechanisms import Kind
+from privlearn._core.numerics import round_to_grid
 from privlearn._core.plan import Plan
-from privlearn._core.releaser import round_to_grid
 from privlearn.audit.adversary import CONTAINERS, audited, neighbourhoods
 from privlearn.audit.protocols import AuditFailure, Model
 from privlearn.audit.tape import Entry, Tape, record, replay_on
