@@ -165,8 +165,9 @@ def estimated_range_of_y_not_enforced(patch):
         if self.keep is not None:
             chosen = selection.most_relevant(data, self.keep, release)
             data = selection.columns_of(data, chosen)
+        rows = problem.n
         ranges = {
-            what: private_bounds._ranges(what, problem, settings.bins[what], data, release)
+            what: private_bounds._ranges(what, problem, settings.bins[what], rows, data, release)
             for what in self.wanted
         }
         found = self._within(problem, ranges)
@@ -175,7 +176,7 @@ def estimated_range_of_y_not_enforced(patch):
             raise PlanViolationError("ranges changed what is to be released")
         own = replace(found.bounds, target=data.bounds.target)
         solution = self.inner.solve(found, inner, replace(data, bounds=own), release)
-        return private_bounds._in_all_columns(solution, chosen, problem.n_features, ranges)
+        return selection.in_all_columns(solution, chosen, problem.n_features, ranges)
 
     patch.setattr(private_bounds.WithPrivateBounds, "solve", solve)
 
@@ -197,16 +198,14 @@ def correlations_divided_by_present_rows(patch):
 def kernel_share_taken_for_an_amplitude(patch):
     """Waves beside ranks are scaled by sqrt(1 - s^2), ranks by sqrt(s): rows are longer than 1."""
 
-    def write(self, inputs, out, workspace):
+    def write(self, inputs, out, workspace, length=1.0):
         if self.ranks is None:
-            self._waves.write(inputs, out, workspace)
+            self._waves.write(inputs, out, workspace, length)
             return
-        n, p = inputs.shape
-        half = np.empty((n, out.shape[1] - p), dtype=np.float32)
-        self._waves.write(inputs, half, workspace)
-        waves = np.float32(math.sqrt(1.0 - STRAIGHT**2) * BELOW_ONE)
-        np.multiply(half, waves, out=out[:, :-p])
-        np.multiply(inputs, math.sqrt(STRAIGHT) * BELOW_ONE / math.sqrt(p), out=out[:, -p:])
+        p = inputs.shape[1]
+        self._waves.write(inputs, out, workspace, math.sqrt(1.0 - STRAIGHT**2) * length)
+        straight = np.float32(length * math.sqrt(STRAIGHT) * BELOW_ONE / math.sqrt(p))
+        np.multiply(inputs, straight, out=out[:, -p:], casting="same_kind")
 
     patch.setattr(FeatureMap, "write", write)
 

@@ -119,9 +119,11 @@ def with_target(X: Any, y: Any) -> tuple[Any, Any]:  # noqa: ANN401
     X = collected(X)
     if not isinstance(y, str) or isinstance(X, np.ndarray | list | tuple) or not is_frame(X):
         return X, y
-    names = column_names(X, f"y={y!r}")
-    if y not in names:
-        raise ValueError(f"y={y!r} names the target, but X has no such column; check its name")
+    if y not in column_names(X, "y by name"):
+        raise ValueError(
+            "y is text, so it names the column of X that is the target, but X has no such column; "
+            "check its name"
+        )
     if native("pandas", X, "DataFrame"):
         return X.drop(columns=[y]), X[y]
     import narwhals.stable.v1 as nw

@@ -256,7 +256,7 @@ class IntegerRows:
                 rows = self.values[b], self.norms[b]
                 loops.shorten_block(*rows, factor, self.wide, limit, entry, v)
             else:
-                shorter = np.minimum(1.0, limit / self.norms[b])
+                shorter = np.minimum(1.0, limit / self.norms[b].astype(np.float64))
                 block = self.values[b] * factor[:, None]
                 block[self.wide] += block[features:]
                 np.trunc(block[:features] * shorter, out=v[:features])
