@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,12 +46,17 @@ class Predicted:
 
 
 def predicted_blocks(task: Task, data: BoundedData, *, strict: bool) -> Iterator[Predicted]:
-    """All rows in blocks; a row that the model cannot answer is refused, or does not count."""
+    """All rows in blocks; a row that the model cannot answer is refused, or does not count.
+
+    Rows that are empty are nothing that the model is asked about.
+    """
     ask, lone = _answers_of(task), _too_large(task, data.n_features)
     for rows in data.blocks():
-        answers = _row_by_row(ask, np.asarray(rows.X, dtype=np.float64), lone, strict)
+        answers = np.full((len(rows.y), _columns(task)), np.nan)
+        given = np.asarray(rows.X, dtype=np.float64)[rows.present]
+        answers[rows.present] = _row_by_row(ask, given, lone, strict, _columns(task))
         present = rows.present & np.isfinite(answers).all(axis=1)
-        if strict and not present.all():
+        if strict and not present[rows.present].all():
             raise ValueError(
                 "the model's predictions hold NaN; clean the rows that it cannot predict, or pass "
                 "on_invalid='drop': they then are empty rows, and the guarantee covers them"
@@ -65,27 +71,34 @@ def _row_by_row(
     X: Array,
     lone: Callable[[Array], NDArray[np.bool_]],
     strict: bool,
+    columns: int,
 ) -> Array:
-    """Answers on the grid; each is what the row would get alone."""
+    """Answers on the grid; each is what the row would get alone, NaN where there is none."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they may quote, and speak of names that were checked
-        try:
-            answers = ask(X)
-        except Exception:  # of any library, with a text that may quote a cell
-            if strict:
-                answers = None
-            else:
-                answers = np.vstack([_alone(ask, X[k : k + 1]) for k in range(len(X))])
-        if answers is None:
-            raise ValueError(
-                "the model cannot predict these rows; try model.predict on a row of your own "
-                "making to see why (its message is not shown, for it may quote data)"
-            )
+        answers, together = np.full((len(X), columns), np.nan), ~lone(X)
+        if together.any():
+            answers[together] = _asked(ask, X[together], strict)
         halves = answers / GRID - np.floor(answers / GRID) - 0.5
         near = ~(np.abs(halves) > NEAR / GRID).all(axis=1)  # also where there is NaN
-        for k in np.flatnonzero(near | lone(X)):
-            answers[k] = _alone(ask, X[k : k + 1])[0]
-    return np.asarray(np.rint(answers / GRID) * GRID)
+        for k in np.flatnonzero(near):
+            answers[k] = _asked(ask, X[k : k + 1], strict)
+        return np.asarray(np.rint(answers / GRID) * GRID)
+
+
+def _asked(ask: Callable[[Array], Array], X: Array, strict: bool) -> Array | float:
+    """The answers about these rows; NaN where the model refuses one, or an error of our own.
+
+    The model's error may quote a cell. It ends here: nothing is raised, or asked, in its handler.
+    """
+    with suppress(Exception):  # of any library
+        return ask(X)
+    if strict:
+        raise ValueError(
+            "the model cannot predict these rows; try model.predict on a row of your own making to "
+            "see why (its message is not shown, for it may quote data)"
+        ) from None
+    return np.nan
 
 
 def _too_large(task: Task, n_features: int) -> Callable[[Array], NDArray[np.bool_]]:
@@ -109,17 +122,14 @@ def _too_large(task: Task, n_features: int) -> Callable[[Array], NDArray[np.bool
     return large
 
 
-def _alone(ask: Callable[[Array], Array], row: Array) -> Array:
-    """The answer about one row; NaN where the model has none. The number of columns is public."""
-    try:
-        return ask(row)
-    except Exception:
-        return ask(np.zeros_like(row)) * np.nan
+def _columns(task: Task) -> int:
+    """Number of answers about a row, which is public."""
+    return 1 if task.n_classes in (0, 2) else task.n_classes
 
 
 def _answers_of(task: Task) -> Callable[[Array], Array]:
     """A function from rows to numbers in [0, 1], as many per row as the task has columns."""
-    given, columns = _giver(task.model), max(task.n_classes, 2) if task.n_classes != 2 else 1
+    given, columns = _giver(task.model), _columns(task)
     if task.bounds is not None:
         bounds = task.bounds
         return lambda X: _shaped(_unit(np.asarray(task.model.predict(given(X))), bounds), len(X), 1)
