@@ -130,7 +130,9 @@ def evaluate(
     ----------
     model : fitted classifier or regressor
         Of privlearn or scikit-learn. It must not have been trained on these rows, unless it is
-        private itself: the certificate lists that as an assumption.
+        private itself: the certificate lists that as an assumption. Models other than linear ones
+        are asked about each row alone where ``adjacency="add_remove"`` or ``on_invalid="drop"``,
+        which takes longer.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         One row per person; numbers and booleans.
     y : array-like of shape (n_samples,)
@@ -266,7 +268,8 @@ def _read(task: Task, X: object, y: object, adjacency: str, on_invalid: str) -> 
 def _sums(job: Job, data: BoundedData, *, strict: bool) -> dict[str, Array]:
     """All statistics without noise, before the charge: nothing that can fail comes after it."""
     totals = {release.name: BlockSum(release.shape) for release in job.plan.releases}
-    for rows in predicted_blocks(job.task, data, strict=strict):
+    public = job.plan.adjacency.n_is_public
+    for rows in predicted_blocks(job.task, data, strict=strict, n_is_public=public):
         for part in job.parts:
             for name, block in part.sums(rows).items():
                 totals[name].add(block)

@@ -3,8 +3,8 @@
 Libraries compute predictions of many rows together, and the last bits of one row's may depend on
 how many others there are. A row next to the edge of a bin could so be counted elsewhere because
 another row is there or not. So predictions are brought to [0, 1] and rounded to a public grid, and
-a row is predicted once more, alone, where its numbers are next to a midpoint of the grid or so
-large that rounding errors could be. See proof.md, section 1.
+a row is predicted alone where its numbers are next to a midpoint of the grid or so large that
+rounding errors could be, or where nothing is proved about the model. See proof.md, section 1.
 """
 
 from __future__ import annotations
@@ -21,15 +21,13 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from privlearn._data.bounded import BoundedData
+from privlearn.metrics.known_models import NEAR, is_known, too_large
 from privlearn.metrics.task import Task
 
 __all__ = ["Predicted", "predicted_blocks"]
 
 Array = NDArray[np.float64]
 GRID = 2.0**-20
-NEAR = 2.0**-32  # how far apart answers about one row may be, alone and among others
-LARGE = 2.0**20  # entries of a row: beyond, it is predicted alone
-ROUNDING = 2.0**-51  # of a product of two numbers in a sum, twice
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,12 +43,17 @@ class Predicted:
     present: NDArray[np.bool_]
 
 
-def predicted_blocks(task: Task, data: BoundedData, *, strict: bool) -> Iterator[Predicted]:
+def predicted_blocks(
+    task: Task, data: BoundedData, *, strict: bool, n_is_public: bool = False
+) -> Iterator[Predicted]:
     """All rows in blocks; a row that the model cannot answer is refused, or does not count.
 
-    Rows that are empty are nothing that the model is asked about.
+    Rows that are empty are nothing that the model is asked about. Where it is private who is there,
+    a model without a proof is asked about each row alone.
     """
-    ask, lone = _answers_of(task), _too_large(task, data.n_features)
+    ask, lone = _answers_of(task), too_large(task, data.n_features)
+    if not (is_known(task.model) or (n_is_public and data.table.finite)):
+        lone = _everybody
     for rows in data.blocks():
         answers = np.full((len(rows.y), _columns(task)), np.nan)
         given = np.asarray(rows.X, dtype=np.float64)[rows.present]
@@ -101,25 +104,8 @@ def _asked(ask: Callable[[Array], Array], X: Array, strict: bool) -> Array | flo
     return np.nan
 
 
-def _too_large(task: Task, n_features: int) -> Callable[[Array], NDArray[np.bool_]]:
-    """Which rows have entries so large that the order of a sum could show in the answer.
-
-    Of a linear model that is known: sums of products may be off by so much of their absolute terms.
-    """
-    coef = np.atleast_2d(np.asarray(getattr(task.model, "coef_", 0.0)))
-    linear = coef.shape[1] == n_features and coef.dtype.kind == "f"
-    weights = np.abs(coef).max(axis=0) if linear else np.zeros(n_features)
-    given = np.asarray(getattr(task.model, "intercept_", 0.0), dtype=np.float64)
-    constant = float(np.abs(given).max()) if linear else 0.0
-    unit = 1.0 if task.bounds is None else task.bounds[1] - task.bounds[0]
-    most = NEAR * unit / (ROUNDING * (n_features + 1))
-
-    def large(X: Array) -> NDArray[np.bool_]:
-        sizes = np.abs(X)
-        inside = (sizes.max(axis=1, initial=0.0) <= LARGE) & (sizes @ weights + constant <= most)
-        return np.asarray(~inside)
-
-    return large
+def _everybody(X: Array) -> NDArray[np.bool_]:
+    return np.full(len(X), True)
 
 
 def _columns(task: Task) -> int:

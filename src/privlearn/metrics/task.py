@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from privlearn._core.problem import Bounds
 from privlearn.exceptions import MissingFactError, UnsupportedCombinationError
+from privlearn.metrics.known_models import is_known
 
 __all__ = ["CLASSES", "NUMBERS", "Task"]
 
@@ -146,6 +147,5 @@ def _about(model: object) -> tuple[str, ...]:
         whose = "the model is public; its own certificate covers the rows that it was fitted to"
     else:
         whose = "the model was trained without these rows, or elsewhere pays for what it tells"
-    linear = np.shape(getattr(model, "coef_", 0.0))[-1:] == (getattr(model, "n_features_in_", -1),)
     alone = "the model's prediction for a row depends on that row alone"
-    return (whose,) if linear else (whose, alone)
+    return (whose,) if is_known(model) else (whose, alone)
