@@ -23,6 +23,7 @@ from scipy.special import expit
 from privlearn._data.bounded import BoundedData
 from privlearn.metrics.known_models import NEAR, is_known, too_large
 from privlearn.metrics.task import Task
+from privlearn.schema.encoding import EncodedRows
 
 __all__ = ["Predicted", "predicted_blocks"]
 
@@ -115,7 +116,7 @@ def _columns(task: Task) -> int:
 
 def _answers_of(task: Task) -> Callable[[Array], Array]:
     """A function from rows to numbers in [0, 1], as many per row as the task has columns."""
-    given, columns = _giver(task.model), _columns(task)
+    given, columns = _giver(task), _columns(task)
     if task.bounds is not None:
         bounds = task.bounds
         return lambda X: _shaped(_unit(np.asarray(task.model.predict(given(X))), bounds), len(X), 1)
@@ -149,14 +150,16 @@ def _shaped(found: Array, rows: int, columns: int) -> Array:
     return np.array(found, dtype=np.float64).reshape(rows, columns)
 
 
-def _giver(model: Any) -> Callable[[Array], Any]:  # noqa: ANN401
+def _giver(task: Task) -> Callable[[Array], Any]:
     """How rows are handed to the model: as columns with names, where it was fitted to such.
 
-    Our own take arrays. Others get a copy, for a scaler may work in place. Types are always the
-    same, so that no cell decides on one.
+    Our own take arrays, or features that their schema made. Others get a copy, for a scaler may
+    work in place. Types are always the same, so that no cell decides on one.
     """
-    names = getattr(model, "feature_names_in_", None)
-    if hasattr(model, "privacy_"):
+    encoding, names = task.encoding, getattr(task.model, "feature_names_in_", None)
+    if encoding is not None:
+        return lambda X: EncodedRows(encoding, X)
+    if hasattr(task.model, "privacy_"):
         return lambda X: X
     if names is None or "pandas" not in sys.modules:
         return lambda X: X.copy()
