@@ -32,7 +32,8 @@ from privlearn.exceptions import (
 )
 from privlearn.ledger import Ledger
 from privlearn.metrics import CalibrationTable, Evaluation, Score, evaluate, evaluation, plan
-from privlearn.metrics.predictions import GRID, NEAR, _row_by_row, _too_large
+from privlearn.metrics.known_models import NEAR, too_large
+from privlearn.metrics.predictions import GRID, _row_by_row
 from privlearn.metrics.task import Task
 from scored_models import MODELS, WEIGHTS, Line, Margins, ThreeClasses, TwoClasses
 from support import without_noise
@@ -292,10 +293,10 @@ def test_a_rows_answer_does_not_depend_on_the_others():
     middle = (np.rint((0.5 + 0.3 * X[:300, 0]) / GRID) + 0.5) * GRID  # just below: 1 - 5e-11
     X[:300, 0] = (middle * (1.0 - 5e-11) - 0.5) / 0.3
     X[300:310] *= 1e25
-    large = _too_large(Task.of(Margins(), None, None), 3)
-    together = _row_by_row(ask, X, large, strict=True)
+    large = too_large(Task.of(Margins(), None, None), 3)
+    together = _row_by_row(ask, X, large, strict=True, columns=1)
     for k in [*range(310), 700, 999]:
-        alone = _row_by_row(ask, X[k : k + 1], large, strict=True)
+        alone = _row_by_row(ask, X[k : k + 1], large, strict=True, columns=1)
         np.testing.assert_array_equal(alone[0], together[k])
     assert (together[:300] != np.rint(ask(X) / GRID)[:300] * GRID).any()  # bits do matter
     assert NEAR < GRID

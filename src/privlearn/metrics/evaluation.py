@@ -20,7 +20,8 @@ from privlearn._core.problem import Adjacency, Bounds, Budget, budget_of
 from privlearn._core.releaser import Releaser, charge_and_open
 from privlearn._data.bounded import BoundedData
 from privlearn._data.labels import encode_labels
-from privlearn._data.tables import read_table
+from privlearn._data.named_cells import with_target
+from privlearn._data.tables import read_features, read_table
 from privlearn.exceptions import (
     InvalidBudgetError,
     PrivacyTestFailedError,
@@ -40,6 +41,7 @@ from privlearn.metrics.result import (
 )
 from privlearn.metrics.task import Task
 from privlearn.metrics.two_classes import TwoClasses
+from privlearn.schema.encoding import EncodedRows
 from privlearn.solvers._common.rehearsal import once, run_through
 from privlearn.solvers._common.row_count import COUNT, count_release
 
@@ -130,11 +132,14 @@ def evaluate(
     ----------
     model : fitted classifier or regressor
         Of privlearn or scikit-learn. It must not have been trained on these rows, unless it is
-        private itself: the certificate lists that as an assumption.
+        private itself: the certificate lists that as an assumption. Models other than linear ones
+        are asked about each row alone where ``adjacency="add_remove"`` or ``on_invalid="drop"``,
+        which takes longer.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         One row per person; numbers and booleans.
-    y : array-like of shape (n_samples,)
-        True targets or labels.
+        A data frame with the model's columns, where it was fitted with a schema.
+    y : array-like of shape (n_samples,) or str
+        True targets or labels; or the name of the column of X that holds them.
     epsilon, delta : float
         What this evaluation promises in total; delta must be above 0.
     adjacency : {"zero_out", "add_remove", "replace_one"}, default="zero_out"
@@ -143,7 +148,8 @@ def evaluate(
         Not supported yet: one row is one person.
     on_invalid : {"raise", "drop"}, default="raise"
         Rows with NaN, infinity or a label that the model does not know: an error before anything
-        is spent, or they count as empty rows, and their number is hidden by noise.
+        is spent, or they count as empty rows, and their number is hidden by noise. Missing cells of
+        a schema's column are what it says: ``missing="drop"`` makes rows empty in either case.
     bounds_y : pair (low, high) or None, default=None
         Range of the target, from public knowledge, to which targets and predictions are clipped.
         None takes what the model's fit released or was told.
@@ -181,7 +187,7 @@ def evaluate(
         )
     task = Task.of(model, metrics, bounds_y)
     _checked(epsilon, delta, adjacency, on_invalid)
-    data = _read(task, X, y, adjacency, on_invalid)
+    data = _read(task, *with_target(X, y), adjacency, on_invalid)
     job = _prepare(task, data.n, epsilon, delta, adjacency, on_invalid)
     warn_of_delta(job.budget, job.plan.rows)
     sums = _sums(job, data, strict=on_invalid == "raise")
@@ -200,7 +206,7 @@ def _prepare(
     relation, budget = _checked(epsilon, delta, adjacency, on_invalid)
     rows, _ = check_size(n if relation.n_is_public else None, 1)
     parts = _parts(task)
-    counts = on_invalid == "drop" or not relation.n_is_public
+    counts = on_invalid == "drop" or not relation.n_is_public or _drops(task)
     assumed = (*task.assumed, *(() if rows is None else ("the number of rows is public",)))
     blank = Plan((), relation, 1.0, rows, assumed, METHOD).split(_shared(parts, counts))
     planned = calibrate(lambda scale: replace(blank, scale=scale), budget)
@@ -253,20 +259,35 @@ def _shared(parts: tuple[Part, ...], counts: bool) -> list[tuple[Release, float 
 
 
 def _read(task: Task, X: object, y: object, adjacency: str, on_invalid: str) -> BoundedData:
-    """The rows as numbers; labels are those of the model. Nothing is clipped yet but targets."""
+    """The rows as numbers; labels are those of the model. Nothing is clipped yet but targets.
+
+    A schema's columns become features in their own units, which are those of the coefficients.
+    """
     reader: Any = copy(task.model)  # whose names and number of columns count
-    reader.adjacency, reader.on_invalid = adjacency, on_invalid
+    reader.adjacency, reader.on_invalid, reader._encoding = adjacency, on_invalid, task.encoding
     encode: Callable[[object], Array] | None = None
     if task.classes is not None:
         encode = partial(encode_labels, classes=task.classes, on_invalid=on_invalid)
+    if task.encoding is not None:
+        strict = on_invalid == "raise"
+        values = np.asarray(read_features(reader, X, reset=False, strict=strict))
+        X = EncodedRows(task.encoding, values)
     table = read_table(reader, X, y, encode=encode, reset=False)
+    if task.encoding is not None:
+        table = replace(table, X=values)  # what a fit would scale
     return BoundedData(table, Bounds(None, None, task.bounds, None), True)
+
+
+def _drops(task: Task) -> bool:
+    """Whether a schema makes rows with a missing cell empty ones."""
+    return task.encoding is not None and task.encoding.drops
 
 
 def _sums(job: Job, data: BoundedData, *, strict: bool) -> dict[str, Array]:
     """All statistics without noise, before the charge: nothing that can fail comes after it."""
     totals = {release.name: BlockSum(release.shape) for release in job.plan.releases}
-    for rows in predicted_blocks(job.task, data, strict=strict):
+    public = job.plan.adjacency.n_is_public
+    for rows in predicted_blocks(job.task, data, strict=strict, n_is_public=public):
         for part in job.parts:
             for name, block in part.sums(rows).items():
                 totals[name].add(block)

@@ -3,8 +3,8 @@
 Libraries compute predictions of many rows together, and the last bits of one row's may depend on
 how many others there are. A row next to the edge of a bin could so be counted elsewhere because
 another row is there or not. So predictions are brought to [0, 1] and rounded to a public grid, and
-a row is predicted once more, alone, where its numbers are next to a midpoint of the grid or so
-large that rounding errors could be. See proof.md, section 1.
+a row is predicted alone where its numbers are next to a midpoint of the grid or so large that
+rounding errors could be, or where nothing is proved about the model. See proof.md, section 1.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,15 +21,14 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from privlearn._data.bounded import BoundedData
+from privlearn.metrics.known_models import NEAR, is_known, too_large
 from privlearn.metrics.task import Task
+from privlearn.schema.encoding import EncodedRows
 
 __all__ = ["Predicted", "predicted_blocks"]
 
 Array = NDArray[np.float64]
 GRID = 2.0**-20
-NEAR = 2.0**-32  # how far apart answers about one row may be, alone and among others
-LARGE = 2.0**20  # entries of a row: beyond, it is predicted alone
-ROUNDING = 2.0**-51  # of a product of two numbers in a sum, twice
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,13 +44,23 @@ class Predicted:
     present: NDArray[np.bool_]
 
 
-def predicted_blocks(task: Task, data: BoundedData, *, strict: bool) -> Iterator[Predicted]:
-    """All rows in blocks; a row that the model cannot answer is refused, or does not count."""
-    ask, lone = _answers_of(task), _too_large(task, data.n_features)
+def predicted_blocks(
+    task: Task, data: BoundedData, *, strict: bool, n_is_public: bool = False
+) -> Iterator[Predicted]:
+    """All rows in blocks; a row that the model cannot answer is refused, or does not count.
+
+    Rows that are empty are nothing that the model is asked about. Where it is private who is there,
+    a model without a proof is asked about each row alone.
+    """
+    ask, lone = _answers_of(task), too_large(task, data.n_features)
+    if not (is_known(task.model) or (n_is_public and data.table.finite)):
+        lone = _everybody
     for rows in data.blocks():
-        answers = _row_by_row(ask, np.asarray(rows.X, dtype=np.float64), lone, strict)
+        answers = np.full((len(rows.y), _columns(task)), np.nan)
+        given = np.asarray(rows.X, dtype=np.float64)[rows.present]
+        answers[rows.present] = _row_by_row(ask, given, lone, strict, _columns(task))
         present = rows.present & np.isfinite(answers).all(axis=1)
-        if strict and not present.all():
+        if strict and not present[rows.present].all():
             raise ValueError(
                 "the model's predictions hold NaN; clean the rows that it cannot predict, or pass "
                 "on_invalid='drop': they then are empty rows, and the guarantee covers them"
@@ -65,61 +75,48 @@ def _row_by_row(
     X: Array,
     lone: Callable[[Array], NDArray[np.bool_]],
     strict: bool,
+    columns: int,
 ) -> Array:
-    """Answers on the grid; each is what the row would get alone."""
+    """Answers on the grid; each is what the row would get alone, NaN where there is none."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they may quote, and speak of names that were checked
-        try:
-            answers = ask(X)
-        except Exception:  # of any library, with a text that may quote a cell
-            if strict:
-                answers = None
-            else:
-                answers = np.vstack([_alone(ask, X[k : k + 1]) for k in range(len(X))])
-        if answers is None:
-            raise ValueError(
-                "the model cannot predict these rows; try model.predict on a row of your own "
-                "making to see why (its message is not shown, for it may quote data)"
-            )
+        answers, together = np.full((len(X), columns), np.nan), ~lone(X)
+        if together.any():
+            answers[together] = _asked(ask, X[together], strict)
         halves = answers / GRID - np.floor(answers / GRID) - 0.5
         near = ~(np.abs(halves) > NEAR / GRID).all(axis=1)  # also where there is NaN
-        for k in np.flatnonzero(near | lone(X)):
-            answers[k] = _alone(ask, X[k : k + 1])[0]
-    return np.asarray(np.rint(answers / GRID) * GRID)
+        for k in np.flatnonzero(near):
+            answers[k] = _asked(ask, X[k : k + 1], strict)
+        return np.asarray(np.rint(answers / GRID) * GRID)
 
 
-def _too_large(task: Task, n_features: int) -> Callable[[Array], NDArray[np.bool_]]:
-    """Which rows have entries so large that the order of a sum could show in the answer.
+def _asked(ask: Callable[[Array], Array], X: Array, strict: bool) -> Array | float:
+    """The answers about these rows; NaN where the model refuses one, or an error of our own.
 
-    Of a linear model that is known: sums of products may be off by so much of their absolute terms.
+    The model's error may quote a cell. It ends here: nothing is raised, or asked, in its handler.
     """
-    coef = np.atleast_2d(np.asarray(getattr(task.model, "coef_", 0.0)))
-    linear = coef.shape[1] == n_features and coef.dtype.kind == "f"
-    weights = np.abs(coef).max(axis=0) if linear else np.zeros(n_features)
-    given = np.asarray(getattr(task.model, "intercept_", 0.0), dtype=np.float64)
-    constant = float(np.abs(given).max()) if linear else 0.0
-    unit = 1.0 if task.bounds is None else task.bounds[1] - task.bounds[0]
-    most = NEAR * unit / (ROUNDING * (n_features + 1))
-
-    def large(X: Array) -> NDArray[np.bool_]:
-        sizes = np.abs(X)
-        inside = (sizes.max(axis=1, initial=0.0) <= LARGE) & (sizes @ weights + constant <= most)
-        return np.asarray(~inside)
-
-    return large
+    with suppress(Exception):  # of any library
+        return ask(X)
+    if strict:
+        raise ValueError(
+            "the model cannot predict these rows; try model.predict on a row of your own making to "
+            "see why (its message is not shown, for it may quote data)"
+        ) from None
+    return np.nan
 
 
-def _alone(ask: Callable[[Array], Array], row: Array) -> Array:
-    """The answer about one row; NaN where the model has none. The number of columns is public."""
-    try:
-        return ask(row)
-    except Exception:
-        return ask(np.zeros_like(row)) * np.nan
+def _everybody(X: Array) -> NDArray[np.bool_]:
+    return np.full(len(X), True)
+
+
+def _columns(task: Task) -> int:
+    """Number of answers about a row, which is public."""
+    return 1 if task.n_classes in (0, 2) else task.n_classes
 
 
 def _answers_of(task: Task) -> Callable[[Array], Array]:
     """A function from rows to numbers in [0, 1], as many per row as the task has columns."""
-    given, columns = _giver(task.model), max(task.n_classes, 2) if task.n_classes != 2 else 1
+    given, columns = _giver(task), _columns(task)
     if task.bounds is not None:
         bounds = task.bounds
         return lambda X: _shaped(_unit(np.asarray(task.model.predict(given(X))), bounds), len(X), 1)
@@ -153,14 +150,16 @@ def _shaped(found: Array, rows: int, columns: int) -> Array:
     return np.array(found, dtype=np.float64).reshape(rows, columns)
 
 
-def _giver(model: Any) -> Callable[[Array], Any]:  # noqa: ANN401
+def _giver(task: Task) -> Callable[[Array], Any]:
     """How rows are handed to the model: as columns with names, where it was fitted to such.
 
-    Our own take arrays. Others get a copy, for a scaler may work in place. Types are always the
-    same, so that no cell decides on one.
+    Our own take arrays, or features that their schema made. Others get a copy, for a scaler may
+    work in place. Types are always the same, so that no cell decides on one.
     """
-    names = getattr(model, "feature_names_in_", None)
-    if hasattr(model, "privacy_"):
+    encoding, names = task.encoding, getattr(task.model, "feature_names_in_", None)
+    if encoding is not None:
+        return lambda X: EncodedRows(encoding, X)
+    if hasattr(task.model, "privacy_"):
         return lambda X: X
     if names is None or "pandas" not in sys.modules:
         return lambda X: X.copy()

@@ -13,6 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from privlearn._core.problem import Bounds
 from privlearn.exceptions import MissingFactError, UnsupportedCombinationError
+from privlearn.metrics.known_models import is_known
+from privlearn.schema.encoding import Encoding
 
 __all__ = ["CLASSES", "NUMBERS", "Task"]
 
@@ -22,6 +24,8 @@ OF_PROBABILITIES = ("log_loss", "brier", "calibration")
 OF_TWO_CLASSES = ("auc", "calibration")
 # Their `predict` uses a threshold that scores do not tell.
 WITH_THRESHOLDS = ("FixedThresholdClassifier", "TunedThresholdClassifierCV")
+
+ONE_ROW = "one row is one person here, though the model was fitted to several rows of a person"
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +59,12 @@ class Task:
     def n_classes(self) -> int:
         """Number of labels; 0 for numbers."""
         return 0 if self.classes is None else len(self.classes)
+
+    @property
+    def encoding(self) -> Encoding | None:
+        """How the model reads a frame's columns, where it was fitted with a schema."""
+        found = getattr(self.model, "_encoding", None)
+        return found if isinstance(found, Encoding) else None
 
     @classmethod
     def of(cls, model: object, metrics: object, bounds_y: object) -> Task:
@@ -146,6 +156,8 @@ def _about(model: object) -> tuple[str, ...]:
         whose = "the model is public; its own certificate covers the rows that it was fitted to"
     else:
         whose = "the model was trained without these rows, or elsewhere pays for what it tells"
-    linear = np.shape(getattr(model, "coef_", 0.0))[-1:] == (getattr(model, "n_features_in_", -1),)
-    alone = "the model's prediction for a row depends on that row alone"
-    return (whose,) if linear else (whose, alone)
+    alone = (
+        () if is_known(model) else ("the model's prediction for a row depends on that row alone",)
+    )
+    person = getattr(getattr(model, "privacy_", None), "unit", "row") == "person"
+    return (whose, *alone, *((ONE_ROW,) if person else ()))
