@@ -25,6 +25,10 @@ __all__ = ["People", "read_people", "rows_that_count"]
 Indices = NDArray[np.int64]
 Words = NDArray[np.uint64]
 NOBODY = -1
+SINGLE, HALF = 2.0**24, 2.0**11
+ROUNDED = {"float32": SINGLE, "float": SINGLE, "complex64": SINGLE, "float16": HALF} | {
+    name: HALF for name in ("halffloat", "half_float")
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,25 +77,49 @@ def read_people(groups: object, n: int, *, strict: bool) -> People:
     cells = one_column(groups, strict=strict, what="groups")
     if len(cells) != n:
         raise ValueError("X and groups have inconsistent numbers of rows; give one id per row")
-    held = cells.tolist() if cells.dtype.kind not in "biuf" else []
-    if strict:
-        _refuse_mixed(held)
-    keys, words = _by_cell(held) if cells.dtype.kind not in "biuf" else _by_value(cells)
+    exact = _exact_below(getattr(groups, "dtype", cells.dtype))
+    if cells.dtype.kind in "biuf":
+        keys, words = _by_value(cells, exact)
+    else:
+        ids = [_id_of(cell, exact) for cell in cells.tolist()]
+        if strict:
+            _refuse_mixed(ids)
+        keys, words = _by_cell(ids)
     if strict and bool(np.any(keys == NOBODY)):
         raise ValueError(
             "groups holds None, NaN or something else that is no id: an id is text, a UUID or a "
-            "number below 2^53 in size; give others as text, clean those rows, or pass "
-            "on_invalid='drop': rows without an id then count for nothing"
+            "number below 2^53 in size, or below 2^24 in single and 2^11 in half precision, which "
+            "round larger ones; give larger numbers as text, take out rows without an id (spelled "
+            "'nan', they would be one person's), or pass on_invalid='drop': such rows then count "
+            "for nothing"
         )
     of_row, order = _as_they_come(keys)
     name = getattr(groups, "name", None)
     return People(of_row, len(order), words[order], name if isinstance(name, str) else "")
 
 
-def _refuse_mixed(cells: list[Any]) -> None:
+def _exact_below(kind: object) -> float:
+    """Up to where a container tells whole numbers apart; beyond, it rounds ids to one another."""
+    return ROUNDED.get(str(kind).lower().removesuffix("[pyarrow]"), EXACT)
+
+
+def _id_of(cell: Any, exact: float) -> Any:  # noqa: ANN401
+    """An id as a plain Python value, None where a cell is no id."""
+    if isinstance(cell, UUID):
+        try:
+            return UUID.__str__(cell)
+        except Exception:  # a subclass may do anything, and its error may quote it
+            return None
+    if isinstance(cell, np.generic | np.ndarray):
+        exact = min(exact, _exact_below(cell.dtype))
+    key = plain_value(cell)
+    rounded = key is not None and not isinstance(key, str | bytes) and not abs(key) < exact
+    return None if rounded else key
+
+
+def _refuse_mixed(ids: list[Any]) -> None:
     """Refuse numbers beside text: somebody may be spelled in both ways, and would be two people."""
-    texts = (str, bytes, UUID)
-    kinds = {issubclass(kind, texts) for kind in set(map(type, cells)) - {type(None)}}
+    kinds = {kind if kind in (str, bytes) else float for kind in set(map(type, ids)) - {type(None)}}
     if len(kinds) > 1:
         raise ValueError(
             "groups holds text beside other ids, but 1 and '1' are different people, each of whom "
@@ -99,22 +127,22 @@ def _refuse_mixed(cells: list[Any]) -> None:
         )
 
 
-def _by_value(cells: NDArray[Any]) -> tuple[Indices, Words]:
+def _by_value(cells: NDArray[Any], exact: float) -> tuple[Indices, Words]:
     """Numbers: the place of each among the distinct ones, and a word for each of those."""
-    values = cells.astype(np.float64)
-    there = np.abs(values) < EXACT  # not NaN; beyond, containers round ids to one another
+    with np.errstate(all="ignore"):
+        values = cells.astype(np.float64)
+        there = (np.abs(values) < exact) & (values == cells)  # neither NaN nor rounded
     distinct, places = np.unique(values[there] + 0.0, return_inverse=True)
     keys = np.full(len(values), NOBODY, dtype=np.int64)
     keys[there] = places
     return keys, _mixed(distinct.view(np.uint64))
 
 
-def _by_cell(cells: list[Any]) -> tuple[Indices, Words]:
-    """The same for cells of any kind, one by one."""
+def _by_cell(ids: list[Any]) -> tuple[Indices, Words]:
+    """The same for ids of any kind, one by one."""
     known: dict[Any, int] = {}
-    keys = np.full(len(cells), NOBODY, dtype=np.int64)
-    for place, cell in enumerate(cells):
-        key = plain_value(str(cell) if isinstance(cell, UUID) else cell)
+    keys = np.full(len(ids), NOBODY, dtype=np.int64)
+    for place, key in enumerate(ids):
         if key is not None:
             keys[place] = known.setdefault(key, len(known))
     return keys, np.fromiter(map(_word, known), np.uint64, len(known))
