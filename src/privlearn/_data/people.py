@@ -16,6 +16,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._core.numerics import BLOCK_ROWS
 from privlearn._data.bounded import Table
 from privlearn._data.labels import EXACT, plain_value
 from privlearn._data.targets import one_column
@@ -52,14 +53,27 @@ class People:
     words: Words
     name: str = ""
 
-    def limited(self, table: Table, most: int, key: int) -> Table:
+    def room(self, table: Table) -> Table:
+        """Memory for rows that count, as many as there are: asked for before anything is charged.
+
+        Sparse rows get theirs when they are chosen.
+        """
+        X = np.empty(table.X.shape, table.X.dtype) if isinstance(table.X, np.ndarray) else table.X
+        return replace(table, X=X, y=np.empty_like(table.y))
+
+    def limited(self, table: Table, most: int, key: int, room: Table) -> Table:
         """The rows that count, those of one person side by side, people as they first came."""
         rows, starts = rows_that_count(self, most, key)
         several = starts if most > 1 else None  # else a row is a person
         if len(rows) == len(table.y) and bool(np.all(rows[1:] > rows[:-1])):
             return replace(table, people=None, person_starts=several)
-        chosen = replace(table, X=table.X[rows], y=table.y[rows])
-        return replace(chosen, people=None, person_starts=several)
+        n, X = len(rows), table.X[rows] if room.X is table.X else room.X[: len(rows)]
+        for start in range(0, n, BLOCK_ROWS):
+            some = slice(start, start + BLOCK_ROWS)
+            room.y[:n][some] = table.y[rows[some]]
+            if room.X is not table.X:
+                X[some] = table.X[rows[some]]
+        return replace(table, X=X, y=room.y[:n], people=None, person_starts=several)
 
 
 def read_people(groups: object, n: int, *, strict: bool) -> People:
