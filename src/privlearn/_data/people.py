@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from privlearn._core.numerics import BLOCK_ROWS
 from privlearn._data.bounded import Table
 from privlearn._data.labels import EXACT, plain_value
+from privlearn._data.reading import is_frame
 from privlearn._data.targets import one_column
 
 __all__ = ["People", "read_people", "rows_that_count"]
@@ -88,6 +89,7 @@ def read_people(groups: object, n: int, *, strict: bool) -> People:
     strict : bool
         Whether a cell that is no id is refused, or left to be nobody's.
     """
+    groups, name = _column_of(groups)
     cells = one_column(groups, strict=strict, what="groups")
     if len(cells) != n:
         raise ValueError("X and groups have inconsistent numbers of rows; give one id per row")
@@ -108,8 +110,25 @@ def read_people(groups: object, n: int, *, strict: bool) -> People:
             "for nothing"
         )
     of_row, order = _as_they_come(keys)
-    name = getattr(groups, "name", None)
-    return People(of_row, len(order), words[order], name if isinstance(name, str) else "")
+    return People(of_row, len(order), words[order], name)
+
+
+def _column_of(groups: Any) -> tuple[Any, str]:  # noqa: ANN401
+    """The only column of a data frame, or what else holds ids; and its name, empty if it has none.
+
+    A name of another kind than text is none: a file spells it in its own way.
+    """
+    name = None
+    if not isinstance(groups, np.ndarray) and is_frame(groups):
+        import narwhals.stable.v1 as nw
+
+        frame = nw.from_native(groups, eager_only=True)
+        if len(frame.columns) == 1:
+            name = frame.columns[0]
+            groups = frame.get_column(name).to_native()
+    else:
+        name = getattr(groups, "name", None)
+    return groups, name if isinstance(name, str) else ""
 
 
 def _exact_below(kind: object) -> float:
