@@ -5,6 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 from privlearn import Ledger, LinearRegression
@@ -27,7 +29,8 @@ def model(ledger, **given):
 
 
 def fit(ledger, ids, most=2):
-    return model(ledger, max_rows_per_person=most).fit(X, Y, groups=ids)
+    named = pd.Series(ids, name="patient") if isinstance(ids, np.ndarray) else ids
+    return model(ledger, max_rows_per_person=most).fit(X, Y, groups=named)
 
 
 def fit_rows(ledger):
@@ -57,9 +60,9 @@ def test_the_unit_is_that_of_the_first_charge(ledger):
             "column 'patient'",
         ),
         (
-            lambda book: fit(book, pd.Series(IDS, name="patient")),
             lambda book: fit(book, IDS),
-            "column without a name",
+            lambda book: fit(book, pl.DataFrame({"household": IDS})),
+            "column 'household'",
         ),
     ],
 )
@@ -91,10 +94,49 @@ def test_plans_of_people_are_reserved_among_themselves(ledger):
     people = model(None, max_rows_per_person=2).plan(n=20, n_features=2)
     with pytest.raises(UnsupportedCombinationError, match="all of rows or all of people"):
         ledger.reserve([rows, people], "visits")
-    ledger.reserve([people], "visits")
+    with pytest.raises(LedgerError, match=r"no name.*reserve\(\.\.\., person='patient'\)"):
+        ledger.reserve([people], "visits")
+    with pytest.raises(LedgerError, match="protects a row"):
+        ledger.reserve([rows], "visits", person="patient")
+    assert ledger.history("visits") == []
+    ledger.reserve([people], "visits", person="patient")
     spent = ledger.spent("visits")
     fit(ledger, IDS)
     assert ledger.spent("visits") == spent
+    ledger.check()
+
+
+NAMED = {
+    "pandas": pd.Series(IDS, name="patient"),
+    "pandas frame": pd.DataFrame({"patient": IDS}),
+    "index": pd.Index(IDS, name="patient"),
+    "polars": pl.Series("patient", IDS),
+    "polars frame": pl.DataFrame({"patient": IDS}),
+    "Arrow": pa.table({"patient": IDS}),
+}
+NAMELESS = {
+    "list": IDS.tolist(),
+    "numpy object": IDS.astype(object).tolist(),
+    "pandas": pd.Series(IDS),
+    "a number": pd.Series(IDS, name=3),
+    "polars": pl.Series(IDS),
+    "Arrow": pa.array(IDS),
+    "frame": pd.DataFrame(IDS),
+}
+
+
+def test_a_name_is_read_from_whatever_has_one(ledger):
+    for ids in NAMED.values():
+        model(ledger, max_rows_per_person=2).set_params(epsilon=0.01).fit(X, Y, groups=ids)
+    assert len(ledger.history("visits")) == len(NAMED)
+
+
+@pytest.mark.parametrize("ids", NAMELESS.values(), ids=NAMELESS)
+def test_ids_without_a_name_are_charged_to_no_ledger(ledger, ids):
+    with pytest.raises(LedgerError, match=r"no name.*nothing was charged.*name='patient'"):
+        fit(ledger, ids)
+    assert ledger.history("visits") == []
+    assert model(None, max_rows_per_person=2).set_params(dataset=None).fit(X, Y, groups=ids)
 
 
 def test_older_ledgers_protect_rows(tmp_path):

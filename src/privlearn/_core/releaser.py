@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from privlearn._core.certificate import Certificate
 from privlearn._core.mechanisms import Kind
 from privlearn._core.numerics import round_to_grid
+from privlearn._core.out_of_memory import AFTER, no_sizes_told
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget
 from privlearn._core.sampling import FULL, Batches, Disjoint, rows_of_people
@@ -360,7 +361,7 @@ def charge_and_open(
     releaser = _opener.get()(plan, budget, seed)
     releaser.ledger_head = head if isinstance(head, str) else None
     # From here on no number may stop a fit or warn: which one did would tell about a row.
-    with np.errstate(all="ignore"):
+    with no_sizes_told(AFTER), np.errstate(all="ignore"):
         yield releaser
 
 

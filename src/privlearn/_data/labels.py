@@ -241,8 +241,10 @@ def plain_value(cell: Any) -> Any:  # noqa: ANN401
             cell = cell[()]
         if isinstance(cell, complex | np.complexfloating) and cell.imag == 0:
             cell = cell.real
-        if isinstance(cell, str | bytes):
-            return str(cell) if isinstance(cell, str) else bytes(cell)
+        if isinstance(cell, str):
+            return str.__str__(cell)  # of itself: a subclass may spell different texts alike
+        if isinstance(cell, bytes):
+            return bytes.__getitem__(cell, slice(None))
         if isinstance(cell, np.bool_):
             return bool(cell)
         if isinstance(cell, Real | Decimal) and not isinstance(cell, DATES):
@@ -254,6 +256,10 @@ def plain_value(cell: Any) -> Any:  # noqa: ANN401
 
 def _plain_number(cell: Any) -> float | int | None:  # noqa: ANN401
     """A whole number exactly, another one in double precision where it is the same; or None."""
+    if isinstance(cell, int | float):  # a subclass may compare as it likes
+        cell = int.__int__(cell) if isinstance(cell, int) else float.__float__(cell)
+    elif isinstance(cell, np.float16 | np.float32):
+        cell = float(cell)  # exactly; half precision would warn of what it is compared to
     if not -EXACT < cell < EXACT:  # also NaN; beyond, containers round labels to one another
         return None
     whole = int(cell)

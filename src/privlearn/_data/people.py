@@ -16,8 +16,10 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._core.numerics import BLOCK_ROWS
 from privlearn._data.bounded import Table
 from privlearn._data.labels import EXACT, plain_value
+from privlearn._data.reading import is_frame
 from privlearn._data.targets import one_column
 
 __all__ = ["People", "read_people", "rows_that_count"]
@@ -25,6 +27,10 @@ __all__ = ["People", "read_people", "rows_that_count"]
 Indices = NDArray[np.int64]
 Words = NDArray[np.uint64]
 NOBODY = -1
+SINGLE, HALF = 2.0**24, 2.0**11
+ROUNDED = {"float32": SINGLE, "float": SINGLE, "complex64": SINGLE, "float16": HALF} | {
+    name: HALF for name in ("halffloat", "half_float")
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,14 +54,27 @@ class People:
     words: Words
     name: str = ""
 
-    def limited(self, table: Table, most: int, key: int) -> Table:
+    def room(self, table: Table) -> Table:
+        """Memory for rows that count, as many as there are: asked for before anything is charged.
+
+        Sparse rows get theirs when they are chosen.
+        """
+        X = np.empty(table.X.shape, table.X.dtype) if isinstance(table.X, np.ndarray) else table.X
+        return replace(table, X=X, y=np.empty_like(table.y))
+
+    def limited(self, table: Table, most: int, key: int, room: Table) -> Table:
         """The rows that count, those of one person side by side, people as they first came."""
         rows, starts = rows_that_count(self, most, key)
         several = starts if most > 1 else None  # else a row is a person
         if len(rows) == len(table.y) and bool(np.all(rows[1:] > rows[:-1])):
             return replace(table, people=None, person_starts=several)
-        chosen = replace(table, X=table.X[rows], y=table.y[rows])
-        return replace(chosen, people=None, person_starts=several)
+        n, X = len(rows), table.X[rows] if room.X is table.X else room.X[: len(rows)]
+        for start in range(0, n, BLOCK_ROWS):
+            some = slice(start, start + BLOCK_ROWS)
+            room.y[:n][some] = table.y[rows[some]]
+            if room.X is not table.X:
+                X[some] = table.X[rows[some]]
+        return replace(table, X=X, y=room.y[:n], people=None, person_starts=several)
 
 
 def read_people(groups: object, n: int, *, strict: bool) -> People:
@@ -70,28 +89,70 @@ def read_people(groups: object, n: int, *, strict: bool) -> People:
     strict : bool
         Whether a cell that is no id is refused, or left to be nobody's.
     """
+    groups, name = _column_of(groups)
     cells = one_column(groups, strict=strict, what="groups")
     if len(cells) != n:
         raise ValueError("X and groups have inconsistent numbers of rows; give one id per row")
-    held = cells.tolist() if cells.dtype.kind not in "biuf" else []
-    if strict:
-        _refuse_mixed(held)
-    keys, words = _by_cell(held) if cells.dtype.kind not in "biuf" else _by_value(cells)
+    exact = _exact_below(getattr(groups, "dtype", cells.dtype))
+    if cells.dtype.kind in "biuf":
+        keys, words = _by_value(cells, exact)
+    else:
+        ids = [_id_of(cell, exact) for cell in cells.tolist()]
+        if strict:
+            _refuse_mixed(ids)
+        keys, words = _by_cell(ids)
     if strict and bool(np.any(keys == NOBODY)):
         raise ValueError(
             "groups holds None, NaN or something else that is no id: an id is text, a UUID or a "
-            "number below 2^53 in size; give others as text, clean those rows, or pass "
-            "on_invalid='drop': rows without an id then count for nothing"
+            "number below 2^53 in size, or below 2^24 in single and 2^11 in half precision, which "
+            "round larger ones; give larger numbers as text, take out rows without an id (spelled "
+            "'nan', they would be one person's), or pass on_invalid='drop': such rows then count "
+            "for nothing"
         )
     of_row, order = _as_they_come(keys)
-    name = getattr(groups, "name", None)
-    return People(of_row, len(order), words[order], name if isinstance(name, str) else "")
+    return People(of_row, len(order), words[order], name)
 
 
-def _refuse_mixed(cells: list[Any]) -> None:
+def _column_of(groups: Any) -> tuple[Any, str]:  # noqa: ANN401
+    """The only column of a data frame, or what else holds ids; and its name, empty if it has none.
+
+    A name of another kind than text is none: a file spells it in its own way.
+    """
+    name = None
+    if not isinstance(groups, np.ndarray) and is_frame(groups):
+        import narwhals.stable.v1 as nw
+
+        frame = nw.from_native(groups, eager_only=True)
+        if len(frame.columns) == 1:
+            name = frame.columns[0]
+            groups = frame.get_column(name).to_native()
+    else:
+        name = getattr(groups, "name", None)
+    return groups, name if isinstance(name, str) else ""
+
+
+def _exact_below(kind: object) -> float:
+    """Up to where a container tells whole numbers apart; beyond, it rounds ids to one another."""
+    return ROUNDED.get(str(kind).lower().removesuffix("[pyarrow]"), EXACT)
+
+
+def _id_of(cell: Any, exact: float) -> Any:  # noqa: ANN401
+    """An id as a plain Python value, None where a cell is no id."""
+    if isinstance(cell, UUID):
+        try:
+            return UUID.__str__(cell)
+        except Exception:  # a subclass may do anything, and its error may quote it
+            return None
+    if isinstance(cell, np.generic | np.ndarray):
+        exact = min(exact, _exact_below(cell.dtype))
+    key = plain_value(cell)
+    rounded = key is not None and not isinstance(key, str | bytes) and not abs(key) < exact
+    return None if rounded else key
+
+
+def _refuse_mixed(ids: list[Any]) -> None:
     """Refuse numbers beside text: somebody may be spelled in both ways, and would be two people."""
-    texts = (str, bytes, UUID)
-    kinds = {issubclass(kind, texts) for kind in set(map(type, cells)) - {type(None)}}
+    kinds = {kind if kind in (str, bytes) else float for kind in set(map(type, ids)) - {type(None)}}
     if len(kinds) > 1:
         raise ValueError(
             "groups holds text beside other ids, but 1 and '1' are different people, each of whom "
@@ -99,22 +160,22 @@ def _refuse_mixed(cells: list[Any]) -> None:
         )
 
 
-def _by_value(cells: NDArray[Any]) -> tuple[Indices, Words]:
+def _by_value(cells: NDArray[Any], exact: float) -> tuple[Indices, Words]:
     """Numbers: the place of each among the distinct ones, and a word for each of those."""
-    values = cells.astype(np.float64)
-    there = np.abs(values) < EXACT  # not NaN; beyond, containers round ids to one another
+    with np.errstate(all="ignore"):
+        values = cells.astype(np.float64)
+        there = (np.abs(values) < exact) & (values == cells)  # neither NaN nor rounded
     distinct, places = np.unique(values[there] + 0.0, return_inverse=True)
     keys = np.full(len(values), NOBODY, dtype=np.int64)
     keys[there] = places
     return keys, _mixed(distinct.view(np.uint64))
 
 
-def _by_cell(cells: list[Any]) -> tuple[Indices, Words]:
-    """The same for cells of any kind, one by one."""
+def _by_cell(ids: list[Any]) -> tuple[Indices, Words]:
+    """The same for ids of any kind, one by one."""
     known: dict[Any, int] = {}
-    keys = np.full(len(cells), NOBODY, dtype=np.int64)
-    for place, cell in enumerate(cells):
-        key = plain_value(str(cell) if isinstance(cell, UUID) else cell)
+    keys = np.full(len(ids), NOBODY, dtype=np.int64)
+    for place, key in enumerate(ids):
         if key is not None:
             keys[place] = known.setdefault(key, len(known))
     return keys, np.fromiter(map(_word, known), np.uint64, len(known))

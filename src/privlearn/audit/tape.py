@@ -35,12 +35,14 @@ class Entry:
 class Series:
     """Several releases that a compiled loop makes; it fills the arrays of `steps`.
 
-    `place` is the number of the row that differs between neighbours; None is the last.
+    `place` is the number of the row that differs between neighbours; None is the last. `drawn_from`
+    is the number of rows, or of people, that batches were drawn from, where it was recorded.
     """
 
     release: Release
     steps: ReleaseBatch
     place: int | None = None
+    drawn_from: int | None = None
     handed: Batches | None = None  # rows, where people were drawn
 
     def entries(self) -> list[Entry]:
@@ -58,6 +60,7 @@ class Deal:
 
     sampling: Disjoint
     batches: Batches
+    drawn_from: int | None = None
 
     def entries(self) -> list[Entry]:
         """None."""
@@ -110,12 +113,12 @@ def remapped(batches: Batches, removed: int) -> Batches:
     return Batches(rows - (rows > removed), starts)
 
 
-def _of_neighbour(batches: Batches, n: int, place: int | None) -> Batches:
+def _of_neighbour(batches: Batches, drawn_from: int | None, n: int, place: int | None) -> Batches:
     """Recorded batches for a neighbour of `n` rows, who may lack the row at `place`, or the last.
 
-    Rows are numbered within what is drawn from, so a place only counts where all rows are.
+    Who lacks one is seen from how many there were to draw from, not from who was drawn.
     """
-    if place is None or int(batches.rows.max(initial=-1)) < n:
+    if place is None or drawn_from is None or n == drawn_from:
         return _only(batches, batches.rows < n)
     return remapped(batches, place)
 
@@ -205,7 +208,7 @@ def record(
             if gather is not None and isinstance(release.sampling, WithReplacement):
                 batches = gathered(steps.batches, n - 1 if place is None else place, gather)
                 steps = steps._replace(batches=batches)
-            series = Series(release, _recording(steps), place)
+            series = Series(release, _recording(steps), place, n)
             made.append(series)
             return series.steps
 
@@ -218,7 +221,7 @@ def record(
 
         def _deal(self, sampling: Disjoint, n: int) -> Batches:
             batches = super()._deal(sampling, n)
-            made.append(Deal(sampling, batches))
+            made.append(Deal(sampling, batches, n))
             return batches
 
     tape = _taped(Recorder, made, estimator, (X, y), sample_epsilon, groups)
@@ -253,7 +256,8 @@ def replay_on(
         def _hand_out(self, release: Release, n: int, count: int) -> ReleaseBatch:
             recorded = tape.made[len(made)]
             assert isinstance(recorded, Series)
-            batches = _of_neighbour(recorded.steps.batches, n, tape.place)
+            old = recorded.steps.batches
+            batches = _of_neighbour(old, recorded.drawn_from, n, tape.place)
             steps = _recording(recorded.steps)._replace(
                 batches=batches, answers=recorded.steps.released
             )
@@ -264,7 +268,7 @@ def replay_on(
             recorded = tape.made[len(made)]
             if not isinstance(recorded, Deal) or recorded.sampling != sampling:
                 raise AuditFailure("how rows are assigned to groups depends on the data")
-            batches = _of_neighbour(recorded.batches, n, tape.place)
+            batches = _of_neighbour(recorded.batches, recorded.drawn_from, n, tape.place)
             made.append(Deal(sampling, batches))
             return batches
 

@@ -46,25 +46,27 @@ class Asked:
             if not isinstance(stream, str) or not stream:
                 raise TypeError(f"stream is a {type(stream).__name__}, but its id is a text")
             row = replace(row, stream=stream)
-        return cls(plan, terms, Protected.by(plan).text(), dataset, row)
+        return cls(plan, terms, Protected.by(plan).demand_name().text(), dataset, row)
 
     @classmethod
-    def of_plans(cls, plans: Sequence[Plan], dataset: str) -> Asked:
+    def of_plans(cls, plans: Sequence[Plan], dataset: str, person: str | None) -> Asked:
         """Plans that may be released once each."""
         for plan in plans:
             _demand_plan(plan)
-        relations = {Protected.by(plan).text() for plan in plans}
+        protected = [Protected.by(plan).with_ids_in(person) for plan in plans]
+        relations = {one.text() for one in protected}
         if len(relations) != 1:
             raise UnsupportedCombinationError(
                 f"{len(plans)} plans with {len(relations)} adjacencies or units were to be "
                 "reserved together; pass at least one plan, all with the same adjacency, and all "
                 "of rows or all of people"
             )
+        relation = protected[0].demand_name().text()
         texts = [terms_to_text(tuple(plan.pairs())) for plan in plans]
         terms = merged(*(tuple(plan.pairs()) for plan in plans))
         words = [f"reserved: {line}" for plan in plans for line in plan.describe()]
         row = Row(_now(), terms_to_text(terms), json.dumps(words), __version__)
-        return cls(None, terms, relations.pop(), dataset, replace(row, reserved=json.dumps(texts)))
+        return cls(None, terms, relation, dataset, replace(row, reserved=json.dumps(texts)))
 
 
 def _demand_plan(plan: object) -> None:

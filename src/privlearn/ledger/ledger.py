@@ -150,7 +150,9 @@ class Ledger:
         """
         return self._charge(Asked.of_plan(plan, self._name(dataset), stream))
 
-    def reserve(self, plans: Iterable[Plan], dataset: str | None = None) -> str:
+    def reserve(
+        self, plans: Iterable[Plan], dataset: str | None = None, *, person: str | None = None
+    ) -> str:
         """Charge several plans together, composed exactly; each may then be fitted once, for free.
 
         A grid search uses it: after the first charge of a data set only what is chosen without
@@ -162,6 +164,8 @@ class Ledger:
             All of them, each as often as it will be fitted: `estimator.plan(n, n_features)`.
         dataset : str or None, default=None
             As in `charge`.
+        person : str or None, default=None
+            Name of the column of ids, where people may have several rows.
 
         Returns
         -------
@@ -184,7 +188,7 @@ class Ledger:
         >>> ledger.spent("patients") == spent
         True
         """
-        return self._charge(Asked.of_plans(tuple(plans), self._name(dataset)))
+        return self._charge(Asked.of_plans(tuple(plans), self._name(dataset), person))
 
     def _charge(self, asked: Asked) -> str:
         """Decide while others may write, then again, from memory, while nobody else can."""

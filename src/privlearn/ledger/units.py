@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from privlearn.exceptions import LedgerError
+
 if TYPE_CHECKING:
     from privlearn._core.plan import Plan
 
@@ -42,6 +44,29 @@ class Protected(NamedTuple):
         """
         adjacency, of_person, column = text.partition(_OF_PERSON)
         return cls(adjacency, PERSON if of_person else ROW, column)
+
+    def with_ids_in(self, column: str | None) -> Protected:
+        """The same of people whose ids are in that column; plans do not know it, fits do."""
+        if column is None:
+            return self
+        if not isinstance(column, str) or self.unit == ROW or self.column not in ("", column):
+            raise LedgerError(
+                f"person={column!r} names the column of people's ids, but this protects "
+                f"{self.words()}; nothing was charged"
+            )
+        return self._replace(column=column)
+
+    def demand_name(self) -> Protected:
+        """This, or a refusal where nobody could tell one column of ids from another later."""
+        if self.unit == PERSON and not self.column:
+            raise LedgerError(
+                "this protects people whose ids have no name, but a ledger adds up what is told "
+                "about the same people alone, which it knows by the name of the column of ids; "
+                "nothing was charged. Pass groups as a column with a name, "
+                "pd.Series(ids, name='patient') say, or its name, groups='patient', where X is a "
+                "data frame that holds it; to reserve plans pass reserve(..., person='patient')"
+            )
+        return self
 
     def text(self) -> str:
         """For the file."""

@@ -24,6 +24,7 @@ from privlearn._core.certificate import Certificate
 from privlearn._core.docstrings import documented
 from privlearn._core.forecast import Forecast
 from privlearn._core.numerics import MAX_ROWS
+from privlearn._core.out_of_memory import BEFORE, no_sizes_told
 from privlearn._core.plan import Plan, check_size
 from privlearn._core.problem import Adjacency, Bounds, Budget, Problem, budget_of
 from privlearn._core.releaser import charge_and_open
@@ -197,7 +198,8 @@ class PrivateEstimator(NamedFeatures, BaseEstimator):
                     f"{name} is not supported: there is no privacy proof for it here; leave it out"
                 )
         work = blank(self)
-        work._learn(X, y, sample_epsilon, groups)
+        with no_sizes_told(BEFORE):
+            work._learn(X, y, sample_epsilon, groups)
         self.__dict__ = work.__dict__
         return self
 
@@ -222,9 +224,11 @@ class PrivateEstimator(NamedFeatures, BaseEstimator):
         rehearse(job.solver, job.problem, job.settings, job.plan, job.budget, table)
         charge = {"ledger": self.ledger, "dataset": self.dataset, "random_state": self.random_state}
         plan = job.plan if people is None else replace(job.plan, person=people.name)
+        room = None if people is None else people.room(table)
         with charge_and_open(plan, job.budget, **charge) as release:
-            if people is not None:
-                table = people.limited(table, job.problem.most_rows, release.choice_key())
+            if people is not None and room is not None:
+                most, key = job.problem.most_rows, release.choice_key()
+                table = people.limited(table, most, key, room)
             rows = bound(table, job.problem)
             solution = job.solver.solve(job.problem, job.settings, rows, release)
         solution = in_own_units(self, solution)

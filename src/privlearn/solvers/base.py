@@ -169,8 +169,8 @@ class SolverDefaults:
 
 
 def stored_rows(problem: Problem, *, sparse: bool, copies: int = 1) -> float:
-    """Bytes of all rows in single precision, or as many as people, and of numbers beside each."""
-    rows = (problem.people or 0) if problem.n is None else problem.n
+    """Bytes of all rows that may count in single precision, and of numbers beside each."""
+    rows = (problem.people or 0) * problem.most_rows if problem.n is None else problem.n
     dense = not sparse or not zero_is_allowed(problem.bounds)
     return rows * ((4.0 * problem.n_features * copies if dense else 0.0) + 32.0)
 

@@ -56,6 +56,7 @@ def refuse_too_large(
             f"{problem.n_features} features, but {there / GIBI:.1f} GiB are available; nothing was "
             "charged. Use fewer features (select some first), or a solver that keeps no matrix of "
             "them, such as 'sgd' or 'one-pass'"
+            + (", or a smaller max_rows_per_person" if problem.most_rows > 1 else "")
         )
 
 
