@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from privlearn import LinearRegression
 from privlearn._data.bounded import watch_rows
+from privlearn._data.cells import objects
+from privlearn._data.named_cells import named_cells
 from privlearn.schema import Category, Date, Flag, Number, kinds
 from privlearn.schema import encoding as encodings
 from support import without_noise
@@ -27,7 +29,17 @@ POOL = [None, float("nan"), 0, 1, 2, -3.5, 7, True, False, "1", "north", "a", "b
 POOL += ["", "2010-05-05", datetime.date(2011, 1, 1), datetime.datetime(2012, 1, 1), 10**400, 2**60]
 POOL += [[1, 2], b"north", np.float32(0.1), np.datetime64("2010-01-01"), pd.NA, pd.NaT, {"a": 1}]
 WHOLE = [0, 1, 2, 7]
+# One cell of another unit makes all of a pandas column nanoseconds, and so does numpy's NaT.
+MOMENTS = [
+    datetime.datetime(2000, 1, 1) + datetime.timedelta(microseconds=k * 7_919_333_777_771)
+    for k in range(1, 60)
+]
+UNITS = [np.datetime64("NaT"), np.datetime64("NaT", "ns"), pd.Timestamp(2012, 2, 3).as_unit("ns")]
+UNITS += [np.datetime64("2011-01-01T00:00:00.000000001"), pd.Timestamp(2013, 2, 3).as_unit("s")]
+UNITS += [pd.Timestamp(2012, 5, 6, tz="UTC"), MOMENTS[0].replace(tzinfo=datetime.UTC)]
+POOL += [*UNITS, *MOMENTS[:3]]
 ROWS = 6
+PLAIN = [WHOLE, MOMENTS, ["2010-05-05", "2011-01-01T10:00", "2012-06-07 08:09:10.123456"]]
 
 
 def rows_of(frame, y):
@@ -57,8 +69,8 @@ def series(column):
 
 
 def drawn(rng):
-    """Columns of whole numbers, whose type a gap changes, and of anything."""
-    pools = [POOL if rng.uniform() < 0.5 else WHOLE for _ in SCHEMA]
+    """Columns of one kind of cell, whose type a cell changes, and of anything."""
+    pools = [POOL if rng.uniform() < 0.5 else PLAIN[rng.integers(len(PLAIN))] for _ in SCHEMA]
     return {
         name: [pool[k] for k in rng.integers(0, len(pool), ROWS)]
         for name, pool in zip(SCHEMA, pools, strict=True)
@@ -88,6 +100,38 @@ def check(seed, name, place, cell):
 )
 def test_one_cell_changes_no_other_row(seed, name, place, cell):
     check(seed, name, place, cell)
+
+
+@pytest.mark.parametrize("cell", UNITS, ids=repr)
+def test_a_unit_of_time_changes_no_other_row(cell):
+    kind = Date("2000-01-01", "2020-01-01", missing="drop")
+    expected = kind.read(objects(MOMENTS))
+    frame = pd.DataFrame({"day": pd.Series([*MOMENTS, cell])})
+    cells, _ = named_cells(frame, ["day"])
+    assert np.array_equal(kind.read(cells["day"])[:-1], expected)
+
+
+def test_a_moment_is_the_same_in_every_container():
+    """Bit by bit, and what is finer than a microsecond is cut off, before 1970 as well."""
+    pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    early = [datetime.datetime(1931, 4, 5, 6, 7, 8, 9)]
+    moments = [*MOMENTS, *early]
+    expected = Date().read(objects(moments))
+    micro = np.array(moments, dtype="datetime64[us]")
+    nano = micro.astype("datetime64[ns]") + np.timedelta64(999, "ns")
+    made = [
+        pd.DataFrame({"day": moments}),
+        pd.DataFrame({"day": nano}),
+        pl.DataFrame({"day": nano}),
+    ]
+    made += [pd.DataFrame({"day": pd.Series(nano).dt.tz_localize("UTC")})]
+    made += [pa.table({"day": pa.array(micro)}), pa.table({"day": pa.array(nano)})]
+    made += [pl.DataFrame({"day": pl.Series(moments)}), pa.table({"day": moments})]
+    made += [pd.DataFrame({"day": [m.isoformat() for m in moments]})]
+    made += [pd.DataFrame({"day": pd.Series(list(nano), dtype=object)})]
+    for frame in made:
+        cells, _ = named_cells(frame, ["day"])
+        assert np.array_equal(Date().read(cells["day"]), expected)
 
 
 def test_a_gap_changes_no_other_row_of_typed_frames():

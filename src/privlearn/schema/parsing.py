@@ -18,7 +18,8 @@ __all__ = ["Notation", "as_days", "as_flag", "as_text", "notation"]
 TRUE = frozenset({"true", "t", "yes", "y", "on", "1"})
 FALSE = frozenset({"false", "f", "no", "n", "off", "0"})
 EPOCH = datetime.datetime(1970, 1, 1)
-DAY = datetime.timedelta(days=1)
+ZERO = datetime.timedelta(0)
+DAY = 86_400 * 10**6  # microseconds
 NAN = float("nan")
 
 
@@ -60,7 +61,8 @@ def as_flag(cell: Any) -> float:  # noqa: ANN401
 def as_days(cell: Any) -> float:  # noqa: ANN401
     """Days since 1970-01-01 of a date, a time or an ISO text; NaN for anything else.
 
-    A time with a zone is brought to UTC.
+    A time with a zone is brought to UTC. Days are whole microseconds, divided once: the same number
+    comes out of every class and unit that a container may choose for all of its cells.
 
     Examples
     --------
@@ -68,19 +70,34 @@ def as_days(cell: Any) -> float:  # noqa: ANN401
     [10.0, 1.0, nan, nan]
     """
     try:
-        if isinstance(cell, np.datetime64):
-            cell = cell.astype("datetime64[us]").item()
         if isinstance(cell, str):
-            cell = datetime.datetime.fromisoformat(cell.strip())
-        if isinstance(cell, datetime.datetime):
-            if cell.tzinfo is not None:
-                cell = cell.astimezone(datetime.UTC).replace(tzinfo=None)
-            return float((cell - EPOCH) / DAY)
-        if isinstance(cell, datetime.date):
-            return float(cell.toordinal() - EPOCH.toordinal())
+            cell = datetime.datetime.fromisoformat(str.__str__(cell).strip())
+        if isinstance(cell, np.datetime64):
+            passed = _microseconds_of_numpy(cell)
+        elif isinstance(cell, datetime.datetime):
+            passed = _microseconds(cell)
+        elif isinstance(cell, datetime.date):
+            passed = (cell.toordinal() - EPOCH.toordinal()) * DAY
+        else:
+            return NAN
     except Exception:  # a cell may be of any class, and its error may quote it
         return NAN
-    return NAN
+    return NAN if passed is None else passed / DAY
+
+
+def _microseconds(time: datetime.datetime) -> int:
+    """Since 1970, by the fields of a time: pandas rounds otherwise for each unit of a column."""
+    fields = (time.year, time.month, time.day, time.hour, time.minute, time.second)
+    plain = datetime.datetime(*fields, time.microsecond) - (time.utcoffset() or ZERO)
+    return (plain - EPOCH) // datetime.timedelta(microseconds=1)
+
+
+def _microseconds_of_numpy(time: np.datetime64) -> int | None:
+    """The same of any unit, finer ones cut off; None beyond the years 1 to 9999, as in Python."""
+    year = int(time.astype("datetime64[Y]").astype(np.int64)) + EPOCH.year
+    if not datetime.MINYEAR <= year <= datetime.MAXYEAR:
+        return None
+    return int(time.astype("datetime64[us]").astype(np.int64))
 
 
 class Notation:
