@@ -457,6 +457,22 @@ def test_the_result_is_a_table_a_dictionary_and_html():
         found.auc.value = 1.0
 
 
+@pytest.mark.parametrize("kind", [2, 3])
+def test_labels_cannot_write_to_the_terminal(kind):
+    X, _ = labels(600)
+    odd = np.array(["a\x1b[31m", "b\nfoo\r\x9b2J", "c\u202e\u2028d"])[:kind]
+    y = odd[np.arange(600) % kind]
+    model = PlainLogistic().fit(X, y)
+    found = evaluate(model, X, y, metrics=["confusion"], **ONE)
+    text, page = str(found), found._repr_html_()
+    assert "a\\x1b[31m" in text
+    assert all(line.isprintable() for line in text.split("\n"))
+    assert len(text.split("\n")) == kind + 5
+    assert page.isprintable()
+    assert found.confusion.classes == tuple(odd)  # to compare with; JSON escapes on its own
+    assert json.dumps(found.to_dict()).isprintable()
+
+
 def test_it_is_reproducible_only_with_a_seed():
     X, y = labels(500)
     first, second = (evaluate(TwoClasses(), X, y, random_state=5, **ONE) for _ in range(2))

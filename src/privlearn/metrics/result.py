@@ -91,7 +91,7 @@ class ConfusionMatrix:
 
     def table(self) -> tuple[str, list[list[str]]]:
         """A caption and the lines of a table, the first of them the head."""
-        names = [name[:LABEL] for name in self.classes]
+        names = [_harmless(name)[:LABEL] for name in self.classes]
         lines = zip(names, self.counts, strict=True)
         body = [[name, *(f"{count:,.0f}" for count in line)] for name, line in lines]
         caption = f"confusion: true class by line, predicted by column; noise {self.noise:.3g}"
@@ -214,6 +214,11 @@ class Evaluation:
     def _repr_html_(self) -> str:
         text = "".join(_as_html(caption, table) for caption, table in self._tables())
         return text + "".join(f"<p>{html.escape(line)}</p>" for line in self._remarks())
+
+
+def _harmless(label: str) -> str:
+    """A label as a terminal may show it, on one line: control characters are spelled out."""
+    return label if label.isprintable() else repr(label)[1:-1]
 
 
 def _number(value: float) -> str:
