@@ -257,7 +257,7 @@ def test_ids_and_their_limit_come_together():
         model().fit(X, Y)
 
 
-@pytest.mark.parametrize("most", [0, -1, 1.5, "3", 2**31])
+@pytest.mark.parametrize("most", [0, -1, 1.5, "3", 2**31, True, False])
 def test_a_limit_is_a_whole_number(most):
     with pytest.raises(ValueError, match="max_rows_per_person"):
         model(most).fit(X, Y, groups=IDS)
@@ -334,6 +334,7 @@ def test_certificates_tell_the_unit_and_are_read_again():
     assert (certificate.unit, certificate.rows_per_person) == ("person", 3)
     assert "record of up to 3 rows becomes the empty record" in str(certificate)
     assert "at most 3 rows count" in str(certificate)
+    assert "the number of people with at least one row is public" in certificate.assumptions
     assert Certificate.from_json(certificate.to_json()) == certificate
     assert check_certificate(certificate.to_dict()).holds
 

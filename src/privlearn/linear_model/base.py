@@ -40,7 +40,7 @@ from privlearn.linear_model.atomic import blank, demand_finite
 from privlearn.linear_model.job import Job
 from privlearn.linear_model.names import NamedFeatures
 from privlearn.linear_model.penalty_parameters import in_a_box
-from privlearn.linear_model.people import demand_both, people_of, refuse_unproved
+from privlearn.linear_model.people import demand_both, people_of, refuse_unproved, rehearsed_form
 from privlearn.linear_model.saved import fill, plain_values
 from privlearn.linear_model.tabular import (
     declared_bounds,
@@ -225,7 +225,7 @@ class PrivateEstimator(NamedFeatures, BaseEstimator):
         charge = {"ledger": self.ledger, "dataset": self.dataset, "random_state": self.random_state}
         plan = job.plan if people is None else replace(job.plan, person=people.name)
         room = None if people is None else people.room(table)
-        with charge_and_open(plan, job.budget, **charge) as release:
+        with rehearsed_form(people, table), charge_and_open(plan, job.budget, **charge) as release:
             if people is not None and room is not None:
                 most, key = job.problem.most_rows, release.choice_key()
                 table = people.limited(table, most, key, room)
