@@ -315,6 +315,18 @@ def test_noise_grows_with_the_limit():
     assert [plan.epsilon(1e-6) for plan in plans] == pytest.approx([1.0] * 3, rel=1e-5)
 
 
+def test_plans_print_people_and_what_a_person_contributes():
+    plan = model(5, solver="moments").plan(n=5_000, n_features=3)
+    assert "with n = 5,000 people" in str(plan)
+    release, line = plan.releases[0], plan.describe()[0]
+    clip = float(line.split("clip ")[1].split()[0])
+    multiplier = float(line.split("multiplier ")[1].split(",")[0])
+    assert clip * multiplier == pytest.approx(plan.noise_scale(release), rel=1e-4)
+    assert "of 5 rows together" in line
+    with pytest.raises(ValueError, match="n = 5,000 people"):
+        plan.for_accuracy(1e-9)
+
+
 def test_many_people_are_learned_from():
     rng = np.random.default_rng(0)
     n = 30_000
