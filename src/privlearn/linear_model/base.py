@@ -29,7 +29,7 @@ from privlearn._core.plan import Plan, check_size
 from privlearn._core.problem import Adjacency, Bounds, Budget, Problem, budget_of
 from privlearn._core.releaser import charge_and_open
 from privlearn._data.bounded import Table, bound
-from privlearn._data.named_cells import with_target
+from privlearn._data.named_cells import with_ids, with_target
 from privlearn._data.personal_budgets import read_levels
 from privlearn._data.reading import Features, refuse_not_finite
 from privlearn._data.tables import read_features
@@ -210,6 +210,7 @@ class PrivateEstimator(NamedFeatures, BaseEstimator):
         """
         self._validate_params()
         demand_both(self, groups)
+        X, groups = with_ids(X, groups)
         table = self._read(*with_target(X, y))
         n, n_features = table.X.shape
         people = people_of(self, groups, table)
