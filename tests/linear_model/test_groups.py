@@ -257,7 +257,7 @@ def test_ids_and_their_limit_come_together():
         model().fit(X, Y)
 
 
-@pytest.mark.parametrize("most", [0, -1, 1.5, "3", 2**31])
+@pytest.mark.parametrize("most", [0, -1, 1.5, "3", 2**31, True, False])
 def test_a_limit_is_a_whole_number(most):
     with pytest.raises(ValueError, match="max_rows_per_person"):
         model(most).fit(X, Y, groups=IDS)
@@ -315,6 +315,18 @@ def test_noise_grows_with_the_limit():
     assert [plan.epsilon(1e-6) for plan in plans] == pytest.approx([1.0] * 3, rel=1e-5)
 
 
+def test_plans_print_people_and_what_a_person_contributes():
+    plan = model(5, solver="moments").plan(n=5_000, n_features=3)
+    assert "with n = 5,000 people" in str(plan)
+    release, line = plan.releases[0], plan.describe()[0]
+    clip = float(line.split("clip ")[1].split()[0])
+    multiplier = float(line.split("multiplier ")[1].split(",")[0])
+    assert clip * multiplier == pytest.approx(plan.noise_scale(release), rel=1e-4)
+    assert "of 5 rows together" in line
+    with pytest.raises(ValueError, match="n = 5,000 people"):
+        plan.for_accuracy(1e-9)
+
+
 def test_many_people_are_learned_from():
     rng = np.random.default_rng(0)
     n = 30_000
@@ -334,6 +346,7 @@ def test_certificates_tell_the_unit_and_are_read_again():
     assert (certificate.unit, certificate.rows_per_person) == ("person", 3)
     assert "record of up to 3 rows becomes the empty record" in str(certificate)
     assert "at most 3 rows count" in str(certificate)
+    assert "the number of people with at least one row is public" in certificate.assumptions
     assert Certificate.from_json(certificate.to_json()) == certificate
     assert check_certificate(certificate.to_dict()).holds
 

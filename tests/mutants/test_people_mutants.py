@@ -65,9 +65,9 @@ def all_rows_count(patch):
 def all_rows_are_summed_and_the_limit_is_applied_to_batches(patch):
     right = People.limited
 
-    def later(self, table, most, key):
-        every = right(self, table, 10**6, key)
-        starts = right(self, table, most, key).person_starts
+    def later(self, table, most, key, room):
+        every = right(self, table, 10**6, key, room)
+        starts = right(self, table, most, key, self.room(table)).person_starts
         return replace(every, person_starts=starts)
 
     patch.setattr(People, "limited", later)

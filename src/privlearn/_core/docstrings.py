@@ -129,9 +129,10 @@ n_classes : int
 sample_epsilon : array-like of shape (n_samples,) or None
     Everybody's own epsilon, at most the parameter `epsilon`: public, and chosen without looking at
     the data. It needs the solver "one-pass", which "auto" then takes.
-groups : array-like of shape (n_samples,) or None
-    Whose each row is: ids, compared by value, such as text or numbers below 2^53. It needs
-    `max_rows_per_person`, and makes people, with all their rows, what is protected.
+groups : array-like of shape (n_samples,), str or None
+    Whose each row is: ids, compared by value, such as text or numbers below 2^53; or the name of
+    the column of X that holds them, which is no feature then. It needs `max_rows_per_person`, and
+    makes people, with all their rows, what is protected.
 **unsupported : object
     `sample_weight` and the like are refused: there is no proof for them.
 """

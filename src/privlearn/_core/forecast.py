@@ -46,6 +46,8 @@ class Forecast:
         "standard deviations of y" is known where the range of y is yet to be estimated.
     withheld : str
         Why public facts do not carry a forecast of the prediction; empty where they do.
+    counted : str
+        What `n` is a number of: "rows", or "people" where they may have several.
     """
 
     coefficient: NDArray[np.float64]
@@ -56,9 +58,10 @@ class Forecast:
     relative: float = math.nan
     unit: str = ""
     withheld: str = ""
+    counted: str = "rows"
 
     def __str__(self) -> str:
-        rows, kept = f"with n = {self.n:,} rows", self._of_what_is_kept()
+        rows, kept = f"with n = {self.n:,} {self.counted}", self._of_what_is_kept()
         last = "(the noise on a coefficient depends on collinearity, which no public fact tells)"
         if self.withheld:
             return f"{rows}: cannot tell, because {self.withheld};\n{kept}\n{last}"
@@ -103,7 +106,8 @@ def smallest_epsilon(forecast_at: Callable[[float], Forecast], error: float) -> 
             reached = "there is no forecast there, because " + best.withheld.replace("\n", " ")
         raise ValueError(
             f"no epsilon up to {MOST_EPSILON:g} brings the forecast error of a prediction down to "
-            f"{error:g}: with n = {best.n:,} rows {reached}; it takes more rows or fewer features"
+            f"{error:g}: with n = {best.n:,} {best.counted} {reached}; it takes more "
+            f"{best.counted} or fewer features"
         )
     low, high = LEAST_EPSILON, MOST_EPSILON
     while high > 1.01 * low:

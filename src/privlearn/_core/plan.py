@@ -344,11 +344,13 @@ class Plan:
         return smallest_epsilon(self.forecast_at, error)
 
     def describe(self) -> list[str]:
-        """One line per release, the same in plans and certificates."""
+        """One line per release, the same in plans and certificates; clip x multiplier is noise."""
+        most = self.rows_per_person or 1
+        whose = "" if most == 1 else f" of {most} rows together"
         return [
             f"{release.name}: {release.count} x {release.mechanism.name}, "
             f"{release.size} number{'s' if release.size > 1 else ''}, "
-            f"clip {release.clip:.6g} ({release.norm.name}), "
+            f"clip {self.contribution(release):.6g} ({release.norm.name}){whose}, "
             f"noise multiplier {self.noise_multiplier(release):.6g}, {release.sampling.name}, "
             f"{self.share(release):.1%} of the budget"
             for release in self.releases

@@ -332,7 +332,11 @@ class Level:
 def _assumed_of_people(public: bool) -> list[str]:
     ids = "groups tells who is who: all rows of a person have one id, which nobody else has"
     most = "max_rows_per_person was chosen without looking at the data"
-    return [most, ids, *(["the number of people is public"] if public else [])]
+    return [
+        most,
+        ids,
+        *(["the number of people with at least one row is public"] if public else []),
+    ]
 
 
 @dataclass(frozen=True, eq=False)

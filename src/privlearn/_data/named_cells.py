@@ -17,7 +17,7 @@ from privlearn._data.cells import objects
 from privlearn._data.frames import cells_of_pandas, refuse_same_names
 from privlearn._data.reading import is_frame, native
 
-__all__ = ["cells_of_series", "collected", "column_names", "named_cells", "with_target"]
+__all__ = ["cells_of_series", "collected", "column_names", "named_cells", "with_ids", "with_target"]
 
 Cells = NDArray[Any]
 
@@ -117,16 +117,45 @@ def with_target(X: Any, y: Any) -> tuple[Any, Any]:  # noqa: ANN401
     (['age'], [500, 700])
     """
     X = collected(X)
-    if not isinstance(y, str) or isinstance(X, np.ndarray | list | tuple) or not is_frame(X):
+    if not _names_a_column(X, y, "y", "the target"):
         return X, y
-    if y not in column_names(X, "y by name"):
-        raise ValueError(
-            "y is text, so it names the column of X that is the target, but X has no such column; "
-            "check its name"
-        )
     if native("pandas", X, "DataFrame"):
         return X.drop(columns=[y]), X[y]
     import narwhals.stable.v1 as nw
 
     frame = nw.from_native(X, eager_only=True)
     return frame.drop([y]).to_native(), frame.get_column(y).to_native()
+
+
+def with_ids(X: Any, groups: Any) -> tuple[Any, Any]:  # noqa: ANN401
+    """X and groups, where the latter may be the name of a column of X, which then is taken out.
+
+    It comes as a frame of one column, which has its name in every library.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> X, ids = with_ids(pd.DataFrame({"age": [30, 40], "patient": [5, 5]}), "patient")
+    >>> list(X.columns), list(ids.columns)
+    (['age'], ['patient'])
+    """
+    X = collected(X)
+    if not _names_a_column(X, groups, "groups", "the column of ids"):
+        return X, groups
+    if native("pandas", X, "DataFrame"):
+        return X.drop(columns=[groups]), X[[groups]]
+    import narwhals.stable.v1 as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    return frame.drop([groups]).to_native(), frame.select([groups]).to_native()
+
+
+def _names_a_column(X: Any, name: object, what: str, meant: str) -> bool:  # noqa: ANN401
+    """Whether it does; a name that no column has is refused."""
+    if not isinstance(name, str) or isinstance(X, np.ndarray | list | tuple) or not is_frame(X):
+        return False
+    if name not in column_names(X, f"{what} by name"):
+        raise ValueError(
+            f"{what} is text, so it names {meant}, but X has no such column; check its name"
+        )
+    return True

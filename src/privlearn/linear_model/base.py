@@ -29,7 +29,7 @@ from privlearn._core.plan import Plan, check_size
 from privlearn._core.problem import Adjacency, Bounds, Budget, Problem, budget_of
 from privlearn._core.releaser import charge_and_open
 from privlearn._data.bounded import Table, bound
-from privlearn._data.named_cells import with_target
+from privlearn._data.named_cells import with_ids, with_target
 from privlearn._data.personal_budgets import read_levels
 from privlearn._data.reading import Features, refuse_not_finite
 from privlearn._data.tables import read_features
@@ -40,7 +40,7 @@ from privlearn.linear_model.atomic import blank, demand_finite
 from privlearn.linear_model.job import Job
 from privlearn.linear_model.names import NamedFeatures
 from privlearn.linear_model.penalty_parameters import in_a_box
-from privlearn.linear_model.people import demand_both, people_of, refuse_unproved
+from privlearn.linear_model.people import demand_both, people_of, refuse_unproved, rehearsed_form
 from privlearn.linear_model.saved import fill, plain_values
 from privlearn.linear_model.tabular import (
     declared_bounds,
@@ -210,6 +210,7 @@ class PrivateEstimator(NamedFeatures, BaseEstimator):
         """
         self._validate_params()
         demand_both(self, groups)
+        X, groups = with_ids(X, groups)
         table = self._read(*with_target(X, y))
         n, n_features = table.X.shape
         people = people_of(self, groups, table)
@@ -225,7 +226,7 @@ class PrivateEstimator(NamedFeatures, BaseEstimator):
         charge = {"ledger": self.ledger, "dataset": self.dataset, "random_state": self.random_state}
         plan = job.plan if people is None else replace(job.plan, person=people.name)
         room = None if people is None else people.room(table)
-        with charge_and_open(plan, job.budget, **charge) as release:
+        with rehearsed_form(people, table), charge_and_open(plan, job.budget, **charge) as release:
             if people is not None and room is not None:
                 most, key = job.problem.most_rows, release.choice_key()
                 table = people.limited(table, most, key, room)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from privlearn._core.jit import on_a_large_table, worth_compiling
 from privlearn._core.problem import Adjacency
 from privlearn._data.bounded import Table
 from privlearn._data.people import People, read_people
@@ -16,7 +21,7 @@ from privlearn.exceptions import (
 if TYPE_CHECKING:
     from privlearn.linear_model.base import PrivateEstimator
 
-__all__ = ["demand_both", "people_of", "refuse_unproved"]
+__all__ = ["demand_both", "people_of", "refuse_unproved", "rehearsed_form"]
 
 
 def demand_both(estimator: PrivateEstimator, groups: object) -> None:
@@ -40,6 +45,11 @@ def demand_both(estimator: PrivateEstimator, groups: object) -> None:
 def refuse_unproved(estimator: PrivateEstimator, sample_epsilon: object) -> None:
     """Refuse promises per row where a person may have several, and pure ones about such people."""
     most = estimator.max_rows_per_person
+    if isinstance(most, bool | np.bool_):
+        raise ValueError(
+            f"max_rows_per_person={most}, but a whole number is needed: how many rows of a person "
+            "count; for one row of each pass max_rows_per_person=1"
+        )
     if most is not None and most > 1 and estimator.delta == 0:
         raise InvalidBudgetError(
             f"delta=0, but with max_rows_per_person={most} all solvers that have a proof need "
@@ -63,3 +73,10 @@ def people_of(estimator: PrivateEstimator, groups: object, table: Table) -> Peop
             "id of a person in every row"
         )
     return people
+
+
+def rehearsed_form(people: People | None, table: Table) -> AbstractContextManager[None]:
+    """Run loops in the form that was rehearsed, which the whole table decided, not rows chosen."""
+    if people is None:
+        return nullcontext()
+    return on_a_large_table(worth_compiling(math.prod(table.X.shape)))

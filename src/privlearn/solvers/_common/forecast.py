@@ -255,7 +255,8 @@ def judged_forecast(job: Planned, n: int) -> Forecast:
     """The solver's forecast for `n` rows, in units that mean something, or withheld."""
     coefficients, mu, ranges = _numbers(job)
     found = job.solver.forecast(job.problem, job.settings, job.plan, n)
-    return judged(found, job.problem, n * mu, coefficients, ranges=ranges)
+    told = judged(found, job.problem, n * mu, coefficients, ranges=ranges)
+    return replace(told, counted="rows" if job.problem.rows_per_person is None else "people")
 
 
 def warn_of_few_rows(job: Planned, n: int) -> None:
