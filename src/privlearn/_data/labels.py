@@ -242,7 +242,7 @@ def plain_value(cell: Any) -> Any:  # noqa: ANN401
         if isinstance(cell, complex | np.complexfloating) and cell.imag == 0:
             cell = cell.real
         if isinstance(cell, str | bytes):
-            return str(cell) if isinstance(cell, str) else bytes(cell)
+            return str.__str__(cell) if isinstance(cell, str) else bytes(cell)
         if isinstance(cell, np.bool_):
             return bool(cell)
         if isinstance(cell, Real | Decimal) and not isinstance(cell, DATES):
