@@ -112,6 +112,32 @@ def test_one_cell_changes_no_other_row(seed, name, place, cell):
     check(seed, name, place, cell)
 
 
+def test_dates_and_texts_that_python_has_not_are_missing():
+    """They stop no fit, and change no other cell."""
+    pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    far, days = pl.Series([0, 2**62]), pl.Series([0, 10**8], dtype=pl.Int32)
+    arrow = pa.array([0, 10**12], pa.timestamp("s"))
+    made = [
+        pl.DataFrame({"c": far.cast(pl.Datetime("us"))}),
+        pl.DataFrame({"c": days.cast(pl.Date)}),
+    ]
+    made += [
+        pa.table({"c": arrow}),
+        pa.table({"c": pa.array([0, 10**8], pa.int32()).cast("date32")}),
+    ]
+    made += [pd.DataFrame({"c": pd.Series(arrow, dtype=pd.ArrowDtype(arrow.type))})]
+    made += [pd.DataFrame({"c": np.array([0, 10**12], dtype="M8[s]")})]
+    for frame in made:
+        cells, _ = named_cells(frame, ["c"])
+        np.testing.assert_array_equal(Date().read(cells["c"]), [0, np.nan])
+    cells, _ = named_cells(pl.DataFrame({"c": far.cast(pl.Duration("ms"))}), ["c"])
+    assert np.isnan(Date().read(cells["c"])).all()
+    ends, held = np.array([0, 1, 3], np.int32).tobytes(), b"a\xff\xfe"
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(held)]
+    cells, _ = named_cells(pa.table({"c": pa.Array.from_buffers(pa.string(), 2, buffers)}), ["c"])
+    np.testing.assert_array_equal(Category(["a", "b"]).read(cells["c"]), [0, np.nan])
+
+
 ONE_VALUE = {1: [True, 1, 1.0, "1", "1.0", " 1", "01", "True", "true", "TRUE", np.float32(1), b"1"]}
 ONE_VALUE |= {0: [False, 0, -0.0, "0", "0.0", "False", "false", np.int8(0), b"False"]}
 LISTS = [[0, 1], ["0", "1"], [False, True], ["false", "true"], [0.0, 1.0], ["0.0", "1.0", "x"]]
