@@ -193,6 +193,7 @@ def test_days():
         Flag("drop"),
         Category(["a", "b"], "flag"),
         Date(datetime.date(2020, 1, 1), "2021-01-01"),
+        Date(np.datetime64("2020-01-01"), np.datetime64("2021-01-01T00:00:00.5", "ns")),
         Ignore(),
     ],
 )

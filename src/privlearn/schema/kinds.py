@@ -278,6 +278,10 @@ class Date(Kind):
 
     def __post_init__(self) -> None:
         _check_missing(self.missing)
+        for name in ("first", "last"):
+            given = getattr(self, name)
+            if isinstance(given, np.datetime64) and math.isfinite(as_days(given)):
+                object.__setattr__(self, name, given.astype("datetime64[us]").item())
         if (self.first is None) != (self.last is None):
             raise ValueError("a Date has one end only; give first and last, or neither")
         if self.first is not None and not as_days(self.first) < as_days(self.last):
