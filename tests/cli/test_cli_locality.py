@@ -38,7 +38,7 @@ def read(path, classifies):
     target = "label" if classifies else "free"
     facts = Facts(
         bounds={"age": (17.0, 90.0), "weight": (0.0, 200.0)},
-        categories={"sex": ("male", "female", "1", "2", "3", "True")},
+        categories={"sex": ("male", "female", "1", "2", "3", "False")},
         target=target,
         columns=("age", "weight", "sex"),
         classes=("no", "yes", "1", "2", "3", "True") if classifies else None,

@@ -31,7 +31,7 @@ def test_the_column_is_taken_out_and_its_name_is_known(frame, tmp_path):
 
 
 def test_a_name_that_no_column_has_is_refused():
-    with pytest.raises(ValueError, match="groups='client' names the column of ids"):
+    with pytest.raises(ValueError, match="names the column of ids, but X has no such column"):
         model().fit(pd.DataFrame(COLUMNS), "cost", groups="client")
     with pytest.raises(ValueError, match="groups"):
         model().fit(X, Y, groups="patient")

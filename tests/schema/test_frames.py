@@ -162,6 +162,15 @@ def test_the_plan_is_that_of_the_fit(fitted):
         Ridge().plan(n=N)
 
 
+def test_a_plan_after_a_fit_is_that_of_the_parameters():
+    frame = pd.DataFrame({"a": np.linspace(0, 1, N), "c": ["x", "y"] * (N // 2)})
+    model = Ridge(schema={"a": Number(0, 1), "c": Category(["x", "y"])}, bounds_y=(0, 1))
+    model.fit(frame, np.linspace(0, 1, N))
+    new = {"a": Number(0, 1), "c": Number(0, 9)}
+    fresh = Ridge(schema=new, bounds_y=(0, 1)).plan(N)
+    assert model.set_params(schema=new).plan(N).releases == fresh.releases
+
+
 def test_columns_are_found_by_name(fitted):
     frame = as_pandas(PEOPLE)
     mixed = frame[["since", "here", "sex", "pay", "age"]].assign(more="text")

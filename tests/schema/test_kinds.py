@@ -9,6 +9,7 @@ import pytest
 
 from privlearn.schema import Category, Date, Flag, Ignore, Number
 from privlearn.schema.encoding import Column, Encoding
+from privlearn.schema.parsing import notation
 from privlearn.schema.plain import kind_from, plain_kind
 
 NAN = float("nan")
@@ -40,6 +41,12 @@ def read(kind, *values):
         (lambda: Category("north"), "different texts"),
         (lambda: Category(["a", " a"]), "different texts"),
         (lambda: Category(["a", None]), "different texts"),
+        (lambda: Category([1, "1"]), "two of these are the same"),
+        (lambda: Category(["1", "01"]), "two of these are the same"),
+        (lambda: Category(["1", True]), "two of these are the same"),
+        (lambda: Category(["true", "True"]), "two of these are the same"),
+        (lambda: Category(["a", "nan"]), "below 2\\^53"),
+        (lambda: Category(["1", str(2**53 + 1)]), "below 2\\^53"),
         (lambda: Category(["a"]), "one value tells nothing"),
         (lambda: Date("2020-01-01"), "one end only"),
         (lambda: Date("2020-01-02", "2020-01-01"), "the earlier one first"),
@@ -97,6 +104,35 @@ def test_other_notations_are_options(options, text, value):
     np.testing.assert_array_equal(read(Number(**options), text), [value])
 
 
+@pytest.mark.parametrize("options", [{"thousands": ","}, {"currency": "$"}, {"percent": True}])
+def test_long_cells_are_refused_in_one_pass(options):
+    """An expression in which blanks are repeated beside blanks would not end here."""
+    blanks = " " * 100_000
+    for cell in ("-" + blanks + "x", "1" + blanks + "x", "+" + blanks + "$" + blanks + "x"):
+        assert np.isnan(read(Number(**options), cell)).all()
+    assert "\\s" not in notation(".", ",", "$", True)._pattern.pattern
+    digits = "1" * 100_000
+    assert np.isnan(read(Number(**options), digits + "x", digits + "." + digits + "x")).all()
+
+
+class Rude(str):
+    """A text whose own methods raise errors that quote it."""
+
+    def _raise(self, *_):
+        raise ValueError(f"secret {len(self)}")
+
+    strip = casefold = __str__ = __hash__ = __eq__ = lower = _raise
+
+
+@pytest.mark.parametrize(
+    "kind", [Number(), Number(thousands=","), Flag(), Category([1, "b"]), Date()], ids=repr
+)
+def test_texts_of_any_class_are_read_as_texts(kind):
+    cell = "2020-01-01" if isinstance(kind, Date) else "1"
+    assert np.array_equal(read(kind, Rude(cell)), read(kind, cell))
+    assert np.isnan(read(kind, Rude("secret"))).all()
+
+
 def test_a_notation_is_for_text_and_numbers_stay_numbers():
     np.testing.assert_array_equal(
         read(Number(decimal=","), 1.5, np.float32(2), None), [1.5, 2, NAN]
@@ -113,7 +149,7 @@ def test_flags_in_words():
 def test_categories_are_texts_without_blanks():
     kind = Category(["F", 1, "x y"])
     found = read(kind, " F", "f", 1, 1.0, "1", "1.0", "x y ", None, NAN, b"F", 2**60)
-    np.testing.assert_array_equal(found, [0, NAN, 1, 1, 1, NAN, 2, NAN, NAN, 0, NAN])
+    np.testing.assert_array_equal(found, [0, NAN, 1, 1, 1, 1, 2, NAN, NAN, 0, NAN])
     np.testing.assert_array_equal(kind.read(np.array([1.0, np.nan, 3.0])), [1, NAN, NAN])
 
 
@@ -125,8 +161,9 @@ def test_decimals_are_what_they_are_worth():
 
 def test_whole_numbers_that_containers_round_are_no_category():
     """A pandas column of them turns into floats where one cell is missing: 2^53 + 1 is lost."""
-    kind = Category([str(2**53 + 1), "1"])
-    np.testing.assert_array_equal(read(kind, 2**53 + 1, float(2**53), 1), [NAN, NAN, 1])
+    kind = Category([str(2**53 - 1), "1"])
+    found = read(kind, 2**53 + 1, float(2**53), str(2**53), 2**53 - 1, 1)
+    np.testing.assert_array_equal(found, [NAN, NAN, NAN, 0, 1])
 
 
 def test_days():
@@ -156,6 +193,7 @@ def test_days():
         Flag("drop"),
         Category(["a", "b"], "flag"),
         Date(datetime.date(2020, 1, 1), "2021-01-01"),
+        Date(np.datetime64("2020-01-01"), np.datetime64("2021-01-01T00:00:00.5", "ns")),
         Ignore(),
     ],
 )

@@ -1,6 +1,7 @@
 """One person's cells change no other person's row, in any frame; and planted bugs that do."""
 
 import datetime
+import io
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ SCHEMA = {
     "number": Number(0, 100, missing="fill"),
     "free": Number(missing="flag"),
     "money": Number(0, 5_000, missing="drop", thousands=",", currency="$"),
-    "list": Category(["1", "2", "north", "True"], missing="flag"),
+    "list": Category(["1", "2", "north", "False"], missing="flag"),
     "other": Category(["a", "b"], missing="fill"),
     "flag": Flag(missing="drop"),
     "day": Date("2000-01-01", "2020-01-01", missing="fill"),
@@ -39,7 +40,13 @@ UNITS += [np.datetime64("2011-01-01T00:00:00.000000001"), pd.Timestamp(2013, 2, 
 UNITS += [pd.Timestamp(2012, 5, 6, tz="UTC"), MOMENTS[0].replace(tzinfo=datetime.UTC)]
 POOL += [*UNITS, *MOMENTS[:3]]
 ROWS = 6
-PLAIN = [WHOLE, MOMENTS, ["2010-05-05", "2011-01-01T10:00", "2012-06-07 08:09:10.123456"]]
+PLAIN = [
+    WHOLE,
+    [True, False],
+    [0.0, 1.0, 2.0, 0.5],
+    MOMENTS,
+    ["2010-05-05", "2011-01-01T10:00", "2012-06-07 08:09:10.123456"],
+]
 
 
 def rows_of(frame, y):
@@ -62,6 +69,9 @@ def table(cells):
 
 
 def series(column):
+    """As pandas makes it, or numpy where it makes one type of all, texts included."""
+    if all(isinstance(cell, bool | int | float | str) for cell in column):
+        return pd.Series(np.array(column))
     try:
         return pd.Series(column)
     except OverflowError:  # pandas 2 makes no column of numbers beyond its own
@@ -100,6 +110,62 @@ def check(seed, name, place, cell):
 )
 def test_one_cell_changes_no_other_row(seed, name, place, cell):
     check(seed, name, place, cell)
+
+
+def test_dates_and_texts_that_python_has_not_are_missing():
+    """They stop no fit, and change no other cell."""
+    pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    far, days = pl.Series([0, 2**62]), pl.Series([0, 10**8], dtype=pl.Int32)
+    arrow = pa.array([0, 10**12], pa.timestamp("s"))
+    made = [
+        pl.DataFrame({"c": far.cast(pl.Datetime("us"))}),
+        pl.DataFrame({"c": days.cast(pl.Date)}),
+    ]
+    made += [
+        pa.table({"c": arrow}),
+        pa.table({"c": pa.array([0, 10**8], pa.int32()).cast("date32")}),
+    ]
+    made += [pd.DataFrame({"c": pd.Series(arrow, dtype=pd.ArrowDtype(arrow.type))})]
+    made += [pd.DataFrame({"c": np.array([0, 10**12], dtype="M8[s]")})]
+    for frame in made:
+        cells, _ = named_cells(frame, ["c"])
+        np.testing.assert_array_equal(Date().read(cells["c"]), [0, np.nan])
+    cells, _ = named_cells(pl.DataFrame({"c": far.cast(pl.Duration("ms"))}), ["c"])
+    assert np.isnan(Date().read(cells["c"])).all()
+    ends, held = np.array([0, 1, 3], np.int32).tobytes(), b"a\xff\xfe"
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(held)]
+    cells, _ = named_cells(pa.table({"c": pa.Array.from_buffers(pa.string(), 2, buffers)}), ["c"])
+    np.testing.assert_array_equal(Category(["a", "b"]).read(cells["c"]), [0, np.nan])
+
+
+ONE_VALUE = {1: [True, 1, 1.0, "1", "1.0", " 1", "01", "True", "true", "TRUE", np.float32(1), b"1"]}
+ONE_VALUE |= {0: [False, 0, -0.0, "0", "0.0", "False", "false", np.int8(0), b"False"]}
+LISTS = [[0, 1], ["0", "1"], [False, True], ["false", "true"], [0.0, 1.0], ["0.0", "1.0", "x"]]
+BY_VALUE = [Category(values, missing="drop") for values in LISTS]
+BY_VALUE += [Flag(missing="drop"), Number(missing="drop"), Number(thousands=",")]
+
+
+@pytest.mark.parametrize("kind", BY_VALUE, ids=repr)
+def test_a_value_is_one_in_every_spelling(kind):
+    """Which of them a container chooses is decided by the other cells."""
+    for value, spellings in ONE_VALUE.items():
+        assert kind.read(objects(spellings)).tolist() == [value] * len(spellings)
+
+
+CSV = ["True", "true", "TRUE", "False", "1", "0", "1.0", "0.0", "01", "2.50", "nan", "inf", "1e3"]
+READ = [*BY_VALUE, Category(["2.5", "1000", "01"]), Number(currency="$"), Number(percent=True)]
+
+
+@pytest.mark.parametrize("cell", CSV)
+@pytest.mark.parametrize("other", ["?", "7", "7.5", "True", "", str(2**63)])
+def test_a_cell_of_a_file_is_read_alone(cell, other):
+    lines = [cell, cell, other]
+    alone = pd.read_csv(io.StringIO("c\n" + "\n".join([cell, cell])))
+    frame = pd.read_csv(io.StringIO("c\n" + "\n".join(lines)), skip_blank_lines=False)
+    for kind in READ:
+        first, second = (kind.read(named_cells(f, ["c"])[0]["c"])[:2] for f in (alone, frame))
+        finite = [np.where(np.isfinite(found), found, np.nan) for found in (first, second)]
+        np.testing.assert_array_equal(*finite, err_msg=repr(kind))
 
 
 @pytest.mark.parametrize("cell", UNITS, ids=repr)
@@ -190,7 +256,8 @@ def texts_by_the_type_of_the_column(patch):
 
 def dates_are_parsed_together(patch):
     def read(self, cells):
-        days = pd.to_datetime(pd.Series(cells.tolist()), errors="coerce", utc=True)
+        held = pd.Series(cells.tolist(), dtype=object)
+        days = pd.to_datetime(held, errors="coerce", utc=True)
         since = days - pd.Timestamp("2000-01-01", tz="UTC")
         return (since / pd.Timedelta(days=1)).to_numpy(dtype=float).copy()
 

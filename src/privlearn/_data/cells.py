@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DATES", "PLAIN", "as_numbers", "number", "numbers", "objects"]
+__all__ = ["DATES", "PLAIN", "TRUTH", "as_numbers", "number", "numbers", "objects"]
 
 Array = NDArray[np.float64]
 
@@ -26,7 +26,10 @@ PLAIN = frozenset(
     [bool, int, float, np.bool_, np.float16, np.float32, np.float64]
     + [getattr(np, f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)]
 )
-TRUTH = {"True": 1.0, "False": 0.0}  # as numpy spells them where it turns cells into text
+# As numpy spells them where it turns cells into text, and as pandas reads them in files.
+TRUTH = {
+    case(w): v for w, v in (("True", 1.0), ("False", 0.0)) for case in (str, str.lower, str.upper)
+}
 DATES = (np.datetime64, np.timedelta64, datetime.date, datetime.time, datetime.timedelta)
 
 
@@ -47,7 +50,7 @@ def number(cell: Any) -> float:  # noqa: ANN401
         if isinstance(cell, complex | np.complexfloating) and cell.imag == 0:
             cell = cell.real  # pandas makes a column complex because of one cell
         if isinstance(cell, str | bytes):
-            text = cell if isinstance(cell, str) else cell.decode("latin-1")
+            text = str.__str__(cell) if isinstance(cell, str) else bytes.decode(cell, "latin-1")
             return TRUTH[text] if text in TRUTH else float(text)
         if isinstance(cell, Real | Decimal | np.bool_) and not isinstance(cell, DATES):
             with np.errstate(over="ignore", invalid="ignore"):

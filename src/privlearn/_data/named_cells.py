@@ -51,7 +51,9 @@ def _quietly(compute: Callable[[], Any]) -> Any:  # noqa: ANN401
         return compute()
     except ImportError:
         needed = "X is read through Arrow, which needs a package: pip install pyarrow"
-    except Exception as error:  # each library has its own, which may quote cells
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # each library has its own, which may quote cells; a panic too
         needed = (
             f"X could not be computed ({type(error).__name__}); call its own method for that, such "
             "as .collect(), to see why, and pass the result"
@@ -91,7 +93,32 @@ def named_cells(X: Any, names: list[str]) -> tuple[dict[str, Cells], int]:  # no
 def _cells_of_pandas(column: Any) -> Cells:  # noqa: ANN401
     """The same as elsewhere, but truth values stay such where pandas lets some be missing."""
     truth = str(column.dtype) == "boolean"
-    return objects(column.astype(object)) if truth else cells_of_pandas(column)
+    whole = (lambda: objects(column.astype(object))) if truth else (lambda: cells_of_pandas(column))
+    return _or_one_by_one(whole, lambda place: column.array[place], len(column))
+
+
+def _or_one_by_one(whole: Callable[[], Cells], single: Callable[[int], Any], size: int) -> Cells:
+    """All cells, or each on its own where one stops the rest: that one is missing.
+
+    Such are dates beyond Python's and texts in no known code. Polars panics there, which is no
+    Exception.
+    """
+    try:
+        return whole()
+    except (KeyboardInterrupt, SystemExit, MemoryError):
+        raise
+    except BaseException:  # each library has its own, which may quote the cell
+        return objects(_cell(single, place) for place in range(size))
+
+
+def _cell(single: Callable[[int], Any], place: int) -> Any:  # noqa: ANN401
+    try:
+        cell = single(place)
+        return cell.as_py() if hasattr(cell, "as_py") else cell
+    except (KeyboardInterrupt, SystemExit, MemoryError):
+        raise
+    except BaseException:  # as above
+        return None
 
 
 def cells_of_series(series: Any) -> Cells:  # noqa: ANN401
@@ -103,7 +130,17 @@ def cells_of_series(series: Any) -> Cells:  # noqa: ANN401
 
     if series.dtype in (nw.Float32, nw.Float64):
         return np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
-    return objects(series.to_list())
+    kind = series.dtype
+    if isinstance(kind, nw.Datetime):  # UTC as a number; libraries stop at dates beyond Python's
+        counts, unit = series.cast(nw.Int64).to_list(), kind.time_unit
+        return objects(None if k is None else np.datetime64(k, unit) for k in counts)
+    if kind == nw.Date:
+        counts = series.cast(nw.Int32).to_list()
+        return objects(None if k is None else np.datetime64(k, "D") for k in counts)
+    if kind == nw.Duration:  # of no kind that a schema has
+        return objects([None] * len(series))
+    held = series.to_native()
+    return _or_one_by_one(lambda: objects(series.to_list()), lambda k: held[k], len(series))
 
 
 def with_target(X: Any, y: Any) -> tuple[Any, Any]:  # noqa: ANN401

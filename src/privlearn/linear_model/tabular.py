@@ -54,10 +54,22 @@ def _planned(estimator: PrivateEstimator, n_features: int | None) -> Encoding:
 def _encoding(estimator: PrivateEstimator, width: int) -> Encoding | None:
     """What the table was read with, or what a table of so many encoded columns would be."""
     found: Encoding | None = getattr(estimator, "_encoding", None)
-    if found is not None or estimator.schema is None:
+    if estimator.schema is None:
+        return found
+    if found is not None and _is_of_the_schema(estimator, found):
         return found
     least = _planned(estimator, None)
     return _planned(estimator, len(least.columns) + width - len(least.features))
+
+
+def _is_of_the_schema(estimator: PrivateEstimator, found: Encoding) -> bool:
+    """Whether a table was read with the schema as it is now: parameters may change after a fit."""
+    from privlearn.schema.reading import with_ranges
+
+    entries = with_ranges(estimator.schema, estimator.bounds_X)
+    kinds = {column.name: column.kind for column in found.columns}
+    same = all(kinds.get(name, entry) == entry for name, entry in entries.items())
+    return same and found.shifted == estimator.fit_intercept
 
 
 def declared_bounds(estimator: PrivateEstimator, n_features: int) -> Bounds:

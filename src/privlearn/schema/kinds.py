@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from privlearn._core.problem import interval
 from privlearn._data.cells import as_numbers
-from privlearn.schema.parsing import as_days, as_flag, as_text, notation
+from privlearn.schema.parsing import as_days, as_flag, as_text, as_value, notation
 
 __all__ = ["Category", "Date", "Flag", "Ignore", "Kind", "Number"]
 
@@ -35,10 +35,16 @@ def _texts(values: object) -> tuple[str, ...]:
     """Distinct values of a list, as cells are read."""
     listed = isinstance(values, Iterable) and not isinstance(values, str | bytes | Mapping)
     found = [as_text(value) for value in values] if listed else [None]  # type: ignore[attr-defined]
-    if None in found or len(set(found)) < len(found):
+    compared = [as_value(text) for text in found]
+    if None in compared:
         raise ValueError(
-            "values of a Category are different texts or whole numbers; write for example "
+            "values of a Category are different texts or numbers below 2^53; write for example "
             "Category(['no', 'yes'])"
+        )
+    if len(set(compared)) < len(compared):
+        raise ValueError(
+            "values of a Category are different texts or numbers, but two of these are the same "
+            "to a data frame, as '1', '01', 1.0 and True are; leave one of them out"
         )
     return tuple(str(value) for value in found)
 
@@ -196,8 +202,9 @@ class Category(Kind):
     Parameters
     ----------
     values : list
-        All values that there can be, texts or whole numbers, from public knowledge. They are
-        compared as texts without blanks around them; 1 and 1.0 are "1".
+        All values that there can be, texts or numbers, from public knowledge. Texts are compared
+        without blanks around them, and what is a number by its value: 1, 1.0, "1", "01", True and
+        "true" are one value.
     missing : {"raise", "drop", "fill", "flag"}, default="raise"
         What happens where a cell is empty or not in the list: as in `Number`. "fill" gives each
         value an equal part of 1; with "flag" a missing value is one more value of the list.
@@ -227,15 +234,19 @@ class Category(Kind):
 
     def read(self, cells: NDArray[np.generic]) -> Array:
         """Place in the list of each cell's value, NaN where it is not in it."""
-        place = {value: float(k) for k, value in enumerate(self.values)}
         if cells.dtype.kind in "biuf":  # few different ones
             distinct, back = np.unique(cells, return_inverse=True)
             return self.read(np.array(distinct.tolist(), dtype=object))[back.reshape(len(cells))]
-        found = [
-            place.get((cell.strip() if type(cell) is str else as_text(cell)) or "", math.nan)
-            for cell in cells.tolist()
-        ]
-        return np.array(found, dtype=np.float64)
+        place = {as_value(value): float(k) for k, value in enumerate(self.values)}
+        known: dict[str, float] = {}  # texts that were read before
+        found = np.empty(len(cells))
+        for k, cell in enumerate(cells.tolist()):
+            text = cell if type(cell) is str else None
+            if text is None or text not in known:
+                found[k] = place.get(as_value(cell), math.nan)
+            if text is not None:
+                found[k] = known.setdefault(text, found[k])
+        return found
 
 
 @dataclass(frozen=True)
@@ -267,6 +278,10 @@ class Date(Kind):
 
     def __post_init__(self) -> None:
         _check_missing(self.missing)
+        for name in ("first", "last"):
+            given = getattr(self, name)
+            if isinstance(given, np.datetime64) and math.isfinite(as_days(given)):
+                object.__setattr__(self, name, given.astype("datetime64[us]").item())
         if (self.first is None) != (self.last is None):
             raise ValueError("a Date has one end only; give first and last, or neither")
         if self.first is not None and not as_days(self.first) < as_days(self.last):

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from privlearn._data.cells import number
-from privlearn._data.labels import plain_value
+from privlearn._data.cells import TRUTH, number
+from privlearn._data.labels import EXACT, plain_value
 
-__all__ = ["Notation", "as_days", "as_flag", "as_text", "notation"]
+__all__ = ["Notation", "as_days", "as_flag", "as_text", "as_value", "notation"]
 
-TRUE = frozenset({"true", "t", "yes", "y", "on", "1"})
-FALSE = frozenset({"false", "f", "no", "n", "off", "0"})
+TRUE = frozenset({"true", "t", "yes", "y", "on", 1.0})
+FALSE = frozenset({"false", "f", "no", "n", "off", 0.0})
 EPOCH = datetime.datetime(1970, 1, 1)
 ZERO = datetime.timedelta(0)
 DAY = 86_400 * 10**6  # microseconds
@@ -46,15 +46,37 @@ def as_text(cell: Any) -> str | None:  # noqa: ANN401
     return None if value is None else str(value).strip() or None
 
 
+def as_value(cell: Any) -> float | str | None:  # noqa: ANN401
+    """What a cell is compared by: its number if it has one, or is True or False; else its text.
+
+    One cell turns the others of a column into floats, whole numbers or text, so 1, 1.0, "1", "1.0",
+    True and "true" are one value. None where a cell is empty, not finite, or of 2^53 and more.
+
+    Examples
+    --------
+    >>> [as_value(cell) for cell in (True, "1.0", "01", "no ", "nan", 2**53)]
+    [1.0, 1.0, 1.0, 'no', None, None]
+    """
+    text = as_text(cell)
+    if text is None or text in TRUTH:
+        return None if text is None else TRUTH[text]
+    try:
+        value = float(text)
+    except ValueError:
+        return text
+    return value if abs(value) < EXACT else None
+
+
 def as_flag(cell: Any) -> float:  # noqa: ANN401
     """1 or 0 for a truth value, in words or as a number; NaN for anything else.
 
     Examples
     --------
-    >>> [as_flag(cell) for cell in (True, "No", " yes", 0.0, "maybe", 2)]
-    [1.0, 0.0, 1.0, 0.0, nan, nan]
+    >>> [as_flag(cell) for cell in (True, "No", " yes", 0.0, "1.0", "maybe", 2)]
+    [1.0, 0.0, 1.0, 0.0, 1.0, nan, nan]
     """
-    word = (as_text(cell) or "").casefold()
+    value = as_value(cell)
+    word = value.casefold() if isinstance(value, str) else value
     return 1.0 if word in TRUE else 0.0 if word in FALSE else NAN
 
 
@@ -113,27 +135,38 @@ class Notation:
     def __init__(
         self, decimal: str, thousands: str | None, currency: str | None, *, percent: bool
     ) -> None:
-        mark, sign = re.escape(decimal), "(?:" + re.escape(currency or "") + ")?"
         groups = rf"\d{{1,3}}(?:{re.escape(thousands)}\d{{3}})+|" if thousands else ""
-        after = r"(?P<percent>%?)" if percent else "(?P<percent>)"
+        # What may be repeated is never beside itself, so that long cells take one pass.
         self._pattern = re.compile(
-            rf"(?P<minus>[+-]?)\s*{sign}\s*(?P<whole>{groups}\d*)(?:{mark}(?P<part>\d*))?"
-            rf"(?P<power>[eE][+-]?\d+)?\s*{sign}\s*{after}",
+            rf"(?P<whole>{groups}\d*)(?:{re.escape(decimal)}(?P<part>\d*))?"
+            r"(?P<power>[eE][+-]?\d+)?",
             flags=re.ASCII,
         )
-        self._thousands = thousands or ""
+        self._thousands, self._currency = thousands or "", currency or ""
+        self._percent = "%" if percent else ""
 
     def __call__(self, cell: Any) -> float:  # noqa: ANN401
         """The number that a cell holds; NaN where it holds none in this notation."""
         if not isinstance(cell, str | bytes):
             return number(cell)
-        text = cell if isinstance(cell, str) else cell.decode("latin-1")
-        found = self._pattern.fullmatch(text.strip())
+        text = str.__str__(cell) if isinstance(cell, str) else bytes.decode(cell, "latin-1")
+        if text in TRUTH:
+            return TRUTH[text]
+        minus, bare, share = self._bare(text.strip())
+        found = self._pattern.fullmatch(bare)
         if found is None or not (found["whole"] or found["part"]):
             return NAN
         whole = found["whole"].replace(self._thousands, "") if self._thousands else found["whole"]
-        plain = f"{found['minus']}{whole or 0}.{found['part'] or 0}{found['power'] or ''}"
-        return float(plain) / (100.0 if found["percent"] else 1.0)
+        plain = f"{minus}{whole or 0}.{found['part'] or 0}{found['power'] or ''}"
+        return float(plain) / (100.0 if share else 1.0)
+
+    def _bare(self, text: str) -> tuple[str, str, bool]:
+        """Plus or minus, the digits and marks between signs of a currency, and whether per cent."""
+        minus = text[:1] if text[:1] in ("+", "-") else ""
+        text = text[len(minus) :].lstrip().removeprefix(self._currency)
+        rest = text.removesuffix(self._percent)
+        bare = rest.rstrip().removesuffix(self._currency).strip()
+        return minus, bare, len(rest) < len(text)
 
 
 @cache

@@ -14,6 +14,7 @@ from privlearn import HuberRegressor, LinearSVC, Ridge
 from privlearn.audit.tape import record
 from privlearn.exceptions import PlanViolationError
 from privlearn.solvers import DualCoordinateDescent
+from privlearn.solvers._common import rehearsal
 from privlearn.solvers.dual_coordinate_descent import loops as dual
 from privlearn.solvers.dual_coordinate_descent import rules as scd_rule
 from support import NUMBERS, modules, tilted
@@ -54,7 +55,7 @@ def betrayed(start, tape):
             found += [one] if alike or _per_row(one.size) else []
         elif isinstance(one, bytes | bytearray):
             found += [one] if _per_row(len(one) / 8) else []
-        elif isinstance(one, list | tuple | dict | set):
+        elif isinstance(one, list | tuple | dict | set) and one is not rehearsal._seen:
             found += [one] if _per_row(len(one)) else []
     return found
 
