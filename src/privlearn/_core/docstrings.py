@@ -73,6 +73,9 @@ positive : bool
     Whether coefficients must be at least 0.
 coef_bounds : pair (low, high) or None
     Limits of the coefficients: scalars, or arrays of shape (n_features,); infinity is no limit.
+intervals : bool
+    Whether to estimate standard errors, for `summary` and `predict_interval`. It takes a share of the
+    budget, all coordinates and a smooth objective, and leaves coefficients unshrunk.
 C : float
     Inverse weight of the penalty; infinity for none. Where ranges are estimated privately, the
     penalty is that of features divided by their root mean squares, as after scikit-learn's

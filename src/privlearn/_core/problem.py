@@ -357,6 +357,7 @@ class Problem:
     # Where a person may have several rows: the most that count, and the number of people if public.
     rows_per_person: int | None = None
     people: int | None = None
+    intervals: bool = False  # whether standard errors are wanted, which takes releases of its own
 
     @property
     def most_rows(self) -> int:

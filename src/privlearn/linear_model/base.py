@@ -55,6 +55,7 @@ from privlearn.solvers import Solution, Solver, resolve
 from privlearn.solvers._common.forecast import judged_forecast, warn_of_few_rows
 from privlearn.solvers._common.memory import refuse_too_large
 from privlearn.solvers._common.rehearsal import rehearse
+from privlearn.solvers._common.standard_errors import StandardErrors
 
 if TYPE_CHECKING:
     from privlearn.schema.encoding import Encoding
@@ -90,6 +91,7 @@ class PrivateEstimator(NamedFeatures, BaseEstimator):
     _encoding: Encoding = field(init=False)  # only with a schema
     _clip_bounds: Bounds = field(init=False)  # only where it was learned on clipped rows
     _coef_noise: NDArray[np.float64] = field(init=False)  # only where the solver knows it
+    _errors: StandardErrors = field(init=False)  # only where standard errors were asked for
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "adjacency": [StrOptions({relation.value for relation in Adjacency})],
@@ -237,6 +239,8 @@ class PrivateEstimator(NamedFeatures, BaseEstimator):
         self._publish(solution)
         if solution.coef_noise is not None:
             self._coef_noise = solution.coef_noise.reshape(np.shape(self.coef_))
+        if solution.errors is not None:
+            self._errors = solution.errors
         self.privacy_ = release.certificate()
 
     def coef_noise(self) -> NDArray[np.float64]:
@@ -367,7 +371,11 @@ class PrivateEstimator(NamedFeatures, BaseEstimator):
         automatic = isinstance(self.solver, str) and self.solver == "auto"
         by_name = partial(resolve, self.solver)
         solver = (solver_by_rule if automatic else by_name)(problem, budget)
-        return problem, with_private_bounds(solver, problem, budget, automatic=automatic)
+        # Standard errors of features that the data chose would be too small.
+        select = not problem.intervals
+        return problem, with_private_bounds(
+            solver, problem, budget, automatic=automatic, may_select=select
+        )
 
     def _problem(self, n: int | None, n_features: int, n_classes: int) -> Problem:
         adjacency, most = Adjacency(self.adjacency), self.max_rows_per_person
@@ -385,6 +393,7 @@ class PrivateEstimator(NamedFeatures, BaseEstimator):
             declared=declared_facts(self),
             rows_per_person=None if most is None else int(most),
             people=None if most is None else public,
+            intervals=bool(getattr(self, "intervals", False)),
         )
 
     def __sklearn_tags__(self) -> Tags:

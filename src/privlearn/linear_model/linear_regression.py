@@ -50,3 +50,4 @@ class LinearRegression(PrivateLinearRegressor):
 
     positive: bool = False
     coef_bounds: Any = None  # a pair of array-likes
+    intervals: bool = False

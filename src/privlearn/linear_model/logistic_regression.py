@@ -48,6 +48,7 @@ class LogisticRegression(StreamingMixin, ProbabilityMixin, PrivateLinearClassifi
     C: float = 1.0
     l1_ratio: float = 0.0
     coef_bounds: Any = None  # a pair of array-likes
+    intervals: bool = False
 
     def _loss(self, n_classes: int) -> Loss:
         return Logistic() if n_classes == 2 else Softmax(n_classes)

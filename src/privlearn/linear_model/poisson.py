@@ -76,6 +76,7 @@ class PoissonRegressor(PrivateLinearRegressor):
     """
 
     alpha: float = 1.0
+    intervals: bool = False
 
     def _loss(self, n_classes: int) -> Loss:
         return Poisson()

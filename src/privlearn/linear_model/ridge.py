@@ -45,6 +45,7 @@ class Ridge(PrivateLinearRegressor):
     alpha: float = 1.0
     positive: bool = False
     coef_bounds: Any = None  # a pair of array-likes
+    intervals: bool = False
 
     def _penalty(self) -> Penalty:
         return Penalty(l2=weight("alpha", self.alpha))

@@ -21,6 +21,7 @@ from privlearn._data.sparse import zero_is_allowed
 from privlearn._objective.losses import Target
 from privlearn._objective.penalties import PENALTIES
 from privlearn.exceptions import UnsupportedCombinationError
+from privlearn.solvers._common.standard_errors import StandardErrors
 
 __all__ = [
     "Solution",
@@ -45,6 +46,8 @@ class Solution:
     clip_bounds: Bounds | None = field(default=None, kw_only=True)  # of predictions, where learned
     # Deviations of the privacy noise on coef, like coef; where the releases tell them.
     coef_noise: NDArray[np.float64] | None = field(default=None, kw_only=True)
+    # Covariances of coef and intercept, where standard errors were asked for.
+    errors: StandardErrors | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,7 @@ class Support:
     levels: bool = False  # whether people may have different promises
     bounds: bool = True  # whether rows must have declared or estimated limits
     people: bool = False  # whether one person may have several rows
+    intervals: frozenset[str] = frozenset()  # losses of whose coefficients it tells standard errors
 
     @classmethod
     def of(
@@ -68,10 +72,11 @@ class Support:
         levels: bool = False,
         bounds: bool = True,
         people: bool = False,
+        intervals: Iterable[str] = (),
     ) -> Support:
         """Build from plain lists; every penalty and relation unless said otherwise."""
         sets = frozenset(losses), frozenset(penalties), frozenset(adjacency)
-        return cls(*sets, levels, bounds, people)
+        return cls(*sets, levels, bounds, people, frozenset(intervals))
 
     def missing(self, problem: Problem) -> list[str]:
         """What the problem asks that is not there, in words."""
@@ -85,8 +90,15 @@ class Support:
                 "of each person count)",
                 self.people or problem.most_rows == 1,
             ),
+            (
+                "intervals=True here (use solver='auto', smooth penalties and at most two classes)",
+                not problem.intervals or self._tells_intervals(problem),
+            ),
         ]
         return [words for words, there in wanted if not there]
+
+    def _tells_intervals(self, problem: Problem) -> bool:
+        return problem.loss.name in self.intervals and problem.penalty.smooth
 
 
 class Solver(Protocol):

@@ -81,6 +81,12 @@ class Poisson(Loss):
         """Derivative of the loss in z."""
         return np.asarray(np.exp(np.clip(z - self.threshold, -SPAN, 0.0)) - y)
 
+    def second_derivative(self, z: Array) -> Array:
+        """Of the loss in z: the mean, relative to the largest one, and 0 where it ends."""
+        below = z - self.threshold
+        inside = (below > -SPAN) & (below < 0.0)
+        return np.where(inside, np.exp(np.clip(below, -SPAN, 0.0)), 0.0)
+
 
 @jit(fastmath=ANY_ORDER, error_model="numpy")
 def mean_of(score, threshold):

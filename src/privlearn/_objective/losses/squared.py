@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from privlearn._core.jit import ANY_ORDER, jit
 from privlearn._objective.losses.base import Array, Loss, between
 
@@ -36,6 +38,10 @@ class Squared(Loss):
     def derivative(self, y: Array, z: Array) -> Array:
         """Derivative of the loss in z."""
         return z - y
+
+    def second_derivative(self, z: Array) -> Array:
+        """Of the loss in z: 1 everywhere."""
+        return np.ones_like(z)
 
 
 @jit(error_model="numpy")

@@ -222,6 +222,7 @@ def clip_for(
     noise_std: float,
     otherwise: float,
     hidden: float,
+    cut_seen: bool = True,
 ) -> float:
     """The length to which gradients are clipped: where noise and bias are least.
 
@@ -241,6 +242,8 @@ def clip_for(
         The clip where the counts say nothing.
     hidden : float
         Rows beyond the longest gradients that are seen, in deviations of the noise.
+    cut_seen : bool, default=True
+        Whether gradients may be clipped that are seen; otherwise those alone that noise hides.
     """
     kept, first = trimmed(counts[None, :], noise)
     if first[0] == len(counts) - 1:
@@ -249,4 +252,5 @@ def clip_for(
     kept[0] += np.where(beyond > 0, hidden * noise * THINNING ** np.maximum(beyond, 0), 0.0)
     edges: Array = longest * math.sqrt(0.5) ** np.arange(len(counts), dtype=np.float64)
     middles = edges * MIDDLE_OF_HALF
-    return best_clip(edges, middles, kept[0], noise_std, aligned=ALIGNED, rows=rows)
+    found = best_clip(edges, middles, kept[0], noise_std, aligned=ALIGNED, rows=rows)
+    return found if cut_seen else max(found, float(edges[first[0]]))

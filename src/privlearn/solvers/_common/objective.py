@@ -6,7 +6,7 @@ weight where the loss has one. All of it is public.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from privlearn._objective.losses import Loss
 from privlearn._objective.prox import WeightPenalty
 from privlearn.solvers._common.loops.sgd import CompiledObjective, SGDState
 from privlearn.solvers._common.scaling import Scaling
+from privlearn.solvers._common.standard_errors import StandardErrors
 from privlearn.solvers.base import Solution
 
 __all__ = ["Objective", "n_weights"]
@@ -110,10 +111,27 @@ class Objective:
             first_averaged=first_averaged,
         )
 
-    def solution(self, weights: Array, noise: Array | None = None) -> Solution:
-        """The model in the units of X and y; `noise` has deviations of the weights, if known."""
+    def solution(
+        self,
+        weights: Array,
+        noise: Array | None = None,
+        *,
+        errors: StandardErrors | None = None,
+    ) -> Solution:
+        """The model in the units of X and y; with deviations or covariances of weights, if known."""
         outputs, width = self.loss.outputs, self.scaling.width
         if noise is not None:
             noise = noise[: outputs * width].reshape(outputs, width)
         found = weights[: outputs * width].reshape(outputs, width)
-        return self.scaling.to_user_units(found, noise=noise)
+        solution = self.scaling.to_user_units(found, noise=noise)
+        if errors is None:
+            return solution
+        in_own_units = errors.mapped(self._flat_solution, unit=self.scaling.target_scale)
+        return replace(solution, errors=in_own_units)
+
+    def _flat_solution(self, weights: Array) -> Array:
+        """Coefficients and intercept, side by side, of each row of weights of one output."""
+        found = self.scaling.to_user_units(weights)
+        if self.scaling.intercept_value == 0.0:
+            return found.coef
+        return np.column_stack([found.coef, found.intercept])

@@ -26,6 +26,11 @@ from privlearn.solvers.coordinate_descent.private_scales import (
 )
 from privlearn.solvers.coordinate_descent.quadratic_model import Curvature, QuadraticModel
 from privlearn.solvers.coordinate_descent.rules import Settings
+from privlearn.solvers.coordinate_descent.standard_errors import (
+    LoopRecord,
+    curvature_before,
+    newton_solution,
+)
 
 __all__ = ["descend_all"]
 
@@ -49,7 +54,7 @@ def _descend(
 
     prepared = prepare(problem, settings, data, release)
     objective = prepared.objective
-    moments = private_curvature(prepared, release)
+    moments = private_curvature(prepared, release, intervals=settings.intervals)
     rows, record = moments.damped, NoiseRecord(objective, moments)
     model = QuadraticModel(objective.penalty, objective.loss.outputs)
     noise, count = release.noise_scale(GRADIENT), prepared.count
@@ -61,6 +66,7 @@ def _descend(
         most = math.inf if bounded else rules.GROWTH * clip
         clip = private_clip(problem, settings, prepared, weights, release, noise_std, least, most)
         model.forget()
+        last = LoopRecord()
         for step in range(steps):
             sums = prepared.rows.gradient_sum(objective, weights, clip)
             gradient = release(GRADIENT, sums / clip, clip=1.0) * (clip / count)
@@ -76,7 +82,11 @@ def _descend(
             share = step + rules.AHEAD
             model.add(weights, factor * gradient, bend, share=share, noise_std=noise_std)
             record.add(share / model.total, noise_std)
+            last.add(share, weights, gradient, noise_std)
             before, weights = weights, model.minimiser(weights, factor)
+    if settings.intervals:
+        known = curvature_before(objective, moments, weights)
+        return newton_solution(prepared, last, weights, clip, known, release)
     if not is_told(problem):
         return objective.solution(weights)
     deviations = record.deviations(before, bend.within, model.response(weights))

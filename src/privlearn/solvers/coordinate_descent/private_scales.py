@@ -87,7 +87,8 @@ def prepare(problem: Problem, settings: Settings, data: BoundedData, release: Re
         problem = replace(problem, loss=problem.loss.with_moments(*moments))
         plain = Scaling.for_coordinates(problem, centred=centred)
     objective = Objective.of(problem, plain.divided(scales, squares), count)
-    _add_unseen(problem, count, scales, objective, release.noise_scale(GRADIENT))
+    if not settings.intervals:  # which are of the objective as it is
+        _add_unseen(problem, count, scales, objective, release.noise_scale(GRADIENT))
     return Prepared(objective, rows, count, scales, squares, target)
 
 
@@ -147,11 +148,13 @@ def magnitudes_of(problem: Problem, settings: Settings) -> int:
     return features + int(problem.loss.has_unit)
 
 
-def private_curvature(prepared: Prepared, release: Releaser) -> RowMoments:
+def private_curvature(
+    prepared: Prepared, release: Releaser, *, intervals: bool = False
+) -> RowMoments:
     """Mean of u u' over rows u, each shortened to the length that rows typically have."""
     size = prepared.objective.scaling.width
     typical = float(prepared.squares.sum()) + prepared.objective.scaling.intercept_value**2
-    limit = rules.LONGEST_ROW * typical
+    limit = (rules.LONGEST_FOR_ERRORS if intervals else rules.LONGEST_ROW) * typical
     sums = prepared.rows.second_moments(math.sqrt(limit))
     noisy = release(CURVATURE, stack(sums), clip=1.0)
     mean = unstack(noisy, size) * (limit / prepared.count)
@@ -215,7 +218,11 @@ def private_clip(
         noise_std=noise_std / prepared.count * math.sqrt(len(weights)),
         hidden=0.0 if settings.mode == "greedy" else rules.HIDDEN,
         otherwise=2.0 * slope * typical,
+        cut_seen=not settings.intervals,
     )
+    if settings.intervals:  # a clip far too short has no Newton step; noise could make one
+        blurred = min(1.0, rules.BLURRED_LENGTHS * release.noise_scale(LENGTHS) / prepared.count)
+        found = max(found, blurred * slope * typical)
     return max(
         min(found, longest_clip), max(least_slope, prepared.objective.loss.least_slope) * typical
     )

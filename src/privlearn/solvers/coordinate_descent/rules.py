@@ -38,6 +38,13 @@ LONG_STEP, CLEAR = 1.5, 30.0  # of several classes, where n mu per weight is tha
 WIDEST = 1000  # coordinates whose curvature is a matrix of bearable size
 COORDINATE_CLIP = 2.0  # of one coordinate, relative to its share of a whole gradient's clip
 NARROWEST, NARROWING = 0.8, (0.35, 0.4)  # of it: least, and factor and power of effective rows
+# With standard errors: shares of two more releases; squared length of a row in the first, relative
+# to the mean square of a row; eigenvalue of a curvature, in deviations of its noise, that is not
+# taken for noise; part of a weight in directions that are, above which nothing is told about it.
+LENGTHS_FOR_ERRORS, BENDS, SLOPES = 0.06, 0.14, 0.05
+BLURRED_LENGTHS = 10.0  # of a typical gradient per noise on the share of gradients in a bin: the least clip
+STEEP = 3.0  # second derivative of one row, relative to a typical one
+LONGEST_FOR_ERRORS, CLEAR_OF_NOISE, WEAK_PART = 2.2, 2.0, 0.02
 GREEDY_ERROR = 0.02  # noise on a coordinate, relative to the errors' size, that is acceptable
 
 
@@ -55,6 +62,7 @@ class Settings:
     wants_moments: bool = False  # the loss wants to know moments of y, even beside given scales
     coordinate_clip: float = COORDINATE_CLIP  # in place of the constant
     shortened: bool = False  # steps are shorter than 1 because of noise
+    intervals: bool = False  # standard errors are told
 
     @property
     def scales_given(self) -> bool:
@@ -67,7 +75,9 @@ class Settings:
         shares = {
             "magnitudes": 0.0 if self.scales_given and not self.wants_moments else MAGNITUDES,
             "curvature": CURVATURE if self.mode == "all" else 0.0,
-            "lengths": LENGTHS if self.clip is None else 0.0,
+            "lengths": 0.0 if self.clip else LENGTHS_FOR_ERRORS if self.intervals else LENGTHS,
+            "bends": BENDS if self.intervals else 0.0,
+            "slopes": SLOPES if self.intervals else 0.0,
         }
         return {name: share for name, share in shares.items() if share > 0.0}
 
@@ -100,7 +110,7 @@ def mode_for(problem: Problem, budget: Budget) -> Mode:
     feature's own curvature of 1, gradients of all coordinates are mostly noise, too; with an l1
     penalty few coordinates will matter, and looking for them pays.
     """
-    if problem.loss.coupled:
+    if problem.loss.coupled or problem.intervals:
         return "all"
     coordinates = n_weights(problem)
     mu = gdp_mu(problem, budget) * math.sqrt(2.0 * CURVATURE)

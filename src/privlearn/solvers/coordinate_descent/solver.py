@@ -30,6 +30,7 @@ from privlearn.solvers.coordinate_descent.all_coordinates import descend_all
 from privlearn.solvers.coordinate_descent.cyclic import descend_by_coordinates
 from privlearn.solvers.coordinate_descent.greedy import descend_greedily
 from privlearn.solvers.coordinate_descent.rules import Mode, Settings
+from privlearn.solvers.coordinate_descent.standard_errors import BENDS, SLOPES
 
 __all__ = ["CoordinateDescent"]
 
@@ -81,9 +82,11 @@ class CoordinateDescent(SolverDefaults):
 
     name: ClassVar[str] = "cd"
     support: ClassVar[Support] = Support.of(
-        losses=["squared", "huber", "logistic", "softmax", "poisson"], people=True
+        losses=["squared", "huber", "logistic", "softmax", "poisson"],
+        people=True,
+        intervals=["squared", "logistic", "poisson"],
     )
-    forks: ClassVar[tuple[str, ...]] = ("mode", "intercept_first", "scales_given")
+    forks: ClassVar[tuple[str, ...]] = ("mode", "intercept_first", "scales_given", "intervals")
 
     def __post_init__(self) -> None:
         check_numbers(self, whole=("passes", "outer"), positive=("step_size", "clip"))
@@ -110,6 +113,7 @@ class CoordinateDescent(SolverDefaults):
                 "features; give one mean square per feature"
             )
         _check_several_classes(self, problem)
+        _check_intervals(self, problem)
         mode = self._mode(problem, budget)
         passes = int(self.passes or rules.passes_for(mode, problem, budget))
         step = rules.step_for(mode, problem, budget) if self.passes is None else 1.0
@@ -125,6 +129,7 @@ class CoordinateDescent(SolverDefaults):
             wants_moments=problem.loss.wants_moments,
             coordinate_clip=share if self.clip is None else rules.COORDINATE_CLIP,
             shortened=self.step_size is None and step < 1.0,
+            intervals=problem.intervals,
         )
 
     def _mode(self, problem: Problem, budget: Budget) -> Mode:
@@ -195,6 +200,16 @@ def _check_several_classes(solver: CoordinateDescent, problem: Problem) -> None:
         )
 
 
+def _check_intervals(solver: CoordinateDescent, problem: Problem) -> None:
+    width = problem.n_features + int(problem.fit_intercept)
+    alone = solver.block == 1 or solver.selection is not None
+    if problem.intervals and (alone or width > rules.WIDEST):
+        raise UnsupportedCombinationError(
+            f"intervals=True needs all coordinates at once and at most {rules.WIDEST} of them, here "
+            f"are {width}; leave block and selection out, or leave intervals out"
+        )
+
+
 def _mean_squares(given: ArrayLike) -> tuple[float, ...]:
     squares = declared_numbers(given, "smoothness")
     if squares.ndim != 1 or not (squares > 0).all():
@@ -212,6 +227,8 @@ def _private_releases(problem: Problem, settings: Settings) -> list[tuple[Releas
             private_scales.CURVATURE, (width * (width + 1) // 2,), 1.0, OUTER, stage=FACTS
         ),
         "lengths": histogram_release(private_scales.LENGTHS, LENGTH_BINS, count=len(loops)),
+        "bends": Release(BENDS, (width * (width + 1) // 2,), 1.0, OUTER),
+        "slopes": Release(SLOPES, (width * (width + 1) // 2,), 1.0, OUTER),
     }
     found = [(planned[what], share) for what, share in settings.private_shares.items()]
     return found if problem.n is not None else [(count_release(), rules.COUNT), *found]

@@ -50,6 +50,7 @@ def unscaled_rows(
 ) -> Unscaled:
     """Rows that will be integers, where these do, or that are stored at once."""
     whole = settings.mode == "all" and data.longest is None and not data.sparse
+    whole = whole and not settings.intervals  # whose moments are of rows as they are stored
     if whole and has_integer_slopes(problem.loss):
         return _WillBeIntegers(plain, data)
     return _Stored(plain, store_rows(plain, data), data.present())

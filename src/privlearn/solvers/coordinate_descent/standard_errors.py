@@ -1,0 +1,182 @@
+"""Standard errors of coefficients: from two more releases, and without shrinkage.
+
+The gradients of the last loop, at weights w_t, are g_t = H (w_t - w) + noise for a quadratic loss,
+where w minimises it and H is its curvature. So one Newton step from their means,
+
+    mean(w_t) - (H + P)^-1 (mean(g_t) + P mean(w_t)),    P the penalty's curvature,
+
+is w plus (H + P)^-1 times the mean noise, whose law is known; whatever led to w_t drops out. H and
+the second moments of gradients are released at the last weights. The second moments say how far w
+itself is from that of the population (the sandwich of Huber 1967, White 1980): no assumption about
+errors is needed. proof.md, "Standard errors", has what is left out.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._core.releaser import Releaser
+from privlearn.solvers._common.moment_equations import stack, unstack
+from privlearn.solvers._common.objective import Objective
+from privlearn.solvers._common.standard_errors import StandardErrors
+from privlearn.solvers.base import Solution
+from privlearn.solvers.coordinate_descent import rules
+from privlearn.solvers.coordinate_descent.gaussian_rows import curvature_at
+from privlearn.solvers.coordinate_descent.private_scales import Prepared, RowMoments
+from privlearn.solvers.coordinate_descent.weighted_moments import Factor, weighted_moments
+from privlearn.solvers.coordinate_descent.whole_rows import FloatRows
+
+__all__ = ["BENDS", "SLOPES", "LoopRecord", "newton_solution"]
+
+Array = NDArray[np.float64]
+BENDS = "second derivatives at the model"
+SLOPES = "second moments of gradients at the model"
+
+
+@dataclass
+class LoopRecord:
+    """Weights and gradients of one loop, each with its part in the averages."""
+
+    shares: list[float] = field(default_factory=list)
+    weights: list[Array] = field(default_factory=list)
+    gradients: list[Array] = field(default_factory=list)
+    noise_std: float = 0.0  # of one gradient, the same for all of a loop
+
+    def add(self, share: float, weights: Array, gradient: Array, noise_std: float) -> None:
+        """Note a step."""
+        self.shares.append(share)
+        self.weights.append(weights.copy())
+        self.gradients.append(gradient)
+        self.noise_std = noise_std
+
+    def means(self) -> tuple[Array, Array, float]:
+        """Of weights and gradients, and the variance of the noise on each of the latter."""
+        parts = np.array(self.shares) / sum(self.shares)
+        variance = self.noise_std**2 * float(parts @ parts)
+        return parts @ np.array(self.weights), parts @ np.array(self.gradients), variance
+
+
+def newton_solution(
+    prepared: Prepared,
+    last: LoopRecord,
+    weights: Array,
+    clip: float,
+    before: MomentsAt,
+    release: Releaser,
+) -> Solution:
+    """One Newton step from the means of the last loop, with its errors, in units of X and y."""
+    objective = prepared.objective
+    center, gradient, variance = last.means()
+    steep = _together(_second_derivatives(prepared, weights, clip, release), before)
+    slopes = _squared_slopes(prepared, weights, clip, release)
+    penalty = np.diag(objective.penalty.curvature)
+    inverse, told = _inverse(steep.mean + penalty, steep.noise)
+    step = inverse @ (gradient + penalty @ center)
+    # Noise of the curvature counts as far as the step is long: its variance is s^2 on the diagonal
+    # and s^2 / 2 off it, so that times the step it has covariance s^2 / 2 (|step|^2 I + step step').
+    turned = 0.5 * steep.noise**2 * (step @ step * np.eye(len(step)) + np.outer(step, step))
+    noise = variance * np.eye(len(step)) + turned
+    sampling = _semidefinite(slopes.mean - np.outer(gradient, gradient)) / prepared.count
+    found = StandardErrors(
+        inverse @ noise @ inverse,
+        inverse @ (noise + sampling) @ inverse,
+        told,
+        _residual(prepared, slopes.mean),
+    )
+    return objective.solution(center - step, errors=found)
+
+
+@dataclass(frozen=True)
+class MomentsAt:
+    mean: Array
+    noise: float  # deviation on the diagonal; off it, of a part sqrt(1/2) of it
+
+
+def curvature_before(objective: Objective, moments: RowMoments, weights: Array) -> MomentsAt:
+    """What second moments of rows tell about the curvature: all of it, or as if rows were Gaussian.
+
+    Of Poisson's loss only the mean is known; what is released at the model says the rest.
+    """
+    loss, intercept = objective.loss, objective.scaling.intercept_value > 0.0
+    if not loss.bends:
+        return MomentsAt(loss.curvature * moments.noisy, loss.curvature * moments.noise)
+    within = curvature_at(loss, moments.noisy, intercept, weights[None, :]).within
+    return MomentsAt(within, loss.curvature * moments.noise)
+
+
+def _second_derivatives(
+    prepared: Prepared, weights: Array, clip: float, release: Releaser
+) -> MomentsAt:
+    """Mean derivative of clipped gradients: those that are cut do not change with the weights."""
+    loss, squares = prepared.objective.loss, prepared.squares.sum()
+    typical = float(squares) + prepared.objective.scaling.intercept_value**2
+    steepest = min(loss.largest_curvature, rules.STEEP * loss.curvature)
+    longest = math.sqrt(rules.LONGEST_FOR_ERRORS * typical * steepest)
+
+    def root(targets: Array, scores: Array, lengths: Array) -> Array:
+        whole = np.abs(loss.derivative(targets, scores)) * lengths <= clip
+        return np.where(whole, np.sqrt(loss.second_derivative(scores)), 0.0)
+
+    return _released(prepared, weights, BENDS, root, longest, release)
+
+
+def _together(found: MomentsAt, before: MomentsAt) -> MomentsAt:
+    """Two noisy matrices of about the same mean, the first of which is right.
+
+    By their noise, but for what of their difference noise does not explain.
+    """
+    size, noise = len(found.mean), found.noise**2 + before.noise**2
+    apart = float(np.sum((found.mean - before.mean) ** 2))
+    explained = size * (size + 1) / 2 * noise
+    structure = max(0.0, 1.0 - explained / max(apart, np.finfo(np.float64).tiny))
+    trust = max(before.noise**2 / max(noise, np.finfo(np.float64).tiny), structure)
+    mean = before.mean + trust * (found.mean - before.mean)
+    return MomentsAt(mean, math.hypot(trust * found.noise, (1.0 - trust) * before.noise))
+
+
+def _squared_slopes(
+    prepared: Prepared, weights: Array, clip: float, release: Releaser
+) -> MomentsAt:
+    loss = prepared.objective.loss
+    return _released(
+        prepared, weights, SLOPES, lambda y, z, _: loss.derivative(y, z), clip, release
+    )
+
+
+def _released(
+    prepared: Prepared, weights: Array, name: str, factor: Factor, longest: float, release: Releaser
+) -> MomentsAt:
+    rows, size = prepared.rows, prepared.objective.scaling.width
+    assert isinstance(rows, FloatRows)  # noqa: S101
+    sums = weighted_moments(rows.stored, prepared.objective, weights, factor, longest)
+    noisy = release(name, stack(sums), clip=1.0)
+    unit = longest**2 / prepared.count
+    return MomentsAt(unstack(noisy, size) * unit, release.noise_scale(name) * unit)
+
+
+def _inverse(matrix: Array, noise: float) -> tuple[Array, NDArray[np.bool_]]:
+    """The inverse, and which weights it tells: directions that noise may have made are none."""
+    values, vectors = np.linalg.eigh(matrix)
+    least = rules.CLEAR_OF_NOISE * noise
+    weak = values < least
+    floor = max(least, values[-1] * np.finfo(np.float64).eps, np.finfo(np.float64).tiny)
+    inverse = (vectors / np.maximum(values, floor)) @ vectors.T
+    part = np.sum(vectors[:, weak] ** 2, axis=1)
+    return inverse, part <= rules.WEAK_PART
+
+
+def _semidefinite(matrix: Array) -> Array:
+    values, vectors = np.linalg.eigh(matrix)
+    return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
+
+
+def _residual(prepared: Prepared, slopes: Array) -> float | None:
+    """Root mean square of the errors: the intercept's entry of gradients, which are errors."""
+    loss, scaling = prepared.objective.loss, prepared.objective.scaling
+    if not loss.of_residual or not scaling.intercept_value > 0.0:
+        return None
+    return math.sqrt(max(float(slopes[-1, -1]), 0.0)) / scaling.intercept_value
