@@ -74,8 +74,9 @@ positive : bool
 coef_bounds : pair (low, high) or None
     Limits of the coefficients: scalars, or arrays of shape (n_features,); infinity is no limit.
 intervals : bool
-    Whether to estimate standard errors, for `summary` and `predict_interval`. It takes a share of the
-    budget, all coordinates and a smooth objective, and leaves coefficients unshrunk.
+    Whether to estimate standard errors, for `summary` and `predict_interval`, with a fifth of the
+    budget. Coefficients are then not shrunk where noise is large. For smooth penalties, two classes
+    at most, and solvers "auto" and "cd".
 C : float
     Inverse weight of the penalty; infinity for none. Where ranges are estimated privately, the
     penalty is that of features divided by their root mean squares, as after scikit-learn's

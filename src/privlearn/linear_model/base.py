@@ -106,6 +106,7 @@ class PrivateEstimator(NamedFeatures, BaseEstimator):
         "C": [Interval(Real, 0, None, closed="right")],
         "l1_ratio": [Interval(Real, 0, 1, closed="both")],
         "positive": ["boolean"],
+        "intervals": ["boolean"],
     }
 
     @abstractmethod

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from privlearn._core.docstrings import documented
+from privlearn.linear_model.intervals import IntervalsMixin
 from privlearn.linear_model.regressor import PrivateLinearRegressor
 
 __all__ = ["LinearRegression"]
@@ -13,7 +14,7 @@ __all__ = ["LinearRegression"]
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class LinearRegression(PrivateLinearRegressor):
+class LinearRegression(IntervalsMixin, PrivateLinearRegressor):
     """Least squares, as in scikit-learn, on data about people.
 
     See Also
@@ -50,4 +51,3 @@ class LinearRegression(PrivateLinearRegressor):
 
     positive: bool = False
     coef_bounds: Any = None  # a pair of array-likes
-    intervals: bool = False

@@ -9,6 +9,7 @@ from privlearn._core.docstrings import documented
 from privlearn._objective.losses import Logistic, Loss, Softmax
 from privlearn._objective.penalties import Penalty
 from privlearn.linear_model.classifier import PrivateLinearClassifier
+from privlearn.linear_model.intervals import IntervalsMixin
 from privlearn.linear_model.penalty_parameters import inverse_weight, weight
 from privlearn.linear_model.probabilities import ProbabilityMixin
 from privlearn.linear_model.streaming import StreamingMixin
@@ -18,7 +19,7 @@ __all__ = ["LogisticRegression"]
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class LogisticRegression(StreamingMixin, ProbabilityMixin, PrivateLinearClassifier):
+class LogisticRegression(IntervalsMixin, StreamingMixin, ProbabilityMixin, PrivateLinearClassifier):
     """Logistic regression for two or more classes, as in scikit-learn.
 
     The objective is C times the sum of losses plus (1 - l1_ratio) / 2 |w|^2 + l1_ratio |w|_1. Two
@@ -48,7 +49,6 @@ class LogisticRegression(StreamingMixin, ProbabilityMixin, PrivateLinearClassifi
     C: float = 1.0
     l1_ratio: float = 0.0
     coef_bounds: Any = None  # a pair of array-likes
-    intervals: bool = False
 
     def _loss(self, n_classes: int) -> Loss:
         return Logistic() if n_classes == 2 else Softmax(n_classes)

@@ -19,6 +19,7 @@ from privlearn._data.targets import target_numbers
 from privlearn._objective.losses import Loss, Poisson
 from privlearn._objective.losses.poisson import SPAN
 from privlearn._objective.penalties import Penalty
+from privlearn.linear_model.intervals import IntervalsMixin
 from privlearn.linear_model.penalty_parameters import weight
 from privlearn.linear_model.regressor import PrivateLinearRegressor
 from privlearn.linear_model.scoring import d_squared
@@ -29,7 +30,7 @@ __all__ = ["PoissonRegressor"]
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class PoissonRegressor(PrivateLinearRegressor):
+class PoissonRegressor(IntervalsMixin, PrivateLinearRegressor):
     """Regression for counts, whose mean is exp(Xw), as in scikit-learn.
 
     It minimises the mean of exp(Xw) - y Xw over rows, plus alpha / 2 |w|^2. Means lie between the
@@ -76,7 +77,6 @@ class PoissonRegressor(PrivateLinearRegressor):
     """
 
     alpha: float = 1.0
-    intervals: bool = False
 
     def _loss(self, n_classes: int) -> Loss:
         return Poisson()
@@ -110,7 +110,9 @@ class PoissonRegressor(PrivateLinearRegressor):
         array of shape (n_samples,)
             Predicted means, above 0.
         """
-        scores = self._scores(X)
+        return self._mean_of(self._scores(X))
+
+    def _mean_of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         _, largest = self.bounds_y_
         return np.asarray(largest * np.exp(np.clip(scores - math.log(largest), -SPAN, 0.0)))
 

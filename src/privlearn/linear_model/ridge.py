@@ -7,6 +7,7 @@ from typing import Any
 
 from privlearn._core.docstrings import documented
 from privlearn._objective.penalties import Penalty
+from privlearn.linear_model.intervals import IntervalsMixin
 from privlearn.linear_model.penalty_parameters import weight
 from privlearn.linear_model.regressor import PrivateLinearRegressor
 
@@ -15,7 +16,7 @@ __all__ = ["Ridge"]
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class Ridge(PrivateLinearRegressor):
+class Ridge(IntervalsMixin, PrivateLinearRegressor):
     """Least squares with an L2 penalty: |y - Xw|^2 + alpha |w|^2, as in scikit-learn.
 
     Parameters
@@ -45,7 +46,6 @@ class Ridge(PrivateLinearRegressor):
     alpha: float = 1.0
     positive: bool = False
     coef_bounds: Any = None  # a pair of array-likes
-    intervals: bool = False
 
     def _penalty(self) -> Penalty:
         return Penalty(l2=weight("alpha", self.alpha))

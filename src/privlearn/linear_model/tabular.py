@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -152,14 +153,42 @@ def in_own_units(estimator: PrivateEstimator, solution: Solution) -> Solution:
     coef, intercept = encoding.in_own_units(solution.coef, solution.intercept)
     noise = None if solution.coef_noise is None else solution.coef_noise / size
     shortened = clip is not None and clip.row_norm is not None
-    if estimator.fit_intercept and not (getattr(estimator, "positive", False) or shortened):
+    centred = estimator.fit_intercept and not (getattr(estimator, "positive", False) or shortened)
+    errors = solution.errors
+    if errors is not None:
+        how = partial(_flat, encoding, ends if centred else None, estimator.fit_intercept, centred)
+        errors = errors.mapped(how)
+    if centred:
         coef, intercept, ends = encoding.centred(coef, intercept, ends)
         # How noise on entries of a list goes together is not told, so neither is that of its sum.
         noise = None if noise is None else np.where(encoding.lists(), np.nan, noise)
     if clip is not None:
         low, high = (None, None) if ends is None else ends
         clip = replace(clip, low=low, high=high, known=None, center=None)
-    return replace(solution, coef=coef, intercept=intercept, clip_bounds=clip, coef_noise=noise)
+    return replace(
+        solution,
+        coef=coef,
+        intercept=intercept,
+        clip_bounds=clip,
+        coef_noise=noise,
+        errors=errors,
+    )
+
+
+def _flat(
+    encoding: Encoding,
+    ends: np.ndarray | None,
+    has_intercept: bool,
+    centred: bool,
+    weights: np.ndarray,
+) -> np.ndarray:
+    """Coefficients and intercept in own units, side by side, of each row of scaled ones."""
+    width = weights.shape[1] - int(has_intercept)
+    constant = weights[:, -1] if has_intercept else np.zeros(len(weights))
+    coef, intercept = encoding.in_own_units(weights[:, :width], constant)
+    if centred:
+        coef, intercept, _ = encoding.centred(coef, intercept, ends)
+    return np.column_stack([coef, intercept]) if has_intercept else coef
 
 
 def within_limits(estimator: PrivateEstimator, features: Features) -> Features:

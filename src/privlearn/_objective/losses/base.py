@@ -154,7 +154,7 @@ class Loss:
         return self.least_slope
 
     def second_derivative(self, z: Array) -> Array:
-        """Second derivative in the one score; of losses that bend, or of which intervals are told."""
+        """Second derivative in the one score; where a loss bends, or tells standard errors."""
         raise NotImplementedError
 
     def mean_second_derivative(self, z: Array) -> Array:

@@ -118,7 +118,7 @@ class Objective:
         *,
         errors: StandardErrors | None = None,
     ) -> Solution:
-        """The model in the units of X and y; with deviations or covariances of weights, if known."""
+        """The model in the units of X and y, with deviations or errors of its weights, if known."""
         outputs, width = self.loss.outputs, self.scaling.width
         if noise is not None:
             noise = noise[: outputs * width].reshape(outputs, width)

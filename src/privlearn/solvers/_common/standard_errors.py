@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 __all__ = ["StandardErrors"]
 
 Array = NDArray[np.float64]
+WEAK_PART = 0.05  # of a combination in directions that noise hides, above which nothing is told
 
 
 @dataclass(frozen=True, eq=False)
 class StandardErrors:
-    """Covariance matrices of estimates, the intercept's last where there is one.
+    """Covariance matrices of k estimates, the intercept's last where there is one.
 
     Attributes
     ----------
@@ -23,16 +24,33 @@ class StandardErrors:
         Of the privacy noise alone, given the rows.
     total : array of shape (k, k)
         Of noise and of the sampling of rows together.
-    told : array of shape (k,)
-        Whether noise leaves enough of the rows to tell an estimate at all.
+    weak : array of shape (m, d)
+        Directions of a solver's d weights of which noise leaves nothing.
+    basis : array of shape (d, k)
+        How the estimates follow from those weights.
     residual : float or None
         Standard deviation of the target about its prediction, where the loss has one.
+
+    Examples
+    --------
+    >>> two = StandardErrors(np.eye(2), 4 * np.eye(2), np.array([[1.0, 0.0]]), np.eye(2), 3.0)
+    >>> two.tells(np.eye(2)).tolist()
+    [False, True]
+    >>> two.mapped(lambda w: 10 * w[:, 1:], unit=10.0).total.tolist()
+    [[400.0]]
     """
 
     noise: Array
     total: Array
-    told: NDArray[np.bool_]
+    weak: Array
+    basis: Array
     residual: float | None = None
+
+    def tells(self, combinations: Array) -> NDArray[np.bool_]:
+        """Whether sums of so much of each estimate are known, for each row of the array."""
+        along = combinations @ self.basis.T
+        hidden = np.sum((along @ self.weak.T) ** 2, axis=1)
+        return np.asarray(hidden <= WEAK_PART * np.sum(along**2, axis=1))
 
     def mapped(self, map_weights: Callable[[Array], Array], *, unit: float = 1.0) -> StandardErrors:
         """Those of an affine function of the estimates; residuals are measured in `unit`.
@@ -40,20 +58,21 @@ class StandardErrors:
         Parameters
         ----------
         map_weights : callable
-            From arrays of shape (m, k) to arrays of shape (m, l), row by row.
+            From arrays of shape (rows, k) to arrays of shape (rows, l), row by row.
         unit : float, default=1.0
             How much one is, in the new units.
         """
-        size = len(self.told)
+        size = len(self.noise)
         found = map_weights(np.vstack([np.zeros(size), np.eye(size)]))
         slopes = found[1:] - found[0]
         return StandardErrors(
             _symmetric(slopes.T @ self.noise @ slopes),
             _symmetric(slopes.T @ self.total @ slopes),
-            ~(np.abs(slopes[~self.told]) > 0.0).any(axis=0),
+            self.weak,
+            self.basis @ slopes,
             None if self.residual is None else self.residual * unit,
         )
 
 
 def _symmetric(matrix: Array) -> Array:
-    return (matrix + matrix.T) / 2
+    return np.asarray((matrix + matrix.T) / 2)

@@ -38,13 +38,14 @@ LONG_STEP, CLEAR = 1.5, 30.0  # of several classes, where n mu per weight is tha
 WIDEST = 1000  # coordinates whose curvature is a matrix of bearable size
 COORDINATE_CLIP = 2.0  # of one coordinate, relative to its share of a whole gradient's clip
 NARROWEST, NARROWING = 0.8, (0.35, 0.4)  # of it: least, and factor and power of effective rows
-# With standard errors: shares of two more releases; squared length of a row in the first, relative
-# to the mean square of a row; eigenvalue of a curvature, in deviations of its noise, that is not
-# taken for noise; part of a weight in directions that are, above which nothing is told about it.
+# With standard errors (proof.md): shares of the budget; squared length of a row in curvatures, over
+# the mean square of one; eigenvalue of a curvature, in deviations of its noise, below which it is
+# taken for noise.
 LENGTHS_FOR_ERRORS, BENDS, SLOPES = 0.06, 0.14, 0.05
-BLURRED_LENGTHS = 10.0  # of a typical gradient per noise on the share of gradients in a bin: the least clip
+LONGEST_FOR_ERRORS, CLEAR_OF_NOISE = 2.2, 1.0
+BLURRED_LENGTHS = 10.0  # least clip in typical gradients, per noise on the share of a bin of them
 STEEP = 3.0  # second derivative of one row, relative to a typical one
-LONGEST_FOR_ERRORS, CLEAR_OF_NOISE, WEAK_PART = 2.2, 2.0, 0.02
+SKEWED = 1.5  # clips are so much longer where errors are not symmetric
 GREEDY_ERROR = 0.02  # noise on a coordinate, relative to the errors' size, that is acceptable
 
 

@@ -205,8 +205,8 @@ def _check_intervals(solver: CoordinateDescent, problem: Problem) -> None:
     alone = solver.block == 1 or solver.selection is not None
     if problem.intervals and (alone or width > rules.WIDEST):
         raise UnsupportedCombinationError(
-            f"intervals=True needs all coordinates at once and at most {rules.WIDEST} of them, here "
-            f"are {width}; leave block and selection out, or leave intervals out"
+            f"intervals=True needs all coordinates at once, and at most {rules.WIDEST}; here are "
+            f"{width}: leave block and selection out, or leave intervals out"
         )
 
 

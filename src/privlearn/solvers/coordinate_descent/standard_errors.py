@@ -74,17 +74,18 @@ def newton_solution(
     steep = _together(_second_derivatives(prepared, weights, clip, release), before)
     slopes = _squared_slopes(prepared, weights, clip, release)
     penalty = np.diag(objective.penalty.curvature)
-    inverse, told = _inverse(steep.mean + penalty, steep.noise)
+    inverse, weak = _inverse(steep.mean + penalty, steep.noise)
     step = inverse @ (gradient + penalty @ center)
-    # Noise of the curvature counts as far as the step is long: its variance is s^2 on the diagonal
-    # and s^2 / 2 off it, so that times the step it has covariance s^2 / 2 (|step|^2 I + step step').
+    # Noise of the curvature counts as far as the step is long: of variance s^2 on the diagonal and
+    # s^2 / 2 off it, times the step, it has covariance s^2 / 2 (|step|^2 I + step step').
     turned = 0.5 * steep.noise**2 * (step @ step * np.eye(len(step)) + np.outer(step, step))
     noise = variance * np.eye(len(step)) + turned
     sampling = _semidefinite(slopes.mean - np.outer(gradient, gradient)) / prepared.count
     found = StandardErrors(
         inverse @ noise @ inverse,
         inverse @ (noise + sampling) @ inverse,
-        told,
+        weak,
+        np.eye(len(step)),
         _residual(prepared, slopes.mean),
     )
     return objective.solution(center - step, errors=found)
@@ -151,22 +152,21 @@ def _released(
     prepared: Prepared, weights: Array, name: str, factor: Factor, longest: float, release: Releaser
 ) -> MomentsAt:
     rows, size = prepared.rows, prepared.objective.scaling.width
-    assert isinstance(rows, FloatRows)  # noqa: S101
+    assert isinstance(rows, FloatRows)
     sums = weighted_moments(rows.stored, prepared.objective, weights, factor, longest)
     noisy = release(name, stack(sums), clip=1.0)
     unit = longest**2 / prepared.count
     return MomentsAt(unstack(noisy, size) * unit, release.noise_scale(name) * unit)
 
 
-def _inverse(matrix: Array, noise: float) -> tuple[Array, NDArray[np.bool_]]:
-    """The inverse, and which weights it tells: directions that noise may have made are none."""
+def _inverse(matrix: Array, noise: float) -> tuple[Array, Array]:
+    """The inverse, and directions of which noise may have made all that is there."""
     values, vectors = np.linalg.eigh(matrix)
     least = rules.CLEAR_OF_NOISE * noise
     weak = values < least
     floor = max(least, values[-1] * np.finfo(np.float64).eps, np.finfo(np.float64).tiny)
     inverse = (vectors / np.maximum(values, floor)) @ vectors.T
-    part = np.sum(vectors[:, weak] ** 2, axis=1)
-    return inverse, part <= rules.WEAK_PART
+    return inverse, vectors[:, weak].T
 
 
 def _semidefinite(matrix: Array) -> Array:

@@ -1,0 +1,127 @@
+"""Standard errors, intervals and tests of coefficients: what models with `intervals=True` offer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from privlearn.exceptions import MissingFactError
+
+if TYPE_CHECKING:
+    from privlearn.linear_model.summary import Summary
+    from privlearn.solvers._common.standard_errors import StandardErrors
+
+__all__ = ["IntervalsMixin"]
+
+Array = NDArray[np.float64]
+OF = ("mean", "row")
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class IntervalsMixin:
+    """Adds the parameter `intervals`, `summary` and `predict_interval` to a linear estimator."""
+
+    intervals: bool = False
+
+    def summary(self, level: float = 0.95) -> Summary:
+        """Coefficients with standard errors, intervals and p-values; it costs no more privacy.
+
+        An interval is about the minimiser of the same objective over the population, with rows
+        clipped to the declared ranges, or to those that this fit estimated. It covers the noise and
+        the sampling of rows, and assumes nothing about errors but that clipped gradients balance
+        where others do.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Of confidence.
+
+        Returns
+        -------
+        Summary
+            `str()` it; `.to_frame()`, `.to_dict()` and its columns hold the numbers.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from privlearn import LinearRegression
+        >>> X = np.linspace(0, 1, 20_000).reshape(-1, 2)
+        >>> model = LinearRegression(intervals=True, bounds_X=(0, 1), bounds_y=(0, 2))
+        >>> table = model.fit(X[:, :1], X[:, 0] + 0.5).summary()
+        >>> bool(table.low[0] < 1 < table.high[0])
+        True
+        """
+        from privlearn.linear_model.summary import summarised
+
+        return summarised(self, self._told_errors(), level)
+
+    def predict_interval(
+        self, X: object, level: float = 0.95, *, of: str = "mean"
+    ) -> tuple[Array, Array]:
+        """Ends of intervals of predictions; they cost no more privacy.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows to predict, clipped where ranges were estimated privately.
+        level : float, default=0.95
+            Of confidence.
+        of : {"mean", "row"}, default="mean"
+            Of what is expected of such rows: the mean of y, or the probability of the second class;
+            or of one more row's y, whose errors are taken for Gaussian of one variance (squared
+            errors with an intercept only).
+
+        Returns
+        -------
+        low, high : arrays of shape (n_samples,)
+            NaN where noise leaves too little to tell.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from privlearn import LinearRegression
+        >>> X = np.linspace(0, 1, 10_000)[:, None]
+        >>> model = LinearRegression(intervals=True, bounds_X=(0, 1), bounds_y=(0, 2))
+        >>> low, high = model.fit(X, X[:, 0] + 0.5).predict_interval([[0.5]])
+        >>> bool(low[0] < 1 < high[0])
+        True
+        """
+        from privlearn.linear_model.summary import checked_level, scores_between
+
+        errors, size = self._told_errors(), checked_level(level)
+        if of not in OF:
+            raise ValueError(f"of={of!r}, but 'mean' or 'row' is needed")
+        spread = errors.residual if of == "row" else 0.0
+        if spread is None:
+            raise MissingFactError(
+                "of='row' needs the size of errors, which only squared errors with an intercept "
+                "tell; ask for of='mean'"
+            )
+        low, high = scores_between(self._features(X), self, errors, size, spread)  # type: ignore[attr-defined]
+        return self._on_the_scale_of_y(low), self._on_the_scale_of_y(high)
+
+    def _told_errors(self) -> StandardErrors:
+        check_is_fitted(self)
+        found: StandardErrors | None = getattr(self, "_errors", None)
+        if found is None:
+            raise MissingFactError(
+                "this fit estimated no standard errors, which take a share of the budget; fit with "
+                f"{type(self).__name__}(intervals=True)"
+            )
+        return found
+
+    def _on_the_scale_of_y(self, scores: Array) -> Array:
+        """What scores predict; increasing in them."""
+        found: Any = scores
+        if hasattr(self, "predict_proba"):
+            from scipy.special import expit
+
+            found = expit(scores)
+        elif hasattr(self, "_mean_of"):
+            found = self._mean_of(scores)
+        clip = getattr(self, "_clip_bounds", None)
+        return found if clip is None or clip.target is None else np.clip(found, *clip.target)

@@ -1,0 +1,230 @@
+"""The table of coefficients, as statisticians know it."""
+
+from __future__ import annotations
+
+import html
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from privlearn.solvers._common.standard_errors import StandardErrors
+
+if TYPE_CHECKING:
+    from privlearn.linear_model.intervals import IntervalsMixin
+
+__all__ = ["Summary", "checked_level", "scores_between", "summarised"]
+
+Array = NDArray[np.float64]
+INTERCEPT = "(intercept)"
+HEAD = ("", "coef", "noise s.e.", "std err", "z", "p")
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """Estimates and what is known about their errors, one number per coefficient in each array.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the coefficients, the intercept last.
+    coef : array
+        Estimates.
+    noise : array
+        Standard errors of the privacy noise alone.
+    std_err : array
+        Standard errors of the noise and of the sampling of rows together.
+    low, high : arrays
+        Ends of the intervals.
+    p_value : array
+        Of no effect, two-sided.
+    level : float
+        Of confidence.
+    title : str
+        Of the table.
+    notes : tuple of str
+        What intervals are about, and what they leave out.
+    """
+
+    names: tuple[str, ...]
+    coef: Array
+    noise: Array
+    std_err: Array
+    low: Array
+    high: Array
+    p_value: Array
+    level: float
+    title: str
+    notes: tuple[str, ...]
+
+    @property
+    def z(self) -> Array:
+        """Estimates in standard errors."""
+        return self.coef / self.std_err
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain values; None where nothing can be told."""
+        columns = {name: _plain(getattr(self, name)) for name in COLUMNS}
+        return {
+            "title": self.title,
+            "level": self.level,
+            "names": list(self.names),
+            **columns,
+            "notes": list(self.notes),
+        }
+
+    def to_frame(self) -> Any:  # noqa: ANN401
+        """The table as a pandas data frame, with a line for each coefficient."""
+        from pandas import DataFrame
+
+        columns = {name: getattr(self, name) for name in COLUMNS}
+        return DataFrame(columns, index=list(self.names))
+
+    def rows(self) -> list[list[str]]:
+        """The table in words: a head and a line for each coefficient."""
+        tail = f"{(1 - self.level) / 2:.3g}", f"{(1 + self.level) / 2:.3g}"
+        head = [*HEAD, *(f"[{tail[0]}", f"{tail[1]}]")]
+        numbers = zip(
+            self.coef,
+            self.noise,
+            self.std_err,
+            self.z,
+            self.p_value,
+            self.low,
+            self.high,
+            strict=True,
+        )
+        body = [
+            [_harmless(name), *map(_number, line[:3]), _fixed(line[3], 2), _fixed(line[4], 3)]
+            + [_number(end) for end in line[5:]]
+            for name, line in zip(self.names, numbers, strict=True)
+        ]
+        return [head, *body]
+
+    def __str__(self) -> str:
+        rows = self.rows()
+        widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+        lines = [
+            "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])])
+            for row in rows
+        ]
+        rule = "-" * len(lines[0])
+        return "\n".join([self.title, rule, lines[0], rule, *lines[1:], rule, *self.notes])
+
+    def _repr_html_(self) -> str:
+        head, *body = [[html.escape(cell) for cell in row] for row in self.rows()]
+        title = html.escape(self.title)
+        lines = ["".join(f"<td>{cell}</td>" for cell in row) for row in body]
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
+        return (
+            f"<table><caption>{title}</caption><thead><tr>"
+            + "".join(f'<th scope="col">{cell}</th>' for cell in head)
+            + "</tr></thead><tbody>"
+            + "".join(f"<tr>{line}</tr>" for line in lines)
+            + f"</tbody></table>{notes}"
+        )
+
+
+COLUMNS = ("coef", "noise", "std_err", "z", "p_value", "low", "high")
+
+
+def checked_level(level: float) -> float:
+    """How many standard errors an interval of this level reaches to either side."""
+    if isinstance(level, bool) or not (isinstance(level, float) and 0.0 < level < 1.0):
+        raise ValueError(f"level={level!r}, but a number between 0 and 1 is needed, such as 0.95")
+    return float(ndtri((1.0 + level) / 2))
+
+
+def summarised(model: IntervalsMixin, errors: StandardErrors, level: float) -> Summary:
+    """The table of a fitted model."""
+    reach, coef = checked_level(level), _estimates(model)
+    told = errors.tells(np.eye(len(coef)))
+    untold = np.where(told, 0.0, np.nan)
+    noise = np.sqrt(np.maximum(np.diag(errors.noise), 0.0)) + untold
+    std_err = np.sqrt(np.maximum(np.diag(errors.total), 0.0)) + untold
+    with np.errstate(invalid="ignore", divide="ignore"):
+        p_value = 2.0 * ndtr(-np.abs(coef / std_err))
+    certificate = model.privacy_  # type: ignore[attr-defined]
+    title = (
+        f"{type(model).__name__}, epsilon = {certificate.epsilon:g}, delta = {certificate.delta:g}"
+    )
+    ends = coef - reach * std_err, coef + reach * std_err
+    return Summary(
+        _names(model, len(coef)),
+        coef,
+        noise,
+        std_err,
+        *ends,
+        p_value,
+        float(level),
+        title,
+        _notes(model, bool(told.all())),
+    )
+
+
+def _estimates(model: Any) -> Array:  # noqa: ANN401
+    coef = np.ravel(model.coef_)
+    return np.append(coef, model.intercept_) if model.fit_intercept else coef
+
+
+def _names(model: Any, size: int) -> tuple[str, ...]:  # noqa: ANN401
+    own = size - int(model.fit_intercept)
+    found = getattr(model, "feature_names_out_", None)
+    names = [f"x{k}" for k in range(own)] if found is None else [str(name) for name in found]
+    return (*names, INTERCEPT) if model.fit_intercept else tuple(names)
+
+
+def _notes(model: Any, all_told: bool) -> tuple[str, ...]:  # noqa: ANN401
+    ranges = "those that this fit estimated" if _estimated(model) else "the declared ranges"
+    notes = [
+        f"Intervals are about the population's rows clipped to {ranges}. 'noise s.e.' is the",
+        "privacy noise alone, 'std err' noise and sampling together.",
+    ]
+    if not all_told:
+        notes.append("nan: noise leaves too little to tell; use more rows or a larger epsilon.")
+    if getattr(model, "alpha", 0.0) or math.isfinite(getattr(model, "C", math.inf)):
+        notes.append("Estimates are pulled towards 0 by the penalty, and so are intervals.")
+    return tuple(notes)
+
+
+def _estimated(model: Any) -> bool:  # noqa: ANN401
+    clip = getattr(model, "_clip_bounds", None)
+    return clip is not None and clip.low is not None
+
+
+def scores_between(
+    features: Any,  # noqa: ANN401
+    model: Any,  # noqa: ANN401
+    errors: StandardErrors,
+    reach: float,
+    residual: float,
+) -> tuple[Array, Array]:
+    """Scores of rows less and plus so many standard errors; `residual` is that of one row."""
+    rows = features if isinstance(features, np.ndarray) else features.toarray()
+    if model.fit_intercept:
+        rows = np.column_stack([rows, np.ones(len(rows))])
+    scores = rows @ _estimates(model)
+    variance = np.einsum("ij,ij->i", rows @ errors.total, rows)
+    deviation = reach * np.sqrt(np.maximum(variance, 0.0) + residual**2)
+    deviation[~errors.tells(rows)] = np.nan
+    return scores - deviation, scores + deviation
+
+
+def _plain(numbers: Array) -> list[float | None]:
+    return [float(number) if math.isfinite(number) else None for number in numbers]
+
+
+def _number(value: float) -> str:
+    return "nan" if math.isnan(value) else f"{value:.4g}"
+
+
+def _fixed(value: float, digits: int) -> str:
+    return "nan" if math.isnan(value) else f"{value:.{digits}f}"
+
+
+def _harmless(text: str) -> str:
+    """A name on one line, whatever characters it has."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
