@@ -21,6 +21,8 @@ DEMANDED = (
     ("mode", "delta"),
     ("loss", "penalty"),
     ("solver", "relation", "estimated"),
+    ("relation", "intervals"),
+    ("estimator", "intervals"),
 )
 WISHED = (
     ("estimator", "facts"),
@@ -55,6 +57,7 @@ def facets(model):
         "penalty": problem.penalty.name,
         "classes": classes,
         "delta": model.delta,
+        "intervals": given.get("intervals", False),
     }
 
 

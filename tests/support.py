@@ -18,6 +18,7 @@ from privlearn import (
     KernelRegressor,
     LinearRegression,
     LogisticRegression,
+    PoissonRegressor,
     Ridge,
     audit,
 )
@@ -422,6 +423,21 @@ def special_configurations(**parameters):
     yield from _tukey(**parameters)
     yield from _estimated(**parameters)
     yield from _off_zero(**parameters)
+    yield from _with_errors(**parameters)
+
+
+def _with_errors(**parameters):
+    """Standard errors take releases of their own."""
+    short = CoordinateDescent(passes=4)
+    kinds = LinearRegression, LogisticRegression, PoissonRegressor
+    for k, (cls, relation) in enumerate(product(kinds, Adjacency)):
+        facts = list(FACTS.values())[k % 3]
+        known = accepted(cls, facts) | {"adjacency": relation.value, "solver": short} | parameters
+        if cls is PoissonRegressor:
+            known["bounds_y"] = (0.0, 6.0)
+        if "classes" in cls().get_params():
+            known["classes"] = [0, 1]
+        yield f"intervals-{cls.__name__}-{relation}", cls(intervals=True, **known)
 
 
 def _shrinking(**parameters):
