@@ -111,7 +111,7 @@ def compared(kind, model, n, plain, X, y):
 
 
 def minimiser(kind, X, y, n, start=None):
-    """Of the objective over all rows, by Newton's method; the penalty is that of a fit of n rows."""
+    """Of the objective over all rows, by Newton's method; the penalty is that of n rows."""
     Z = np.column_stack([X, np.ones(len(X))])
     w = np.zeros(5) if start is None else start
     penalty = np.append(np.full(4, ALPHA / n if kind == "ridge" else 0.0), 0.0)
