@@ -222,8 +222,7 @@ def private_clip(
     )
     if settings.intervals:  # a clip far too short has no Newton step; noise could make one
         blurred = min(1.0, rules.BLURRED_LENGTHS * release.noise_scale(LENGTHS) / prepared.count)
-        found = max(found, blurred * slope * typical)
-        found *= 1.0 if problem.loss.of_residual else rules.SKEWED  # to cut one side is to move it
+        found = rules.UNCUT * max(found, blurred * slope * typical)
     return max(
         min(found, longest_clip), max(least_slope, prepared.objective.loss.least_slope) * typical
     )

@@ -45,7 +45,7 @@ LENGTHS_FOR_ERRORS, BENDS, SLOPES = 0.06, 0.14, 0.05
 LONGEST_FOR_ERRORS, CLEAR_OF_NOISE = 2.2, 1.0
 BLURRED_LENGTHS = 10.0  # least clip in typical gradients, per noise on the share of a bin of them
 STEEP = 3.0  # second derivative of one row, relative to a typical one
-SKEWED = 1.5  # clips are so much longer where errors are not symmetric
+UNCUT = 2.0  # clip, relative to the longest gradients that are seen: cutting skewed errors biases
 GREEDY_ERROR = 0.02  # noise on a coordinate, relative to the errors' size, that is acceptable
 
 
