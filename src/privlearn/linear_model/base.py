@@ -37,6 +37,7 @@ from privlearn._objective.losses import Loss
 from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import DeltaWarning, UnsupportedCombinationError
 from privlearn.linear_model.atomic import blank, demand_finite
+from privlearn.linear_model.coef_noise import CoefNoiseMixin
 from privlearn.linear_model.job import Job
 from privlearn.linear_model.names import NamedFeatures
 from privlearn.linear_model.penalty_parameters import in_a_box
@@ -64,7 +65,7 @@ __all__ = ["PrivateEstimator"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PrivateEstimator(NamedFeatures, BaseEstimator):
+class PrivateEstimator(CoefNoiseMixin, NamedFeatures, BaseEstimator):
     """Base of linear models with a privacy guarantee; subclasses name loss and penalty.
 
     The fields are the parameters of `__init__`, which stores them as they are; `fit` checks them.
@@ -243,40 +244,6 @@ class PrivateEstimator(NamedFeatures, BaseEstimator):
         if solution.errors is not None:
             self._errors = solution.errors
         self.privacy_ = release.certificate()
-
-    def coef_noise(self) -> NDArray[np.float64]:
-        """Standard deviations of the privacy noise on `coef_`, to first order.
-
-        They follow from what was released and from the known noise, and cost no privacy: how far
-        another fit of the same table would be off, but for the sampling of its rows, for shrinkage
-        towards 0, and for ranges that were estimated privately. Where columns have long tails those
-        make most of the difference, which may be several times what is told here.
-
-        Solvers "moments" and "cd" tell it (squared errors; "cd" also of two classes, with
-        ``block="all"`` and at most 200 columns), without an l1 penalty or limits on coefficients.
-
-        Returns
-        -------
-        array of the shape of coef_
-            NaN for features that were not selected.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from privlearn import LinearRegression
-        >>> X = np.linspace(0, 1, 2_000).reshape(-1, 2)
-        >>> model = LinearRegression(bounds_X=(0, 1), bounds_y=(0, 1))
-        >>> bool((model.fit(X, X[:, 0]).coef_noise() > 0).all())
-        True
-        """
-        check_is_fitted(self)
-        if not hasattr(self, "_coef_noise"):
-            raise AttributeError(
-                "coef_noise() is not known of this fit: solver='moments' tells it, and solver='cd' "
-                "of numbers and two classes, without an l1 penalty, limits on coefficients or a "
-                "model that was read from a file"
-            )
-        return self._coef_noise.copy()
 
     def to_dict(self) -> dict[str, Any]:
         """The fitted model as plain values, for JSON: coefficients, limits and certificate.
