@@ -215,8 +215,6 @@ class PrivateEstimator(FittedModel, BaseEstimator):
             rows = bound(counted, job.problem)
             solution = job.solver.solve(job.problem, job.settings, rows, release)
         self._publish_model(solution)
-        if solution.coef_noise is not None:
-            self._coef_noise = solution.coef_noise.reshape(np.shape(self.coef_))
         self.privacy_ = release.certificate()
 
     def _table(self, X: object, y: object, groups: object) -> Table:
@@ -251,6 +249,8 @@ class PrivateEstimator(FittedModel, BaseEstimator):
             solution = in_own_units(self, solution)
         demand_finite(coef_=solution.coef, intercept_=solution.intercept)
         self._publish(solution)
+        if solution.coef_noise is not None:
+            self._coef_noise = solution.coef_noise.reshape(np.shape(self.coef_))
 
     def to_dict(self) -> dict[str, Any]:
         """The fitted model as plain values, for JSON: coefficients, limits and certificate.
