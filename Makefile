@@ -25,8 +25,10 @@ LOCK_TEST := requirements-test.txt
 LOCK_DEV := requirements-dev.txt
 LOCK_OLDEST := requirements-oldest.txt
 
-# Two test processes, one thread each: more would only fight for two cores.
-PYTEST := -m pytest -n 2
+# Two test processes, one thread each: more would only fight for two cores. Each starts with a half
+# of the tests, in order, and takes over from the other when it is done: alike tests, which need the
+# same compiled code, stay together, and a long test at the end leaves nobody idle.
+PYTEST := -m pytest -n 2 --dist worksteal
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
@@ -46,8 +48,8 @@ test: $(VENV)/.installed-test  ## the fast tests
 test-slow: $(VENV)/.installed-test  ## the statistical tests and those against the papers
 	$(ONE_THREAD) $(VENV)/bin/python $(PYTEST) -m slow
 
-test-oldest: $(VENV_OLDEST)/.installed  ## the fast tests on the oldest supported versions
-	$(ONE_THREAD) $(VENV_OLDEST)/bin/python $(PYTEST)
+test-oldest: $(VENV_OLDEST)/.installed  ## what versions decide, on the oldest supported ones
+	$(ONE_THREAD) $(VENV_OLDEST)/bin/python $(PYTEST) --oldest
 
 lint: $(VENV)/.installed-dev  ## style, formatting and types
 	$(VENV)/bin/ruff check .

@@ -1,6 +1,7 @@
 """Imports go downward only, and randomness has one door."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import privlearn
@@ -38,9 +39,19 @@ def rooms():
         yield file, name.split(".")[0]
 
 
+@cache
+def parsed(file):
+    """The syntax tree of a file; nobody may change it."""
+    return ast.parse(file.read_text())
+
+
+@cache
 def imported(file, *, late=True):
     """Modules of ours that a file imports, at run time; without `late`, at its own import."""
-    tree = ast.parse(file.read_text())
+    return tuple(_imported(parsed(file), file, late))
+
+
+def _imported(tree, file, late):
     ignored = {
         id(node)
         for block in ast.walk(tree)
@@ -107,7 +118,7 @@ def test_randomness_has_one_door():
     for file, name_of_file in modules():
         if any(name_of_file == door or name_of_file.startswith(f"{door}.") for door in doors):
             continue
-        for node in ast.walk(ast.parse(file.read_text())):
+        for node in ast.walk(parsed(file)):
             name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
             assert (
                 name
@@ -124,9 +135,8 @@ def test_randomness_has_one_door():
 
 def test_files_and_functions_stay_small():
     for file in ROOT.rglob("*.py"):
-        text = file.read_text()
-        assert text.count("\n") <= 400, f"{file.name} is a folder by now"
-        for node in ast.walk(ast.parse(text)):
+        assert file.read_text().count("\n") <= 400, f"{file.name} is a folder by now"
+        for node in ast.walk(parsed(file)):
             if isinstance(node, ast.FunctionDef):
                 body = node.body[1:] if ast.get_docstring(node) else node.body
                 lines = body[-1].end_lineno - body[0].lineno + 1 if body else 0

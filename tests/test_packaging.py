@@ -64,7 +64,7 @@ def test_estimators_load_little_more_than_scikit_learn():
     foreign = {name for name in loaded if not name.startswith("privlearn")}
     assert not foreign & set(HEAVY)
     assert len(foreign) <= 10
-    assert len(loaded) <= 150
+    assert len(loaded) <= 138
 
 
 FIRST_FITS = """

@@ -1,7 +1,10 @@
 """The fast tests audit few configurations: every pair of choices that there is must be in them."""
 
+from pathlib import Path
+
 import pytest
 
+from oldest import AUDIT, LIBRARIES, OURS, chosen
 from privlearn import Ridge
 from privlearn._core.problem import Adjacency
 from privlearn.solvers import SOLVERS
@@ -72,3 +75,35 @@ def test_a_new_pair_is_taken(changed):
     plain = [("a", Ridge(**known)), ("b", Ridge(**known))]
     assert [name for name, _ in covering(plain)] == ["a"]
     assert [name for name, _ in covering([*plain, ("c", Ridge(**known | changed))])] == ["a", "c"]
+
+
+def test_on_the_oldest_versions_every_solver_is_audited_under_every_relation():
+    models = dict(FAST)
+    names = [f"{AUDIT}{name}]" for name in models]
+    audited = [(name, models[name.removeprefix(AUDIT)[:-1]]) for name in chosen(names)]
+    assert len(audited) < len(FAST) / 2
+    for kind in (("estimator",), ("solver", "relation")):
+        there, all_of_them = (
+            set().union(*(met(model, [kind]) for _, model in some)) for some in (audited, FAST)
+        )
+        assert there == all_of_them
+
+
+@pytest.mark.parametrize("place", [*LIBRARIES, *OURS, AUDIT])
+def test_what_is_named_for_the_oldest_versions_is_there(place):
+    file, _, function = place.rstrip("[").partition("::")
+    found = Path(__file__).parent / file
+    assert found.exists()
+    assert not function or f"def {function}(" in found.read_text(encoding="utf-8")
+
+
+def test_on_the_oldest_versions_something_of_every_file_is_run():
+    names = [f"{place}/test_{k}.py::test_it[{case}]" for place in ("core", "data", "papers")
+             for k in range(2) for case in range(4)]  # fmt: skip
+    found = chosen(names)
+    assert {name.partition("::")[0] for name in found} == {n.partition("::")[0] for n in names}
+    assert [sum(name.startswith(p) for name in found) for p in ("core", "data", "papers")] == [
+        4,
+        8,
+        2,
+    ]

@@ -27,7 +27,8 @@ layers
 late imports
     Import statements inside functions; `ours` are those of privlearn itself.
 isinstance on mechanisms
-    Calls of `isinstance` with a class that `mechanisms` (a file or a package) defines.
+    Calls of `isinstance` with a class that `mechanisms` (a file or a package) defines, not with
+    one of the same name that the file has from elsewhere.
 ANN401 exceptions
     Comments `noqa` that name ANN401: a parameter or result that may be anything.
 lines of code; lines with comments and docstrings
@@ -224,19 +225,31 @@ def late_imports_of_ours(source: Path) -> list[str]:
     return [line for line in late_imports(source) if re.search(r": (from|import) privlearn", line)]
 
 
+def _foreign(tree: ast.Module) -> set[str]:
+    """Names that a file defines, or imports from a room that is not that of the mechanisms."""
+    found = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and "mechanisms" not in (node.module or "").split("."):
+            found |= {alias.asname or alias.name for alias in node.names}
+    return found
+
+
 def isinstance_on_mechanisms(source: Path) -> list[str]:
-    """Questions about a mechanism's class."""
-    files = [f for f in python_files(source) if "mechanisms" in (f.stem, f.parent.name)]
-    nodes = [node for file in files for node in parsed(file).body]
+    """Questions about a mechanism's class; other classes may have the name of one."""
+    homes = [f for f in python_files(source) if "mechanisms" in (f.stem, f.parent.name)]
+    nodes = [node for file in homes for node in parsed(file).body]
     classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
-    return [
-        f"{file.relative_to(source)}: {ast.unparse(node)}"
-        for file in python_files(source)
-        for node in ast.walk(parsed(file))
-        if isinstance(node, ast.Call)
-        and called(node) == "isinstance"
-        and classes & set(identifiers(node.args[1]))
-    ]
+    found = []
+    for file in python_files(source):
+        meant = classes if file in homes else classes - _foreign(parsed(file))
+        found += [
+            f"{file.relative_to(source)}: {ast.unparse(node)}"
+            for node in ast.walk(parsed(file))
+            if isinstance(node, ast.Call)
+            and called(node) == "isinstance"
+            and meant & set(identifiers(node.args[1]))
+        ]
+    return found
 
 
 def tokens(file: Path) -> Iterator[tokenize.TokenInfo]:

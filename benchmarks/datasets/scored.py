@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from scipy.special import expit
 from scipy.stats import norm
@@ -38,6 +40,7 @@ class Values(RegressorMixin, Answers):
         return X[:, 0]
 
 
+@cache
 def middle_for(share, spread):
     """The mean of normal log-odds of that spread for which the second class has the share."""
     places = np.linspace(-15, 5, 4_001)

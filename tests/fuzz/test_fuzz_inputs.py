@@ -20,7 +20,7 @@ FEW = {
     "ledger": 15,
     "command": 25,
 }
-TIMES = 15  # as many in the slow tests
+TIMES = 10  # as many in the slow tests
 FIRST = 0.5  # of FEW in the fast ones
 CHOICES = st.randoms(use_true_random=False)  # hypothesis makes every choice, and shrinks them
 

@@ -147,6 +147,7 @@ def test_cd_tells_the_spread_of_fits(model, known, epsilon):
     assert (told < 2.0 * seen).all(), told / seen
 
 
+@pytest.mark.slow
 def test_it_would_notice_half_the_noise(monkeypatch):
     """The middle of all ratios is near 1, so half of the noise would show."""
     X, y = related()

@@ -93,7 +93,7 @@ def levels_rounded_to_nearest(patch):
         apart = np.abs(_one_each(sample_epsilon)[:, None] - np.array(levels.epsilons))
         return Levels(levels.epsilons, apart.argmin(axis=1))
 
-    patch.setattr("privlearn.linear_model.base.read_levels", nearest)
+    patch.setattr("privlearn._data.personal_budgets.read_levels", nearest)
 
 
 @bugs.shown_in("strong penalty")

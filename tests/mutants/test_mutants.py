@@ -20,6 +20,7 @@ from privlearn._core.mechanisms import GaussianNoise, SphericalNoise
 from privlearn._core.problem import Adjacency, Bounds
 from privlearn._core.releaser import ReleaseBatch, Releaser
 from privlearn._core.sampling import Batches, Disjoint, Permuted, Poisson
+from privlearn._data import personal_budgets
 from privlearn._data.bounded import BoundedData, Rows
 from privlearn._data.personal_budgets import MOST_LEVELS, Levels
 from privlearn._objective.losses import Huber, Logistic
@@ -585,7 +586,7 @@ def lengths_read_off_the_data(patch):
 
 @mutant_of("one-pass")
 def merged_levels_treated_at_their_mean(patch):
-    read = base.read_levels
+    read = personal_budgets.read_levels
 
     def at_the_mean(sample_epsilon, epsilon, n=None, n_is_public=True):
         levels, values = read(sample_epsilon, epsilon, n), np.asarray(sample_epsilon)
@@ -594,7 +595,7 @@ def merged_levels_treated_at_their_mean(patch):
         groups = [np.unique(values[levels.of_row == k]) for k in range(len(levels.epsilons))]
         return Levels(tuple(float(group.mean()) for group in groups), levels.of_row)
 
-    patch.setattr(base, "read_levels", at_the_mean)
+    patch.setattr(personal_budgets, "read_levels", at_the_mean)
 
 
 @mutant_of("one-pass")

@@ -14,7 +14,7 @@ from privlearn._core.releaser import Releaser
 from privlearn._core.sampling import Batches
 from privlearn._data import people as reading
 from privlearn._data.people import People
-from privlearn.linear_model import base as estimators
+from privlearn.linear_model import people as estimators
 from support import checks_for
 
 BUGS = Bugs()

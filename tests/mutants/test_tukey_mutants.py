@@ -8,6 +8,7 @@ from privlearn import audit
 from privlearn._core.mechanisms.tukey_boxes import Boxes
 from privlearn._core.releaser import Releaser
 from privlearn._core.sampling import Batches, Disjoint
+from privlearn.solvers.tukey import group_models as groups
 from privlearn.solvers.tukey import solver as tukey
 from support import is_kernel
 
@@ -94,16 +95,16 @@ def median_published_for_the_draw(patch):
 @BUGS.shown_in("zero_out")
 def models_scaled_by_the_spread_of_all(patch):
     """Standardised with the data's own deviations, so that one row moves every model."""
-    models = tukey.group_models
+    models = groups.group_models
 
-    def scaled(data, groups, fit_intercept):
+    def scaled(data, parts, fit_intercept):
         X = data.table.X if isinstance(data.table.X, np.ndarray) else data.table.X.toarray()
         spread = np.nanstd(np.nan_to_num(X, posinf=0.0, neginf=0.0), axis=0)
-        found = models(data, groups, fit_intercept)
+        found = models(data, parts, fit_intercept)
         found[:, int(fit_intercept) :] *= np.where(spread > 0, spread, 1.0)
         return found
 
-    patch.setattr(tukey, "group_models", scaled)
+    patch.setattr(groups, "group_models", scaled)
 
 
 @BUGS.shown_in("zero_out")

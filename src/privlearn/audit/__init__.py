@@ -5,7 +5,8 @@ raises `AuditFailure` when something does not hold. A check that passes proves n
 the note beside the solver. Audits see statistics without noise, so never run them on real data.
 
 >>> from privlearn import LinearRegression, audit
->>> audit.check(LinearRegression(bounds_X=(0, [1, 2]), bounds_y=(0, 5)), n_features=2)
+>>> model = LinearRegression(solver="moments", bounds_X=(0, [1, 2]), bounds_y=(0, 5))
+>>> audit.check(model, n_features=2)
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from numbers import Integral, Real
@@ -27,30 +28,19 @@ from privlearn._core.numerics import MAX_ROWS
 from privlearn._core.out_of_memory import BEFORE, no_sizes_told
 from privlearn._core.plan import Plan, check_size
 from privlearn._core.problem import Adjacency, Bounds, Budget, Problem, budget_of
-from privlearn._core.releaser import charge_and_open
+from privlearn._core.releaser import Releaser, charge_and_open
 from privlearn._data.bounded import Table, bound
-from privlearn._data.named_cells import with_ids, with_target
-from privlearn._data.personal_budgets import read_levels
+from privlearn._data.clipping import within
+from privlearn._data.named_cells import with_target
 from privlearn._data.reading import Features, refuse_not_finite
 from privlearn._data.tables import read_features
 from privlearn._objective.losses import Loss
 from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import DeltaWarning, UnsupportedCombinationError
 from privlearn.linear_model.atomic import blank, demand_finite
-from privlearn.linear_model.coef_noise import CoefNoiseMixin
+from privlearn.linear_model.fitted import FittedModel
 from privlearn.linear_model.job import Job
-from privlearn.linear_model.names import NamedFeatures
 from privlearn.linear_model.penalty_parameters import in_a_box
-from privlearn.linear_model.people import demand_both, people_of, refuse_unproved, rehearsed_form
-from privlearn.linear_model.saved import fill, plain_values
-from privlearn.linear_model.tabular import (
-    declared_bounds,
-    declared_facts,
-    drops_rows,
-    encoded_width,
-    in_own_units,
-    within_limits,
-)
 from privlearn.private_bounds import solver_by_rule, with_private_bounds
 from privlearn.solvers import Solution, Solver, resolve
 from privlearn.solvers._common.forecast import judged_forecast, warn_of_few_rows
@@ -65,7 +55,7 @@ __all__ = ["PrivateEstimator"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PrivateEstimator(CoefNoiseMixin, NamedFeatures, BaseEstimator):
+class PrivateEstimator(FittedModel, BaseEstimator):
     """Base of linear models with a privacy guarantee; subclasses name loss and penalty.
 
     The fields are the parameters of `__init__`, which stores them as they are; `fit` checks them.
@@ -151,6 +141,8 @@ class PrivateEstimator(CoefNoiseMixin, NamedFeatures, BaseEstimator):
         self, n: int | None, columns: int | None, n_classes: int, sample_epsilon: object
     ) -> Plan:
         """The plan, with what its noise does to a model of `n` rows where `n` is given."""
+        from privlearn.linear_model.tabular import encoded_width
+
         self._validate_params()
         n, n_features = check_size(n, encoded_width(self, columns))
         job = self._prepare(n, n_features, n_classes, sample_epsilon)
@@ -213,37 +205,57 @@ class PrivateEstimator(CoefNoiseMixin, NamedFeatures, BaseEstimator):
         Up to the charge nothing is spent; after it there is nothing but the loop.
         """
         self._validate_params()
-        demand_both(self, groups)
-        X, groups = with_ids(X, groups)
-        table = self._read(*with_target(X, y))
-        n, n_features = table.X.shape
-        people = people_of(self, groups, table)
-        if people is not None:
-            n = people.count  # how many rows there are is private
+        table = self._table(X, y, groups)
+        n = len(table.y) if table.people is None else table.people.count  # else rows are private
         n_classes = len(getattr(self, "classes_", ()))
         sparse = not isinstance(table.X, np.ndarray)
-        job = self._prepare(n, n_features, n_classes, sample_epsilon, sparse=sparse)
+        job = self._prepare(n, table.X.shape[1], n_classes, sample_epsilon, sparse=sparse)
         if job.problem.adjacency.n_is_public:
             warn_of_few_rows(job, n)
-        table = replace(table, level=job.level, people=people)
+        table = replace(table, level=job.level)
         rehearse(job.solver, job.problem, job.settings, job.plan, job.budget, table)
-        charge = {"ledger": self.ledger, "dataset": self.dataset, "random_state": self.random_state}
-        plan = job.plan if people is None else replace(job.plan, person=people.name)
-        room = None if people is None else people.room(table)
-        with rehearsed_form(people, table), charge_and_open(plan, job.budget, **charge) as release:
-            if people is not None and room is not None:
-                most, key = job.problem.most_rows, release.choice_key()
-                table = people.limited(table, most, key, room)
-            rows = bound(table, job.problem)
+        with self._charged(job, table) as (release, counted):
+            rows = bound(counted, job.problem)
             solution = job.solver.solve(job.problem, job.settings, rows, release)
-        solution = in_own_units(self, solution)
+        self._publish_model(solution)
+        self.privacy_ = release.certificate()
+
+    def _table(self, X: object, y: object, groups: object) -> Table:
+        """X and y as numbers, and whose each row is, where people may have several."""
+        if groups is None and self.max_rows_per_person is None:
+            return self._read(*with_target(X, y))
+        from privlearn.linear_model.people import read_with_people
+
+        return read_with_people(self, X, y, groups)
+
+    @contextmanager
+    def _charged(self, job: Job, table: Table) -> Iterator[tuple[Releaser, Table]]:
+        """Charge the plan, then lend its Releaser and the table of the rows that count."""
+        charge = {"ledger": self.ledger, "dataset": self.dataset, "random_state": self.random_state}
+        people, plan = table.people, job.plan
+        if people is None:
+            with charge_and_open(plan, job.budget, **charge) as release:
+                yield release, table
+            return
+        from privlearn.linear_model.people import rehearsed_form
+
+        room, plan = people.room(table), replace(plan, person=people.name)
+        with rehearsed_form(table), charge_and_open(plan, job.budget, **charge) as release:
+            most, key = job.problem.most_rows, release.choice_key()
+            yield release, people.limited(table, most, key, room)
+
+    def _publish_model(self, solution: Solution) -> None:
+        """Set the fitted attributes, in the columns' own units; by then their numbers are such."""
+        if hasattr(self, "_encoding"):
+            from privlearn.linear_model.tabular import in_own_units
+
+            solution = in_own_units(self, solution)
         demand_finite(coef_=solution.coef, intercept_=solution.intercept)
         self._publish(solution)
         if solution.coef_noise is not None:
             self._coef_noise = solution.coef_noise.reshape(np.shape(self.coef_))
         if solution.errors is not None:
             self._errors = solution.errors
-        self.privacy_ = release.certificate()
 
     def to_dict(self) -> dict[str, Any]:
         """The fitted model as plain values, for JSON: coefficients, limits and certificate.
@@ -262,6 +274,8 @@ class PrivateEstimator(CoefNoiseMixin, NamedFeatures, BaseEstimator):
         >>> bool((Ridge.from_dict(model.to_dict()).predict(X) == model.predict(X)).all())
         True
         """
+        from privlearn.linear_model.saved import plain_values
+
         check_is_fitted(self)
         return plain_values(self)
 
@@ -279,6 +293,8 @@ class PrivateEstimator(CoefNoiseMixin, NamedFeatures, BaseEstimator):
         estimator
             Fitted. Parameters of the fit are not kept, the certificate says what they led to.
         """
+        from privlearn.linear_model.saved import fill
+
         model = cls()
         fill(model, content)
         return model
@@ -293,18 +309,11 @@ class PrivateEstimator(CoefNoiseMixin, NamedFeatures, BaseEstimator):
         check_is_fitted(self)
         features = read_features(self, X, reset=False, predicts=True)
         refuse_not_finite("X", features, "for a prediction needs every feature")
+        if not hasattr(self, "_encoding"):
+            return within(features, getattr(self, "_clip_bounds", None), self.fit_intercept)
+        from privlearn.linear_model.tabular import within_limits
+
         return within_limits(self, features)
-
-    @property
-    def bounds_X_(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # noqa: N802
-        """Ends of the features to which predictions clip X; only where they were estimated.
-
-        Released with noise, so they may be looked at and passed on.
-        """
-        reach = getattr(self, "_clip_bounds", None)
-        if reach is None or reach.low is None:
-            raise AttributeError("bounds_X_ is only there after a fit that estimated it privately")
-        return reach.low, reach.high
 
     def _prepare(
         self,
@@ -316,10 +325,15 @@ class PrivateEstimator(CoefNoiseMixin, NamedFeatures, BaseEstimator):
         sparse: bool | None = None,
     ) -> Job:
         """All that is fixed before the data; with `sparse` memory is asked for, too."""
-        refuse_unproved(self, sample_epsilon)
+        if self.max_rows_per_person is not None:
+            from privlearn.linear_model.people import refuse_unproved
+
+            refuse_unproved(self, sample_epsilon)
         problem, level = self._problem(n, n_features, n_classes), None
         budget = budget_of(self.epsilon, self.delta)
         if sample_epsilon is not None:
+            from privlearn._data.personal_budgets import read_levels
+
             public = problem.adjacency.n_is_public
             levels = read_levels(sample_epsilon, budget.epsilon, n, n_is_public=public)
             problem = replace(problem, levels=levels.public(public))
@@ -349,20 +363,36 @@ class PrivateEstimator(CoefNoiseMixin, NamedFeatures, BaseEstimator):
         adjacency, most = Adjacency(self.adjacency), self.max_rows_per_person
         limits = getattr(self, "coef_bounds", None), getattr(self, "positive", False)
         public = n if adjacency.n_is_public else None  # of people, where they may have several
+        bounds, drops, declared = self._declared(n_features)
         return Problem(
             n=public if most in (None, 1) else None,
             n_features=n_features,
-            bounds=declared_bounds(self, n_features),
+            bounds=bounds,
             loss=self._loss(n_classes),
             penalty=in_a_box(self._penalty(), n_features, *limits),
             adjacency=adjacency,
             fit_intercept=self.fit_intercept,
-            rows_may_be_empty=self.on_invalid == "drop" or drops_rows(self),
-            declared=declared_facts(self),
+            rows_may_be_empty=self.on_invalid == "drop" or drops,
+            declared=declared,
             rows_per_person=None if most is None else int(most),
             people=None if most is None else public,
             intervals=bool(getattr(self, "intervals", False)),
         )
+
+    def _declared(self, n_features: int) -> tuple[Bounds, bool, tuple[str, ...] | None]:
+        """Limits of rows, whether a schema drops some, and what was declared beside the bounds."""
+        known = {
+            "bounds_y": getattr(self, "bounds_y", None),
+            "data_norm": self.data_norm,
+            "scale_X": self.scale_X,
+            "fit_intercept": self.fit_intercept,
+        }
+        by_name = self.schema is not None or isinstance(self.bounds_X, Mapping)
+        if not by_name and not hasattr(self, "_encoding"):
+            return Bounds.declared(n_features, bounds_X=self.bounds_X, **known), False, None
+        from privlearn.linear_model.tabular import declared_by_name
+
+        return declared_by_name(self, n_features, known)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from privlearn._core.jit import on_a_large_table, worth_compiling
 from privlearn._core.problem import Adjacency
 from privlearn._data.bounded import Table
+from privlearn._data.named_cells import with_ids, with_target
 from privlearn._data.people import People, read_people
 from privlearn.exceptions import (
     InvalidBudgetError,
@@ -21,10 +23,18 @@ from privlearn.exceptions import (
 if TYPE_CHECKING:
     from privlearn.linear_model.base import PrivateEstimator
 
-__all__ = ["demand_both", "people_of", "refuse_unproved", "rehearsed_form"]
+__all__ = ["people_of", "read_with_people", "refuse_unproved", "rehearsed_form"]
 
 
-def demand_both(estimator: PrivateEstimator, groups: object) -> None:
+def read_with_people(estimator: PrivateEstimator, X: object, y: object, groups: object) -> Table:
+    """X and y as numbers, and whose each row is, or a refusal."""
+    _demand_both(estimator, groups)
+    X, groups = with_ids(X, groups)
+    table = estimator._read(*with_target(X, y))
+    return replace(table, people=people_of(estimator, groups, table))
+
+
+def _demand_both(estimator: PrivateEstimator, groups: object) -> None:
     """Refuse ids without a largest number of rows, and the number without ids."""
     most = estimator.max_rows_per_person
     if groups is not None and most is None:
@@ -62,10 +72,8 @@ def refuse_unproved(estimator: PrivateEstimator, sample_epsilon: object) -> None
         )
 
 
-def people_of(estimator: PrivateEstimator, groups: object, table: Table) -> People | None:
-    """Whose each row is, or a refusal; None where every row is a person."""
-    if groups is None:
-        return None
+def people_of(estimator: PrivateEstimator, groups: object, table: Table) -> People:
+    """Whose each row is, or a refusal."""
     people = read_people(groups, table.X.shape[0], strict=estimator.on_invalid == "raise")
     if people.count == 0 and Adjacency(estimator.adjacency).n_is_public:
         raise ValueError(
@@ -75,8 +83,6 @@ def people_of(estimator: PrivateEstimator, groups: object, table: Table) -> Peop
     return people
 
 
-def rehearsed_form(people: People | None, table: Table) -> AbstractContextManager[None]:
+def rehearsed_form(table: Table) -> AbstractContextManager[None]:
     """Run loops in the form that was rehearsed, which the whole table decided, not rows chosen."""
-    if people is None:
-        return nullcontext()
     return on_a_large_table(worth_compiling(math.prod(table.X.shape)))

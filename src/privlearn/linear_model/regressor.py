@@ -14,7 +14,6 @@ from privlearn._data.named_cells import with_target
 from privlearn._data.tables import read_table
 from privlearn._objective.losses import Loss, Squared
 from privlearn.linear_model.base import PrivateEstimator
-from privlearn.linear_model.scoring import r_squared
 from privlearn.solvers import Solution
 
 __all__ = ["PrivateLinearRegressor"]
@@ -60,6 +59,8 @@ class PrivateLinearRegressor(RegressorMixin, PrivateEstimator):
         float
             R^2, as in scikit-learn.
         """
+        from privlearn.linear_model.scoring import r_squared
+
         X, y = with_target(X, y)
         return r_squared(self.predict(X), y, sample_weight)
 

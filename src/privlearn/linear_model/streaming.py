@@ -17,10 +17,9 @@ from privlearn._core.releaser import charge_and_open
 from privlearn._data.bounded import Table, bound
 from privlearn._data.named_cells import with_target
 from privlearn.exceptions import MissingFactError, UnsupportedCombinationError
-from privlearn.linear_model.atomic import blank, demand_finite
+from privlearn.linear_model.atomic import blank
 from privlearn.linear_model.base import PrivateEstimator, budget_of
 from privlearn.linear_model.bond import Bond
-from privlearn.linear_model.tabular import in_own_units
 from privlearn.solvers import OnePassSGD, check_supported
 from privlearn.solvers._common.scaling import Scaling
 from privlearn.solvers.one_pass.stream import Stream
@@ -96,9 +95,7 @@ class StreamingMixin(PrivateEstimator):
         work._stream = replace(stream, bond=stream.bond or Bond.of(self, learned))
         for rows in _batches(table, stream.problem):
             work._take_batch(rows, budget, self)
-        solution = in_own_units(work, work._stream.solution())
-        demand_finite(coef_=solution.coef, intercept_=solution.intercept)
-        work._publish(solution)
+        work._publish_model(work._stream.solution())
         self.__dict__ = work.__dict__
         return self
 

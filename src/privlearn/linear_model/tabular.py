@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from privlearn.schema.encoding import Encoding
 
 __all__ = [
-    "declared_bounds",
-    "declared_facts",
-    "drops_rows",
+    "declared_by_name",
     "encoded_width",
     "in_own_units",
     "within_limits",
@@ -73,21 +71,22 @@ def _is_of_the_schema(estimator: PrivateEstimator, found: Encoding) -> bool:
     return same and found.shifted == estimator.fit_intercept
 
 
-def declared_bounds(estimator: PrivateEstimator, n_features: int) -> Bounds:
+def declared_by_name(
+    estimator: PrivateEstimator, n_features: int, known: dict[str, Any]
+) -> tuple[Bounds, bool, tuple[str, ...] | None]:
+    """Limits of rows, whether the schema drops some, and what was declared; see `_problem`."""
+    bounds = _declared_bounds(estimator, n_features, known)
+    return bounds, _drops_rows(estimator), _declared_facts(estimator)
+
+
+def _declared_bounds(estimator: PrivateEstimator, n_features: int, known: dict[str, Any]) -> Bounds:
     """Enforced limits of the rows that a solver sees."""
-    known: dict[str, Any] = {
-        "bounds_y": getattr(estimator, "bounds_y", None),
-        "fit_intercept": estimator.fit_intercept,
-    }
     encoding = _encoding(estimator, n_features)
     if encoding is not None:
         _refuse_beside_schema(estimator)
         norm = encoding.row_norm(estimator.data_norm)
-        bounds = Bounds.declared(n_features, data_norm=norm, **known)
+        bounds = Bounds.declared(n_features, **known | {"data_norm": norm, "scale_X": None})
         return _boxed(bounds, *encoding.box(), encoding.indicators, estimator.fit_intercept)
-    known |= {"data_norm": estimator.data_norm, "scale_X": estimator.scale_X}
-    if not isinstance(estimator.bounds_X, Mapping):
-        return Bounds.declared(n_features, bounds_X=estimator.bounds_X, **known)
     names = getattr(estimator, "feature_names_in_", None)
     if names is None and hasattr(estimator, "n_features_in_"):
         raise ValueError(
@@ -124,13 +123,13 @@ def _refuse_beside_schema(estimator: PrivateEstimator) -> None:
             )
 
 
-def drops_rows(estimator: PrivateEstimator) -> bool:
+def _drops_rows(estimator: PrivateEstimator) -> bool:
     """Whether the schema makes rows with a missing cell empty ones."""
     entries = estimator.schema.values() if isinstance(estimator.schema, Mapping) else ()
     return any(getattr(kind, "missing", None) == "drop" for kind in entries)
 
 
-def declared_facts(estimator: PrivateEstimator) -> tuple[str, ...] | None:
+def _declared_facts(estimator: PrivateEstimator) -> tuple[str, ...] | None:
     """Names of what was declared, for the certificate; None where the bounds tell it."""
     if estimator.schema is None:
         return None

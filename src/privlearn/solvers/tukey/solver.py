@@ -28,7 +28,6 @@ from privlearn.exceptions import (
 )
 from privlearn.solvers._common.row_count import fewest_rows, fewest_rows_release
 from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers
-from privlearn.solvers.tukey.group_models import group_models
 from privlearn.solvers.tukey.rules import (
     COUNT_SHARE,
     DELTA_SHARE,
@@ -144,6 +143,8 @@ class Tukey(SolverDefaults):
         self, problem: Problem, settings: Settings, data: BoundedData, release: Releaser
     ) -> Solution:
         """Fit the models, test, and draw."""
+        from privlearn.solvers.tukey.group_models import group_models
+
         models = settings.models
         if models is None:
             rows = fewest_rows(problem.n, int(data.present().sum()), release)

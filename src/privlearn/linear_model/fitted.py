@@ -1,4 +1,4 @@
-"""The privacy noise of coefficients, where a solver can tell it without further releases."""
+"""What can be asked of a fitted model: its noise, its names, its limits."""
 
 from __future__ import annotations
 
@@ -6,13 +6,33 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-__all__ = ["CoefNoiseMixin"]
+__all__ = ["FittedModel"]
 
 
-class CoefNoiseMixin:
-    """Adds `coef_noise`."""
+class FittedModel:
+    """Adds what looks at fitted attributes alone, never at data."""
 
     _coef_noise: NDArray[np.float64]
+
+    @property
+    def feature_names_out_(self) -> NDArray[np.object_]:
+        """Names of the features that rows become; only where X has column names."""
+        encoding = getattr(self, "_encoding", None)
+        names = getattr(self, "feature_names_in_", None) if encoding is None else encoding.features
+        if names is None:
+            raise AttributeError("feature_names_out_ is only there after a fit of named columns")
+        return np.array(names, dtype=object)
+
+    @property
+    def bounds_X_(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # noqa: N802
+        """Ends of the features to which predictions clip X; only where they were estimated.
+
+        Released with noise, so they may be looked at and passed on.
+        """
+        reach = getattr(self, "_clip_bounds", None)
+        if reach is None or reach.low is None:
+            raise AttributeError("bounds_X_ is only there after a fit that estimated it privately")
+        return reach.low, reach.high
 
     def coef_noise(self) -> NDArray[np.float64]:
         """Standard deviations of the privacy noise on `coef_`, to first order.
