@@ -81,7 +81,8 @@ def test_ragged_file(complaint):
 
 
 def test_columns_separated_otherwise(complaint):
-    assert "--separator ';'" in complaint(*fit_file(ROWS.replace(",", ";")))
+    line = fit_file(ROWS.replace(",", ";"), "--separator", ",")
+    assert "--separator ';'" in complaint(*line)
 
 
 def test_not_text(complaint):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn.cli import options
+from privlearn.cli.dialect import Dialect, add_dialect
 from privlearn.cli.errors import CommandError
 from privlearn.cli.model_file import SavedModel, read_model
 from privlearn.cli.notices import plain_warnings
@@ -61,7 +62,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_on_invalid(parser)
     options.add_budget(parser, what="the scores")
     options.add_ledger(parser, "evaluation")
-    options.add_separator(parser)
+    add_dialect(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -72,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
     bounds = None if args.bounds_y is None else parse_range(args.bounds_y)
     if bounds is not None and model.classes is not None:
         raise CommandError("--bounds-y is for numbers, but the model predicts classes")
-    source = open_source(args.data, args.separator)
+    source = open_source(args.data, Dialect.of(args))
     X, y = _rows(args, model, source)
     found = _scores(args, model, X, y, bounds)
     if args.json:

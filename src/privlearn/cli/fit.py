@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from privlearn.cli import options
 from privlearn.cli.design import Design, design
+from privlearn.cli.dialect import Dialect, add_dialect
 from privlearn.cli.errors import CommandError, printable
 from privlearn.cli.model_file import SavedModel
 from privlearn.cli.models import MODELS, build
@@ -79,6 +80,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_facts(parser)
     options.add_ledger(parser, "fit")
     _add_files(parser)
+    add_dialect(parser)
 
 
 def _add_files(parser: argparse.ArgumentParser) -> None:
@@ -93,13 +95,12 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
     add("--predict", metavar="FILE", help="also predict the rows of this file")
     add("--predictions", metavar="FILE", help="where those predictions go, as CSV")
     options.add_on_invalid(group)
-    options.add_separator(group)
 
 
 def run(args: argparse.Namespace) -> int:
     """Fit, save, predict and report. Whatever can be refused is refused before the charge."""
     _check_files(args)
-    source = open_source(args.data, args.separator)
+    source = open_source(args.data, Dialect.of(args))
     facts = options.gather_facts(args)
     chosen = design(
         without_person(source.names, args, facts),
@@ -115,7 +116,7 @@ def run(args: argparse.Namespace) -> int:
     new_rows = None
     if args.predict is not None:  # read first: a mistake in it must not cost a fit
         new_rows = read_new_rows(
-            open_source(args.predict, args.separator), chosen.columns, remedy=remedy
+            open_source(args.predict, Dialect.of(args)), chosen.columns, remedy=remedy
         )
     with (
         _model_output(args, chosen) as output,

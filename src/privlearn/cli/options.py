@@ -17,7 +17,6 @@ __all__ = [
     "add_ledger",
     "add_model",
     "add_on_invalid",
-    "add_separator",
     "count",
     "delta",
     "epsilon",
@@ -25,7 +24,6 @@ __all__ = [
     "names",
     "number",
     "positive",
-    "separator",
 ]
 
 Value = TypeVar("Value")
@@ -81,31 +79,6 @@ def delta(text: str) -> float:
     if 0 < value < LEAST_DELTA:
         raise argparse.ArgumentTypeError(f"{text} is too small; give {LEAST_DELTA:g} or more, or 0")
     return value
-
-
-def separator(text: str) -> str:
-    """One character, for argparse; a tab may be written as a word.
-
-    Examples
-    --------
-    >>> separator("tab")
-    '\\t'
-    """
-    character = {"tab": "\t", "\\t": "\t"}.get(text, text)
-    if len(character) != 1 or character in '"\r\n':
-        raise argparse.ArgumentTypeError(f"{text!r} is not one character such as ; or the word tab")
-    return character
-
-
-def add_separator(parser: argparse._ActionsContainer) -> None:
-    """What stands between the cells of a CSV file."""
-    parser.add_argument(
-        "--separator",
-        type=separator,
-        default=",",
-        metavar="CHAR",
-        help="between CSV cells: a character, or tab (default: ,)",
-    )
 
 
 def add_on_invalid(parser: argparse._ActionsContainer) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from privlearn.cli import options
 from privlearn.cli.design import Design, design
+from privlearn.cli.dialect import Dialect, add_dialect
 from privlearn.cli.errors import CommandError
 from privlearn.cli.models import MODELS, build
 from privlearn.cli.notices import plain_warnings
@@ -74,7 +75,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(
         "--template", metavar="DATA", help="print a schema file to fill in for this file, then stop"
     )
-    options.add_separator(parser)
+    add_dialect(parser)
     options.add_model(parser)
     options.add_budget(parser, required=False)
     options.add_facts(parser)
@@ -116,7 +117,7 @@ def _epsilon_for(args: argparse.Namespace, chosen: Design) -> float:
 
 
 def _template(args: argparse.Namespace) -> int:
-    source = open_source(args.template, args.separator)
+    source = open_source(args.template, Dialect.of(args))
     classifies = MODELS[args.model].classifies
     print(template(source.names, args.target, args.template, classifies=classifies), end="")
     return 0

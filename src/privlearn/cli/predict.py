@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from privlearn.cli.dialect import Dialect, add_dialect
 from privlearn.cli.model_file import read_model
-from privlearn.cli.options import add_separator
 from privlearn.cli.paths import check_paths
 from privlearn.cli.predictions import predictions_output, read_new_rows, write_predictions
 from privlearn.cli.tables import open_source
@@ -37,7 +37,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default="raise",
         help="rows with empty or unusable cells: stop (default), or leave the prediction empty",
     )
-    add_separator(parser)
+    add_dialect(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     )
     model = read_model(args.model)
     remedy = None if args.on_invalid == "blank" else "--on-invalid blank"
-    source = open_source(args.data, args.separator)
+    source = open_source(args.data, Dialect.of(args))
     features = read_new_rows(source, model.columns, remedy=remedy)
     with predictions_output(args.output, features, model.classes, args.overwrite) as output:
         write_predictions(model, features, output)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from privlearn.cli.errors import CommandError, closest, shortened, similar
 from privlearn.cli.model_file import SavedModel
 from privlearn.cli.outputs import Output
-from privlearn.cli.tables import Source, Table
+from privlearn.cli.tables import Source, Table, read_encoded
 from privlearn.schema.encoding import Column, Encoding
 
 __all__ = ["predictions_output", "read_new_rows", "read_rows", "write_predictions"]
@@ -40,7 +40,7 @@ def read_rows(
     remedy: str | None,
     leave: str | None,
 ) -> tuple[Array, Table]:
-    """Features in their own units, and the table with these and some more columns, read once.
+    """Features in their own units, and the table of some more columns, read once.
 
     `leave` is what to add where rows with unusable cells shall pass; without, they are NaN.
     """
@@ -54,8 +54,8 @@ def read_rows(
             f"{hint(absent[0], source.names)}"
         )
     encoding = Encoding(tuple(columns))
-    table = source.read(names, remedy=remedy, dates=encoding.dates)
-    features = table.encoded(encoding).values
+    encoded, table = read_encoded(source, encoding, more, remedy=remedy)
+    features = encoded.values
     broken = encoding.invalid(features)
     if broken and leave is not None:
         raise CommandError(

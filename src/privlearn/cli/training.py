@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from privlearn.cli.design import Design
 from privlearn.cli.errors import CommandError, option, shortened
-from privlearn.cli.tables import Source
+from privlearn.cli.tables import Source, read_encoded
 from privlearn.schema import Number
 from privlearn.schema.encoding import Column, EncodedRows
 
@@ -58,11 +58,9 @@ def read_training(
             file=sys.stderr,
         )
     encoding, more = design.encoding, [] if person is None else [person]
-    names = [*design.names, design.target, *more]
-    table = source.read(names, remedy=remedy, dates=encoding.dates)
+    X, table = read_encoded(source, encoding, [design.target, *more], remedy=remedy)
     if table.rows == 0 and n_is_public:
         raise CommandError(f"{source.path} names its columns but has no rows to learn from")
-    X = table.encoded(encoding)
     if design.classifies:
         missing = None if design.classes is None else ""  # what the estimator takes for missing
         y = np.array([label or missing for label in table.labels(design.target)], dtype=object)
