@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._core.harmless import json_text
 from privlearn.cli import options
 from privlearn.cli.dialect import Dialect, add_dialect
 from privlearn.cli.errors import CommandError
 from privlearn.cli.model_file import SavedModel, read_model
 from privlearn.cli.notices import plain_warnings
-from privlearn.cli.open_ledger import charged_ledger
+from privlearn.cli.open_ledger import charged_ledger, signed
 from privlearn.cli.paths import check_paths
 from privlearn.cli.predictions import read_rows
 from privlearn.cli.schema import parse_range
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
     X, y = _rows(args, model, source)
     found = _scores(args, model, X, y, bounds)
     if args.json:
-        print(json.dumps(found.to_dict(), indent=2))
+        print(json_text(found.to_dict()))
     else:
         print(f"{found}\n\n{found.privacy}")
     return 0
@@ -127,5 +127,5 @@ def _scores(
     ledger = charged_ledger(args.ledger, args.dataset, args.ledger_epsilon, args.ledger_delta)
     given = {name: getattr(args, name) for name in ("epsilon", "delta", "adjacency", "on_invalid")}
     given |= {"metrics": args.metrics, "ledger": ledger, "dataset": args.dataset}
-    with plain_warnings():
+    with signed(ledger, args.by, args.model), plain_warnings():
         return evaluate(estimator, X, y, bounds_y=bounds, **given)

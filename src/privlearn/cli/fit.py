@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._core.harmless import harmless, json_text
 from privlearn.cli import options
 from privlearn.cli.design import Design, design
 from privlearn.cli.dialect import Dialect, add_dialect
-from privlearn.cli.errors import CommandError, printable
+from privlearn.cli.errors import CommandError
 from privlearn.cli.model_file import SavedModel
 from privlearn.cli.models import MODELS, build
 from privlearn.cli.notices import plain_warnings
-from privlearn.cli.open_ledger import charged_ledger
+from privlearn.cli.open_ledger import charged_ledger, signed
 from privlearn.cli.outputs import Output
 from privlearn.cli.paths import check_paths
 from privlearn.cli.people import without_person
 from privlearn.cli.predictions import predictions_output, read_new_rows, write_predictions
 from privlearn.cli.private_bounds_summary import what_is_estimated
 from privlearn.cli.progress import progress
-from privlearn.cli.tables import open_source
+from privlearn.cli.tables import Source, open_source
 from privlearn.cli.training import Ids, read_training
 
 if TYPE_CHECKING:
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 __all__ = ["add_options", "run"]
 
 Array = NDArray[np.float64]
+MOST_EFFECTS = 1_000  # that are shown
+NAMES = "the names of the columns are public"
 UNSEEN = (-1.0, 1.0)  # what is estimated where noise hides everything
 
 EXAMPLE = """\
@@ -92,6 +96,7 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="replace model and predictions if they are there already; a ledger or an input never",
     )
+    add("--json", action="store_true", help="the model with its certificate as JSON, nothing else")
     add("--predict", metavar="FILE", help="also predict the rows of this file")
     add("--predictions", metavar="FILE", help="where those predictions go, as CSV")
     options.add_on_invalid(group)
@@ -123,6 +128,7 @@ def run(args: argparse.Namespace) -> int:
         predictions_output(args.predictions, new_rows, chosen.classes, args.overwrite) as more,
     ):
         _charge_and_fit(args, estimator, X if chosen.schema else X.values, y, ids)
+        _assume(estimator, source)
         model = SavedModel.of(args.model, chosen, estimator)
         _save(model, new_rows, output, more)
     _report(args, model, estimator.privacy_)
@@ -159,8 +165,16 @@ def _charge_and_fit(
     """From here on, an error costs privacy."""
     ledger = charged_ledger(args.ledger, args.dataset, args.ledger_epsilon, args.ledger_delta)
     estimator.set_params(ledger=ledger, dataset=args.dataset)
-    with plain_warnings(), progress():
+    with signed(ledger, args.by, args.output), plain_warnings(), progress():
         estimator.fit(X, y, groups=ids)
+
+
+def _assume(estimator: PrivateEstimator, source: Source) -> None:
+    """Have the certificate say what the reading of the file takes for granted."""
+    plan = estimator.privacy_.plan
+    new = [text for text in (NAMES, *source.assumes) if text not in plan.assumptions]
+    plan = replace(plan, assumptions=(*plan.assumptions, *new))
+    estimator.privacy_ = replace(estimator.privacy_, plan=plan)
 
 
 def _save(
@@ -186,16 +200,23 @@ def _save(
 
 
 def _report(args: argparse.Namespace, model: SavedModel, certificate: Certificate) -> None:
+    if args.json:
+        files = {"model_file": args.output, "predictions_file": args.predictions}
+        print(json_text(files | model.to_dict()))
+        return
     what = model.target
     if model.classes is not None and len(model.classes) == 2:
-        what += f" = {printable(model.classes[1])}"
+        what += f" = {harmless(model.classes[1], 'terminal')}"
     print(f"{args.model} model of {what}, per unit of each column:")
-    effects = [(printable(name), values) for name, values in model.effects()]
+    effects = [(harmless(name, "terminal"), values) for name, values in model.effects()]
     width = max(len(name) for name, _ in effects)
     if len(model.coef) > 1 and model.classes is not None:
-        print(f"  {'':<{width}}  " + "  ".join(f"{label[:12]:<12}" for label in model.classes))
-    for name, values in effects:
+        labels = (harmless(label, "terminal")[:12] for label in model.classes)
+        print(f"  {'':<{width}}  " + "  ".join(f"{label:<12}" for label in labels))
+    for name, values in effects[:MOST_EFFECTS]:
         print(f"  {name:<{width}}  " + "  ".join(f"{value:<+12.6g}" for value in values).rstrip())
+    if len(effects) > MOST_EFFECTS:
+        print(f"  and {len(effects) - MOST_EFFECTS:,} more, which are in {args.output}")
     _report_ranges(model, certificate)
     print(f"\n{certificate}\n")
     print(f"model saved to {args.output}")
@@ -209,7 +230,7 @@ def _report_ranges(model: SavedModel, certificate: Certificate) -> None:
     if sentence is None:
         return
     print(f"\n{sentence}\nValues outside these ranges are clipped to them, also in predictions:")
-    ranges = model.ranges()
+    ranges = model.ranges()[:MOST_EFFECTS]
     width = max(len(name) for name, _ in ranges)
     for name, (low, high) in ranges:
         unseen = "   (nothing was seen but zeros and noise)" if (low, high) == UNSEEN else ""

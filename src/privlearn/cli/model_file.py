@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._core.harmless import json_text
 from privlearn._core.version import __version__
 from privlearn.cli.design import Design
 from privlearn.cli.errors import CommandError
@@ -154,7 +155,7 @@ class SavedModel:
 
     def to_json(self) -> str:
         """Everything, as JSON."""
-        return json.dumps(self.to_dict(), indent=2)
+        return json_text(self.to_dict())
 
     def write(self, output: Output) -> None:
         """Save as JSON."""

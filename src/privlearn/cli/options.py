@@ -136,6 +136,7 @@ def add_ledger(parser: argparse.ArgumentParser, what: str) -> None:
     add = parser.add_argument_group("ledger", title).add_argument
     add("--ledger", metavar="FILE", help=f"charge this ledger before the {what}")
     add("--dataset", metavar="NAME", help="whose data it is; the same name for the same people")
+    add("--by", metavar="NAME", help="who charges, for the ledger (default: your login name)")
     add("--ledger-epsilon", type=positive, metavar="E", help="create the ledger with this total")
     add("--ledger-delta", type=number, metavar="D", help="and this delta (default: 1e-6)")
 

@@ -22,7 +22,8 @@ class ParquetSource:
     def __init__(self, path: Path) -> None:
         import narwhals.stable.v1 as nw
 
-        self.path, self.assumes = str(path), ()
+        self.path = str(path)
+        self.assumes: tuple[str, ...] = ()
         self._frame = nw.from_native(_read(path), eager_only=True)
         self.names = checked_names(path, [str(name) for name in self._frame.columns])
 

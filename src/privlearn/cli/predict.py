@@ -29,7 +29,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("model", help="model file that privlearn fit wrote")
     add("data", help="CSV or .parquet file with rows to predict")
-    add("-o", "--output", metavar="FILE", help="where predictions go, as CSV (default: the screen)")
+    add("-o", "--output", metavar="FILE", help="where predictions go (default: the screen)")
+    add("--json", action="store_true", help="predictions as JSON, one object per row")
     add("--overwrite", action="store_true", help="replace the output if it is there already")
     add(
         "--on-invalid",
@@ -52,5 +53,5 @@ def run(args: argparse.Namespace) -> int:
     source = open_source(args.data, Dialect.of(args))
     features = read_new_rows(source, model.columns, remedy=remedy)
     with predictions_output(args.output, features, model.classes, args.overwrite) as output:
-        write_predictions(model, features, output)
+        write_predictions(model, features, output, as_json=args.json)
     return 0

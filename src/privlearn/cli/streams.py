@@ -1,4 +1,4 @@
-"""The bytes of a file or of standard input, unpacked; and what is no CSV file, by its first bytes."""
+"""The bytes of a file or of standard input, unpacked; what is no CSV file is told at once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import gzip
 import io
 import lzma
 import sys
+import zlib
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -69,30 +71,44 @@ def refuse_by_name(path: Path) -> None:
         raise CommandError(f"{path} is {found}")
 
 
+class _Unpacked(io.BufferedReader):
+    """What was unpacked, which takes the packed file along when it is closed."""
+
+    def __init__(self, unpacked: object, packed: BinaryIO) -> None:
+        super().__init__(cast("io.RawIOBase", unpacked))
+        self._packed = packed
+
+    def close(self) -> None:
+        super().close()
+        self._packed.close()
+
+
 def open_bytes(path: str | Path) -> BinaryIO:
     """A stream to be read once, from the start; what gzip, bzip2 or xz packed is unpacked.
 
     Which of them it was is told by the first bytes, as is what is no text at all.
     """
     name = shown(path)
-    problem = None
-    try:
-        raw = sys.stdin.buffer if str(path) == STDIN else Path(path).open("rb")
-        file = _unpacked(io.BufferedReader(cast("io.RawIOBase", raw)), name)
-        head = file.peek(HEAD)[:HEAD]
-    except (OSError, EOFError, lzma.LZMAError) as error:
-        problem = getattr(error, "strerror", None) or "it is packed, and damaged"
-    if problem is not None:
-        raise CommandError(f"{name} cannot be read: {problem}")
-    _refuse_by_content(head, name)
-    return cast("BinaryIO", file)
+    with ExitStack() as stack:
+        try:
+            raw = sys.stdin.buffer if str(path) == STDIN else open(path, "rb")  # noqa: SIM115
+            file = stack.enter_context(_unpacked(io.BufferedReader(cast("io.RawIOBase", raw))))
+            head = file.peek(HEAD)[:HEAD]
+        except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+            problem = getattr(error, "strerror", None) or "it is packed, and damaged"
+        else:
+            _refuse_by_content(head, name)
+            stack.pop_all()
+            return cast("BinaryIO", file)
+    raise CommandError(f"{name} cannot be read: {problem}")
 
 
-def _unpacked(file: io.BufferedReader, name: str) -> io.BufferedReader:
+def _unpacked(file: io.BufferedReader) -> io.BufferedReader:
     head = file.peek(HEAD)
     for magic, unpack in PACKED:
         if head.startswith(magic):
-            return io.BufferedReader(cast("io.RawIOBase", unpack(cast("BinaryIO", file))))
+            packed = cast("BinaryIO", file)
+            return _Unpacked(unpack(packed), packed)
     return file
 
 

@@ -155,7 +155,7 @@ class CsvSource:
         self.names = self._names(first, found)
         lines = lines if dialect.header else chain([first], lines)
         self._lines = joined_lines(lines) if dialect.line_breaks else lines
-        self.assumes = (QUOTES_IN_PAIRS,) if dialect.line_breaks else ()
+        self.assumes: tuple[str, ...] = (QUOTES_IN_PAIRS,) if dialect.line_breaks else ()
 
     def _names(self, first: bytes, dialect: Dialect) -> list[str]:
         if dialect.names is not None:

@@ -40,7 +40,8 @@ CREATE TABLE charges (
   dataset INTEGER NOT NULL, number INTEGER NOT NULL, time TEXT NOT NULL,
   pairs TEXT NOT NULL, releases TEXT NOT NULL, privlearn TEXT NOT NULL, part TEXT NOT NULL,
   square INTEGER NOT NULL, loss INTEGER NOT NULL, failure INTEGER NOT NULL,
-  reserved TEXT NOT NULL, stream TEXT NOT NULL, head TEXT NOT NULL,
+  reserved TEXT NOT NULL, stream TEXT NOT NULL,
+  author TEXT NOT NULL DEFAULT '', note TEXT NOT NULL DEFAULT '', head TEXT NOT NULL,
   PRIMARY KEY (dataset, number));
 CREATE INDEX sums ON charges (dataset, part, square, loss, failure, number);
 CREATE INDEX reservations ON charges (dataset, number) WHERE reserved != '';
