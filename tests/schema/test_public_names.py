@@ -17,7 +17,7 @@ NAMES = "the names of the columns are public"
 def test_bounds_by_name_make_names_public():
     by_name = LinearRegression(bounds_X={"age": (5, 9)}, bounds_y=(0, 1)).fit(X, Y)
     assert NAMES in by_name.privacy_.assumptions
-    chosen = "bounds_X by name and bounds_y were chosen without looking at the data"
+    chosen = "bounds_X and bounds_y were chosen without looking at the data"
     assert chosen in by_name.privacy_.assumptions
     by_place = LinearRegression(bounds_X=(5, 9), bounds_y=(0, 1)).fit(X, Y)
     assert NAMES not in by_place.privacy_.assumptions

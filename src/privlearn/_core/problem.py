@@ -174,7 +174,7 @@ def refuse_disjoint(bounds: Bounds, fit_intercept: bool, given: str) -> None:
         )
 
 
-BY_NAME = "bounds_X by name"  # in lists of what was declared
+BY_NAME = "names"  # among what was declared: facts are about columns by their names
 _ROOM = 0.999  # of the norm that the shortest row of a box may have, or rounding would matter
 
 
@@ -378,8 +378,8 @@ class Problem:
         facts |= {"bounds_y": own.target, "scale_X": own.scale}
         given = [name for name, fact in facts.items() if fact is not None]
         given = given if self.declared is None else list(self.declared)
-        named = "schema" in given or BY_NAME in given
-        found = ["the names of the columns are public"] if named else []
+        found = ["the names of the columns are public"] if BY_NAME in given else []
+        given = [name for name in given if name != BY_NAME]
         if given:
             *some, last = given
             subject = f"{', '.join(some)} and {last} were" if some else f"{last} was"

@@ -13,7 +13,7 @@ from privlearn._core.harmless import json_text
 from privlearn.cli import options
 from privlearn.cli.dialect import Dialect, add_dialect
 from privlearn.cli.errors import CommandError
-from privlearn.cli.model_file import SavedModel, read_model
+from privlearn.cli.model_file import Saved, read_model
 from privlearn.cli.notices import plain_warnings
 from privlearn.cli.open_ledger import charged_ledger, signed
 from privlearn.cli.paths import check_paths
@@ -59,6 +59,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add("--bounds-y", metavar="LOW:HIGH", help="range of a numeric target, where public")
     add("--json", action="store_true", help="scores and certificate as JSON")
+    options.add_notation(parser)
     options.add_on_invalid(parser)
     options.add_budget(parser, what="the scores")
     options.add_ledger(parser, "evaluation")
@@ -84,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _rows(
-    args: argparse.Namespace, model: SavedModel, source: Source
+    args: argparse.Namespace, model: Saved, source: Source
 ) -> tuple[NDArray[np.float64], NDArray[Any]]:
     """Features in the file's units, and the truth; unusable cells are NaN, or no label."""
     target, drop = args.target or model.target, args.on_invalid == "drop"
@@ -96,7 +97,7 @@ def _rows(
     if table.rows == 0 and args.adjacency != "add_remove":
         raise CommandError(f"{source.path} names its columns but has no rows to score")
     if model.classes is None:
-        y: NDArray[Any] = table.numbers(target)
+        y: NDArray[Any] = table.numbers(target, options.written_number(args))
         broken = bool(np.isnan(y).any())
     else:
         y = np.array([label or "" for label in table.labels(target)], dtype=object)
@@ -111,7 +112,7 @@ def _rows(
 
 
 def _scores(
-    args: argparse.Namespace, model: SavedModel, X: object, y: object, bounds: object
+    args: argparse.Namespace, model: Saved, X: NDArray[np.float64], y: object, bounds: object
 ) -> Evaluation:
     from privlearn._core.certificate import Certificate
     from privlearn.metrics import evaluate
@@ -128,4 +129,4 @@ def _scores(
     given = {name: getattr(args, name) for name in ("epsilon", "delta", "adjacency", "on_invalid")}
     given |= {"metrics": args.metrics, "ledger": ledger, "dataset": args.dataset}
     with signed(ledger, args.by, args.model), plain_warnings():
-        return evaluate(estimator, X, y, bounds_y=bounds, **given)
+        return evaluate(estimator, model.inputs(X), y, bounds_y=bounds, **given)

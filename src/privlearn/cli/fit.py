@@ -14,8 +14,8 @@ from privlearn.cli import options
 from privlearn.cli.design import Design, design
 from privlearn.cli.dialect import Dialect, add_dialect
 from privlearn.cli.errors import CommandError
-from privlearn.cli.model_file import SavedModel
-from privlearn.cli.models import MODELS, build
+from privlearn.cli.model_file import Saved, saved_model
+from privlearn.cli.models import MODELS, build, estimator_rows
 from privlearn.cli.notices import plain_warnings
 from privlearn.cli.open_ledger import charged_ledger, signed
 from privlearn.cli.outputs import Output
@@ -37,6 +37,8 @@ __all__ = ["add_options", "run"]
 Array = NDArray[np.float64]
 MOST_EFFECTS = 1_000  # that are shown
 NAMES = "the names of the columns are public"
+DECLARED = "the schema of the columns was chosen without looking at the data"
+MOST_COMPONENTS = 2_000
 UNSEEN = (-1.0, 1.0)  # what is estimated where noise hides everything
 
 EXAMPLE = """\
@@ -127,9 +129,9 @@ def run(args: argparse.Namespace) -> int:
         _model_output(args, chosen) as output,
         predictions_output(args.predictions, new_rows, chosen.classes, args.overwrite) as more,
     ):
-        _charge_and_fit(args, estimator, X if chosen.schema else X.values, y, ids)
-        _assume(estimator, source)
-        model = SavedModel.of(args.model, chosen, estimator)
+        _charge_and_fit(args, estimator, estimator_rows(args.model, chosen, X), y, ids)
+        _assume(estimator, source, chosen)
+        model = saved_model(args.model, chosen, estimator)
         _save(model, new_rows, output, more)
     _report(args, model, estimator.privacy_)
     return 0
@@ -152,6 +154,8 @@ def _model_output(args: argparse.Namespace, chosen: Design) -> Output:
     """The model's file, with about as many bytes as it will take."""
     names = sum(len(name) for name in chosen.names)
     size = 2**16 + names + (128 + 32 * len(chosen.classes or ())) * chosen.n_features
+    if MODELS[args.model].mapped:  # frequencies and coefficients of up to so many random features
+        size += 25 * MOST_COMPONENTS * (chosen.n_features + max(len(chosen.classes or ()), 1))
     return Output(args.output, overwrite=args.overwrite, size=size)
 
 
@@ -169,17 +173,18 @@ def _charge_and_fit(
         estimator.fit(X, y, groups=ids)
 
 
-def _assume(estimator: PrivateEstimator, source: Source) -> None:
+def _assume(estimator: PrivateEstimator, source: Source, chosen: Design) -> None:
     """Have the certificate say what the reading of the file takes for granted."""
     plan = estimator.privacy_.plan
-    new = [text for text in (NAMES, *source.assumes) if text not in plan.assumptions]
+    declared = () if chosen.schema is None else (DECLARED,)
+    known = " ".join(plan.assumptions)
+    new = [text for text in (NAMES, *source.assumes) if text not in known]
+    new += [text for text in declared if "schema" not in known]
     plan = replace(plan, assumptions=(*plan.assumptions, *new))
     estimator.privacy_ = replace(estimator.privacy_, plan=plan)
 
 
-def _save(
-    model: SavedModel, new_rows: Array | None, output: Output, predictions: Output | None
-) -> None:
+def _save(model: Saved, new_rows: Array | None, output: Output, predictions: Output | None) -> None:
     try:
         model.write(output)
     except OSError as error:
@@ -199,7 +204,7 @@ def _save(
         ) from None
 
 
-def _report(args: argparse.Namespace, model: SavedModel, certificate: Certificate) -> None:
+def _report(args: argparse.Namespace, model: Saved, certificate: Certificate) -> None:
     if args.json:
         files = {"model_file": args.output, "predictions_file": args.predictions}
         print(json_text(files | model.to_dict()))
@@ -207,10 +212,11 @@ def _report(args: argparse.Namespace, model: SavedModel, certificate: Certificat
     what = model.target
     if model.classes is not None and len(model.classes) == 2:
         what += f" = {harmless(model.classes[1], 'terminal')}"
-    print(f"{args.model} model of {what}, per unit of each column:")
+    per_unit = ", per unit of each column:" if model.effects() else ""
+    print(f"{args.model} model of {what}{per_unit}")
     effects = [(harmless(name, "terminal"), values) for name, values in model.effects()]
-    width = max(len(name) for name, _ in effects)
-    if len(model.coef) > 1 and model.classes is not None:
+    width = max((len(name) for name, _ in effects), default=0)
+    if effects and len(effects[0][1]) > 1 and model.classes is not None:
         labels = (harmless(label, "terminal")[:12] for label in model.classes)
         print(f"  {'':<{width}}  " + "  ".join(f"{label:<12}" for label in labels))
     for name, values in effects[:MOST_EFFECTS]:
@@ -224,10 +230,10 @@ def _report(args: argparse.Namespace, model: SavedModel, certificate: Certificat
         print(f"predictions saved to {args.predictions}")
 
 
-def _report_ranges(model: SavedModel, certificate: Certificate) -> None:
+def _report_ranges(model: Saved, certificate: Certificate) -> None:
     """What was estimated, what it cost, and where values are clipped from now on."""
     sentence = what_is_estimated(certificate.plan)
-    if sentence is None:
+    if sentence is None or not model.ranges():
         return
     print(f"\n{sentence}\nValues outside these ranges are clipped to them, also in predictions:")
     ranges = model.ranges()[:MOST_EFFECTS]

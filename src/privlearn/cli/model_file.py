@@ -15,8 +15,10 @@ from privlearn._core.harmless import json_text
 from privlearn._core.version import __version__
 from privlearn.cli.design import Design
 from privlearn.cli.errors import CommandError
+from privlearn.cli.kernel_file import MAPPED, SavedKernelModel
 from privlearn.cli.models import MODELS
 from privlearn.cli.outputs import Output
+from privlearn.kernel_model.base import KernelMixin
 from privlearn.schema import Category, Number
 from privlearn.schema.encoding import Column, Encoding
 from privlearn.schema.kinds import Kind
@@ -25,7 +27,7 @@ from privlearn.schema.plain import kind_from, plain_kind
 if TYPE_CHECKING:
     from privlearn.linear_model.base import PrivateEstimator
 
-__all__ = ["CLIPPING", "FORMAT", "KINDS", "SavedModel", "read_model"]
+__all__ = ["CLIPPING", "FORMAT", "KINDS", "Saved", "SavedModel", "read_model", "saved_model"]
 
 FORMAT = "privlearn model 1"
 CLIPPING = "privlearn model 2"  # with limits, which a reader of the first format would overlook
@@ -100,6 +102,10 @@ class SavedModel:
         clips = {"clip_X": self.clip_X, "clip_y": self.clip_y}
         return MODELS[self.kind].estimator_class().from_dict(values | clips)
 
+    def inputs(self, features: Array) -> Array:
+        """Features in the units of the file, as the estimator takes them."""
+        return features
+
     def effects(self) -> list[tuple[str, Array]]:
         """Every feature in words, with its coefficients."""
         words = [word for column in self.columns for word in column.features]
@@ -162,6 +168,16 @@ class SavedModel:
         output.write(self.to_json() + "\n")
 
 
+Saved = SavedModel | SavedKernelModel
+
+
+def saved_model(kind: str, design: Design, estimator: PrivateEstimator) -> Saved:
+    """A fitted estimator as it is kept."""
+    if isinstance(estimator, KernelMixin):
+        return SavedKernelModel.of(kind, design, estimator)
+    return SavedModel.of(kind, design, estimator)
+
+
 def _is_plain(column: Column) -> bool:
     """Whether a range or a list is all that predictions need to know about a column."""
     kind = column.kind
@@ -177,18 +193,18 @@ def _plain(values: Array) -> float | list[float]:
     return float(values[0]) if len(values) == 1 else [float(value) for value in values]
 
 
-def read_model(path: str | Path) -> SavedModel:
+def read_model(path: str | Path) -> Saved:
     """Read a model file, or say what is wrong with it."""
     remedy = "give a file that privlearn fit wrote (-o model.json)"
     parsed = _parsed_json(path, remedy)
     content = parsed if isinstance(parsed, dict) else {}
     found = content.get("format")
-    if found not in (FORMAT, CLIPPING, KINDS):
+    if found not in (FORMAT, CLIPPING, KINDS, MAPPED):
         if isinstance(found, str) and found.startswith("privlearn model"):
             raise CommandError(f"{path} is a {found!r}, newer than this version; update privlearn")
         raise CommandError(f"{path} is JSON, but no model file; {remedy}")
     try:
-        model = _saved(content)
+        model: Saved = _saved(content)
         model.estimator()  # which refuses what does not go together
         return model
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
@@ -206,7 +222,9 @@ def _parsed_json(path: str | Path, remedy: str) -> object:
     raise CommandError(problem)
 
 
-def _saved(content: dict[str, Any]) -> SavedModel:
+def _saved(content: dict[str, Any]) -> Saved:
+    if content["format"] == MAPPED:
+        return SavedKernelModel.from_dict(content)
     entries, classes = content["columns"], content["classes"]
     if not (classes is None or isinstance(classes, list)):
         raise ValueError("classes are two or more labels")

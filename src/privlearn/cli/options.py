@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TypeVar
 
 from privlearn.cli import schema
 from privlearn.cli.errors import CommandError
 from privlearn.cli.models import MODELS
 from privlearn.cli.schema import Facts
+from privlearn.schema import Number
 
 __all__ = [
     "add_budget",
     "add_facts",
     "add_ledger",
     "add_model",
+    "add_notation",
     "add_on_invalid",
     "count",
     "delta",
@@ -24,6 +27,7 @@ __all__ = [
     "names",
     "number",
     "positive",
+    "written_number",
 ]
 
 Value = TypeVar("Value")
@@ -167,15 +171,38 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_notation(parser: argparse._ActionsContainer) -> None:
+    """How numbers are written."""
+    add = parser.add_argument
+    add(
+        "--decimal",
+        choices=(".", ","),
+        default=".",
+        help="decimal mark of numbers (default: .); [schema] may say otherwise of a column",
+    )
+    add("--thousands", metavar="CHAR", help="mark between groups of three digits: , . ' or a blank")
+    add("--currency", metavar="SIGN", help="sign that may stand beside a number, such as $ or EUR")
+
+
+def written_number(args: argparse.Namespace) -> Number:
+    """The notation of the options, or what is wrong with it."""
+    try:
+        return Number(decimal=args.decimal, thousands=args.thousands, currency=args.currency)
+    except ValueError as error:
+        problem = str(error)
+    raise CommandError(f"--decimal, --thousands, --currency: {problem}")
+
+
 def add_facts(parser: argparse.ArgumentParser) -> None:
     """What is publicly known about the columns."""
-    add = parser.add_argument_group(
+    group = parser.add_argument_group(
         "public metadata",
         "What you know about the columns without looking at these people's data: survey rules, "
         "physical or legal limits, or a generous guess. Values outside are clipped. Ranges that "
         "are left out are estimated privately, with a share of the budget; lists of text cannot "
         "be.",
-    ).add_argument
+    )
+    add = group.add_argument
     add(
         "--bounds",
         action="append",
@@ -204,6 +231,7 @@ def add_facts(parser: argparse.ArgumentParser) -> None:
         help="largest L2 norm of a row: the square root of 1 + the squares of its columns, those "
         "with bounds scaled to 0..1; columns without bounds then stay as they are",
     )
+    add_notation(group)
     add(
         "--schema",
         dest="facts",
@@ -223,6 +251,7 @@ def gather_facts(args: argparse.Namespace, default_target: str | None = None) ->
         data_norm=None if args.data_norm is None else schema.checked_norm(args.data_norm),
     )
     facts = schema.read_facts(args.facts).updated(given) if args.facts else given
+    facts = replace(facts, number=written_number(args))
     if args.bounds_y is not None:
         if MODELS[args.model].classifies:
             raise CommandError(

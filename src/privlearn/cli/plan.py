@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
         if not args.json:
             print(f"an error of {args.for_error:g} needs epsilon = {args.epsilon:g}\n")
     with plain_warnings():
-        plan = build(args, chosen).plan(n=args.rows, n_features=len(chosen.columns))
+        plan = build(args, chosen).plan(n=args.rows, n_features=_columns(args, chosen))
     if args.json:
         print(json_text(_as_values(args, chosen, plan)))
         return 0
@@ -135,8 +135,13 @@ def _epsilon_for(args: argparse.Namespace, chosen: Design) -> float:
     """The smallest epsilon that will do; a plan for any epsilon can tell it."""
     args.epsilon = 1.0
     with plain_warnings(show=False):
-        plan = build(args, chosen).plan(n=args.rows, n_features=len(chosen.columns))
+        plan = build(args, chosen).plan(n=args.rows, n_features=_columns(args, chosen))
     return plan.for_accuracy(args.for_error)
+
+
+def _columns(args: argparse.Namespace, chosen: Design) -> int:
+    """How many columns the estimator will see."""
+    return chosen.n_features if MODELS[args.model].mapped else len(chosen.columns)
 
 
 def _template(args: argparse.Namespace) -> int:
@@ -183,7 +188,8 @@ def _explain(args: argparse.Namespace, chosen: Design, plan: Plan) -> None:
         print("Declared ranges are limits: what is estimated lies inside, and so do new values.")
     if args.rows is None:
         print("\nAdd --rows N to see how large the noise would be.")
-    if args.rows is None or chosen.unlimited or plan.outlook is None:
+    curved = MODELS[args.model].mapped
+    if args.rows is None or chosen.unlimited or curved or plan.outlook is None:
         return
     print("\nThe plan sees columns with bounds scaled to 0..1, and one column per category.")
     print("\nNoise to expect on each coefficient, in the column's own units, if columns filled")

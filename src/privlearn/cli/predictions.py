@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from privlearn._core.harmless import harmless, json_text
 from privlearn.cli.errors import CommandError, closest, shortened, similar
-from privlearn.cli.model_file import SavedModel
+from privlearn.cli.model_file import Saved
 from privlearn.cli.outputs import Output
 from privlearn.cli.tables import Source, Table, read_encoded
 from privlearn.schema.encoding import Column, Encoding
@@ -82,14 +82,14 @@ def predictions_output(
 
 
 def write_predictions(
-    model: SavedModel, features: Array, output: Output | None, *, as_json: bool = False
+    model: Saved, features: Array, output: Output | None, *, as_json: bool = False
 ) -> None:
     """Write one line or object per row, in the order of the rows; None: to standard output.
 
     Every number comes from the estimator; rows with unusable cells have none.
     """
     usable = np.asarray(np.isfinite(features).all(axis=1))
-    more, predicted, numbers = _predicted(model.estimator(), features[usable])
+    more, predicted, numbers = _predicted(model.estimator(), model.inputs(features[usable]))
     header = [f"predicted_{model.target}", *more]
     found = iter(zip(predicted, numbers.tolist(), strict=True))
     nothing: list[Any] = [None] * len(header)

@@ -43,6 +43,8 @@ class Facts:
     schema : dict
         Kinds of columns in the words of `privlearn.schema`, where more is said than a range or a
         list.
+    number : Number
+        How numbers are written in columns of which the schema does not say it, and in the target.
     """
 
     bounds: dict[str, Range] = field(default_factory=dict)
@@ -52,6 +54,7 @@ class Facts:
     classes: tuple[str, ...] | None = None
     data_norm: float | None = None
     schema: dict[str, Kind | Ignore] = field(default_factory=dict)
+    number: Number = Number()
 
     def __post_init__(self) -> None:
         both = sorted(set(self.bounds) & set(self.categories))
@@ -69,7 +72,10 @@ class Facts:
     @property
     def kinds(self) -> dict[str, Kind | Ignore]:
         """All that is declared about columns, by name."""
-        numbers = {name: Number(*ends) for name, ends in self.bounds.items()}
+        numbers = {
+            name: replace(self.number, low=low, high=high)
+            for name, (low, high) in self.bounds.items()
+        }
         lists = {name: Category(values) for name, values in self.categories.items()}
         return numbers | lists | self.schema
 

@@ -25,7 +25,7 @@ from privlearn.schema.parsing import as_text
 __all__ = ["CsvSource", "Source", "Table", "open_source", "read_encoded"]
 
 Array = NDArray[np.float64]
-ANY = Dialect()
+ANY, PLAIN = Dialect(), Number()
 AT_ONCE = 2**21  # cells that are kept as texts
 QUOTES_IN_PAIRS = (
     "quotes come in pairs in every record of the file, so that no record reaches into another"
@@ -58,9 +58,9 @@ class Table:
         column = self.columns[name]
         return column if isinstance(column, np.ndarray) else objects(column)
 
-    def numbers(self, name: str) -> Array:
+    def numbers(self, name: str, written: Number = PLAIN) -> Array:
         """A column as numbers; whatever is no finite number becomes NaN."""
-        values = Number().read(self.cells(name))
+        values = written.read(self.cells(name))
         values[~np.isfinite(values)] = np.nan
         return values
 

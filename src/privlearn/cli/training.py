@@ -17,6 +17,7 @@ from privlearn.schema.encoding import Column, EncodedRows
 __all__ = ["Ids", "read_training"]
 
 MOST_COMPLAINTS = 20  # that an error lists
+NOTATION = "if numbers look like 1.234,50: --decimal , --thousands ."
 MOST_LABELS = 20  # more are probably numbers; declared ones may be more
 
 
@@ -65,7 +66,7 @@ def read_training(
         missing = None if design.classes is None else ""  # what the estimator takes for missing
         y = np.array([label or missing for label in table.labels(design.target)], dtype=object)
     else:
-        y = table.numbers(design.target)
+        y = table.numbers(design.target, design.number)
     ids = None if person is None else Ids(table.labels(person))
     if ids is not None and person is not None:
         ids.name = person
@@ -116,7 +117,7 @@ def _refuse_invalid(
     if len(lines) > MOST_COMPLAINTS:
         lines[MOST_COMPLAINTS:] = [f"  and {len(lines) - MOST_COMPLAINTS:,} more columns"]
     if y.dtype != object and np.isnan(y).any():
-        labels = "if it holds labels: --model logistic"
+        labels = f"if it holds labels: --model logistic; {NOTATION}"
         lines.append(f"  {design.target}: a cell of the target is empty or no number ({labels})")
     if y.dtype == object and not {*y} <= {*(design.classes or y)} - {None}:
         lines.append(f"  {design.target}: a cell of the target is empty or none of --classes")
@@ -143,4 +144,4 @@ def _complaint(column: Column) -> str:
     if not isinstance(column.kind, Number):
         return f"  {column.name}: a cell is empty or no {column.kind.word}"
     text = option("--categories", f"{column.name}=A,B,...")
-    return f"  {column.name}: a cell is empty or no number (if it holds text: {text})"
+    return f"  {column.name}: a cell is empty or no number (if it holds text: {text}; {NOTATION})"

@@ -133,9 +133,9 @@ def declared_facts(estimator: PrivateEstimator) -> tuple[str, ...] | None:
     by_name = isinstance(estimator.bounds_X, Mapping)
     if estimator.schema is None and not by_name:
         return None
-    words = {"schema": "schema", "bounds_X": BY_NAME if by_name else "bounds_X"}
-    words |= {name: name for name in ("data_norm", "bounds_y", "scale_X")}
-    return tuple(word for name, word in words.items() if getattr(estimator, name, None) is not None)
+    facts = ("schema", "bounds_X", "data_norm", "bounds_y", "scale_X")
+    given = (name for name in facts if getattr(estimator, name, None) is not None)
+    return (BY_NAME, *given)
 
 
 def in_own_units(estimator: PrivateEstimator, solution: Solution) -> Solution:
