@@ -13,6 +13,7 @@ from privlearn.schema.kinds import Kind
 
 __all__ = ["Design", "demand_target", "design"]
 
+PLAIN = Number()
 MOST_OPTIONS = 20  # that an error lists
 
 
@@ -44,7 +45,7 @@ class Design:
     target_bounds: Range | None
     classes: tuple[str, ...] | None
     data_norm: float | None
-    number: Number = Number()
+    number: Number = PLAIN
 
     @property
     def names(self) -> list[str]:

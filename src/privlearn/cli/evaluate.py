@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from privlearn._core.harmless import json_text
 from privlearn.cli import options
+from privlearn.cli.assumptions import NAMES, assuming
 from privlearn.cli.dialect import Dialect, add_dialect
 from privlearn.cli.errors import CommandError
 from privlearn.cli.model_file import Saved, read_model
@@ -77,6 +79,7 @@ def run(args: argparse.Namespace) -> int:
     source = open_source(args.data, Dialect.of(args))
     X, y = _rows(args, model, source)
     found = _scores(args, model, X, y, bounds)
+    found = replace(found, privacy=assuming(found.privacy, (NAMES, *source.assumes)))
     if args.json:
         print(json_text(found.to_dict()))
     else:

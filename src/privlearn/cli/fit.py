@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from privlearn._core.harmless import harmless, json_text
 from privlearn.cli import options
+from privlearn.cli.assumptions import DECLARED, NAMES, assuming
 from privlearn.cli.design import Design, design
 from privlearn.cli.dialect import Dialect, add_dialect
 from privlearn.cli.errors import CommandError
@@ -36,8 +36,6 @@ __all__ = ["add_options", "run"]
 
 Array = NDArray[np.float64]
 MOST_EFFECTS = 1_000  # that are shown
-NAMES = "the names of the columns are public"
-DECLARED = "the schema of the columns was chosen without looking at the data"
 MOST_COMPONENTS = 2_000
 UNSEEN = (-1.0, 1.0)  # what is estimated where noise hides everything
 
@@ -127,12 +125,13 @@ def run(args: argparse.Namespace) -> int:
         )
     with (
         _model_output(args, chosen) as output,
-        predictions_output(args.predictions, new_rows, chosen.classes, args.overwrite) as more,
+        predictions_output(args.predictions, new_rows, chosen.classes, args.overwrite) as there,
     ):
         _charge_and_fit(args, estimator, estimator_rows(args.model, chosen, X), y, ids)
-        _assume(estimator, source, chosen)
+        more = _assumed(source, chosen, estimator.privacy_)
+        estimator.privacy_ = assuming(estimator.privacy_, more)
         model = saved_model(args.model, chosen, estimator)
-        _save(model, new_rows, output, more)
+        _save(model, new_rows, output, there)
     _report(args, model, estimator.privacy_)
     return 0
 
@@ -173,15 +172,10 @@ def _charge_and_fit(
         estimator.fit(X, y, groups=ids)
 
 
-def _assume(estimator: PrivateEstimator, source: Source, chosen: Design) -> None:
-    """Have the certificate say what the reading of the file takes for granted."""
-    plan = estimator.privacy_.plan
-    declared = () if chosen.schema is None else (DECLARED,)
-    known = " ".join(plan.assumptions)
-    new = [text for text in (NAMES, *source.assumes) if text not in known]
-    new += [text for text in declared if "schema" not in known]
-    plan = replace(plan, assumptions=(*plan.assumptions, *new))
-    estimator.privacy_ = replace(estimator.privacy_, plan=plan)
+def _assumed(source: Source, chosen: Design, certificate: Certificate) -> list[str]:
+    """What this file's certificate must say besides what the estimator knows."""
+    told = chosen.schema is None or any("schema" in text for text in certificate.assumptions)
+    return [NAMES, *source.assumes, *(() if told else (DECLARED,))]
 
 
 def _save(model: Saved, new_rows: Array | None, output: Output, predictions: Output | None) -> None:

@@ -18,6 +18,7 @@ from privlearn.schema.plain import kind_from
 __all__ = ["Facts", "checked_norm", "parse_bounds", "parse_categories", "parse_range", "read_facts"]
 
 Range = tuple[float, float]
+PLAIN = Number()
 SMALLEST, LARGEST = 1e-100, 1e100  # what products and quotients of facts can bear
 KEYS = ("target", "columns", "classes", "data_norm", "bounds", "categories", "schema")
 
@@ -54,7 +55,7 @@ class Facts:
     classes: tuple[str, ...] | None = None
     data_norm: float | None = None
     schema: dict[str, Kind | Ignore] = field(default_factory=dict)
-    number: Number = Number()
+    number: Number = PLAIN
 
     def __post_init__(self) -> None:
         both = sorted(set(self.bounds) & set(self.categories))
@@ -77,7 +78,13 @@ class Facts:
             for name, (low, high) in self.bounds.items()
         }
         lists = {name: Category(values) for name, values in self.categories.items()}
-        return numbers | lists | self.schema
+        return numbers | lists | {name: self._written(kind) for name, kind in self.schema.items()}
+
+    def _written(self, kind: Kind | Ignore) -> Kind | Ignore:
+        """The kind, with the notation of all numbers where it has none of its own."""
+        if not isinstance(kind, Number) or kind != Number(kind.low, kind.high, kind.missing):
+            return kind
+        return replace(self.number, low=kind.low, high=kind.high, missing=kind.missing)
 
     def updated(self, other: Facts) -> Facts:
         """These facts, where `other` says nothing else."""

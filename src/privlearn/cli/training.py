@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Any
 
@@ -17,7 +18,12 @@ from privlearn.schema.encoding import Column, EncodedRows
 __all__ = ["Ids", "read_training"]
 
 MOST_COMPLAINTS = 20  # that an error lists
-NOTATION = "if numbers look like 1.234,50: --decimal , --thousands ."
+NOTATION = "Numbers such as 1.234,50 EUR need --decimal , --thousands . --currency EUR."
+KINDS = (
+    "Dates, yes and no, and gaps are described in a schema file (kind, missing); for one to fill "
+    "in: privlearn plan --template DATA --target COLUMN"
+)
+ID = re.compile(r"(?:^|[\W_])(?:id|ids|uuid|key|nr|ssn)(?:$|[\W_])", re.IGNORECASE)
 MOST_LABELS = 20  # more are probably numbers; declared ones may be more
 
 
@@ -117,7 +123,7 @@ def _refuse_invalid(
     if len(lines) > MOST_COMPLAINTS:
         lines[MOST_COMPLAINTS:] = [f"  and {len(lines) - MOST_COMPLAINTS:,} more columns"]
     if y.dtype != object and np.isnan(y).any():
-        labels = f"if it holds labels: --model logistic; {NOTATION}"
+        labels = "if it holds labels: --model logistic"
         lines.append(f"  {design.target}: a cell of the target is empty or no number ({labels})")
     if y.dtype == object and not {*y} <= {*(design.classes or y)} - {None}:
         lines.append(f"  {design.target}: a cell of the target is empty or none of --classes")
@@ -129,6 +135,9 @@ def _refuse_invalid(
         lines.append(
             "Ranges of numbers are estimated privately, but values of a text column must be listed."
         )
+    if any("no number" in line for line in lines):
+        lines += [NOTATION] if design.number == Number() else []
+        lines.append(KINDS)
     usable = ",".join(name for name in design.names if name not in broken)
     columns = option("--columns", usable) if broken and usable else "--columns"
     raise CommandError(
@@ -143,5 +152,8 @@ def _complaint(column: Column) -> str:
         return f"  {column.name}: a cell is empty or holds none of its --categories"
     if not isinstance(column.kind, Number):
         return f"  {column.name}: a cell is empty or no {column.kind.word}"
+    if ID.search(column.name):
+        person = option("--person", column.name)
+        return f"  {column.name}: no number (if it tells whose each row is: {person} --max-rows 3)"
     text = option("--categories", f"{column.name}=A,B,...")
-    return f"  {column.name}: a cell is empty or no number (if it holds text: {text}; {NOTATION})"
+    return f"  {column.name}: a cell is empty or no number (if it holds text: {text})"
