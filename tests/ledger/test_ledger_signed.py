@@ -81,7 +81,7 @@ def test_older_ledgers_are_read_and_signed_from_now_on(tmp_path, name):
     old = Ledger(tmp_path / f"{name}.ledger")
     assert {(one.by, one.note) for one in old.history()} == {("", "")}
     before = len(old.history())
-    tiny = Ridge(bounds_X=(0, 1), bounds_y=(0, 1), epsilon=1e-3)
+    tiny = Ridge(bounds_X=(0, 1), bounds_y=(0, 1), epsilon=1e-3, delta=old.delta)
     with old.signed("ana"):
         old.charge(tiny.plan(n=1000, n_features=2), "new people")
     again = Ledger(old.path)
