@@ -247,10 +247,10 @@ def test_parts_of_a_file_are_read_alike(folder, monkeypatch):
 
 
 def test_many_columns(folder, capsys):
-    names = [f"x{k}" for k in range(3_000)]
-    rows = [",".join(map(str, range(k, k + 3_001))) for k in range(5)]
+    names = [f"x{k}" for k in range(1_200)]
+    rows = [",".join(map(str, range(k, k + 1_201))) for k in range(5)]
     (folder / "wide.csv").write_text("\n".join([",".join(["y", *names]), *rows]) + "\n")
     assert main(["fit", "wide.csv", "--target", "y", "--epsilon", "1"]) == 0
     text = capsys.readouterr().out
-    assert "and 2,001 more, which are in model.json" in text
-    assert len(json.loads((folder / "model.json").read_text())["columns"]) == 3_000
+    assert "and 201 more, which are in model.json" in text
+    assert len(json.loads((folder / "model.json").read_text())["columns"]) == 1_200
