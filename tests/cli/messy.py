@@ -29,13 +29,14 @@ def messy_file(path, people=3_000, seed=0, encoding="cp1252"):
             first, second = rng.uniform(0, 10, 2)
             cost = 800 + 25 * (height - 150) + 900 * smokes + (0, 700, -300)[station]
             cost += 150 * first + rng.normal(0, 150)
+            note = '"erste Zeile\nzweite; Zeile"' if rng.random() < 0.1 else '"sagt ""gut"""'
             cells = [
                 f"P{person:05d}",
                 "" if rng.random() < 0.05 else german(height, 1),
                 day.isoformat(),
                 TRUTH[smokes][int(rng.integers(0, 4))],
                 STATIONS[station],
-                '"erste Zeile\nzweite; Zeile"' if rng.random() < 0.1 else '"sagt ""gut"""',
+                note,
                 f"{german(max(cost, 0))} €",
                 german(first),
                 german(second),

@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from cli.messy import messy_file
 from privlearn.cli import main
 
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "messy-files.md"
 SCHEMA = """\
 target = "Kosten"
 
@@ -70,3 +72,16 @@ def test_step_by_step_to_a_model(folder, capsys, encoding):
     truth = np.array(costs, dtype=float)
     assert len(found) == len(truth)
     assert 1 - np.mean((truth - found) ** 2) / np.var(truth) > 0.8
+
+
+def test_the_page_makes_this_file_and_tells_these_options(folder):
+    text = PAGE.read_text(encoding="utf-8")
+    (code,), (schema,) = (
+        re.findall(rf"```{kind}\n(.*?)```", text, re.S) for kind in ("python", "toml")
+    )
+    assert schema == SCHEMA
+    exec(compile(code.replace("3_000", "40"), PAGE.name, "exec"), {})
+    messy_file(folder / "ours.csv", people=40)
+    assert (folder / "stays.csv").read_bytes() == (folder / "ours.csv").read_bytes()
+    for *_, remedy in STEPS[:3]:
+        assert all(word in text for word in remedy)
