@@ -92,10 +92,10 @@ def test_the_header_tells_separator_and_encoding(folder, capsys, mark, encoding)
 
 def test_records_tell_nothing(folder):
     """What a record holds changes neither the separator nor the encoding of the others."""
-    (folder / "rows.csv").write_bytes(b"a,b\n1;2;3;4,5\n\xe9,6\n7,8\n")
-    assert cells("rows.csv") == {"a": ["1;2;3;4", "", "7"], "b": ["5", "", "8"]}
+    (folder / "rows.csv").write_bytes(b"a,b\n1;2;3;4,5\n\xe9,6\n7,\xc3\xa9\n")
+    assert cells("rows.csv") == {"a": ["1;2;3;4", "", "7"], "b": ["5", "", "é"]}
     found = cells("rows.csv", Dialect(encoding="latin-1"))
-    assert found == {"a": ["1;2;3;4", "é", "7"], "b": ["5", "6", "8"]}
+    assert found == {"a": ["1;2;3;4", "é", "7"], "b": ["5", "6", "Ã©"]}
 
 
 def test_an_encoding_that_is_wrong_is_told_with_the_option(folder, capsys):
