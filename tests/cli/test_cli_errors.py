@@ -248,7 +248,8 @@ def test_option_of_another_model(complaint):
     wrong = complaint(*FIT, "--model", "lasso", "--l1-ratio", "1")
     assert "--l1-ratio belongs to --model elastic-net, not to --model lasso" in wrong
     wrong = complaint(*FIT, "--C", "1")
-    assert "--C belongs to --model logistic and --model svc, not to --model linear" in wrong
+    owners = "--model logistic and --model svc and --model kernel-classifier"
+    assert f"--C belongs to {owners}, not to --model linear" in wrong
     wrong = complaint(*FIT, "--model", "lasso", "--loss", "hinge")
     assert "--loss belongs to --model svc, not to --model lasso" in wrong
 

@@ -155,7 +155,7 @@ def add_model(parser: argparse.ArgumentParser) -> None:
         "--alpha",
         type=number,
         metavar="A",
-        help="ridge, lasso, elastic-net, huber, poisson: weight of the penalty",
+        help="ridge, lasso, elastic-net, huber, poisson, kernel: weight of the penalty",
     )
     add(
         "--l1-ratio",
@@ -163,7 +163,12 @@ def add_model(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="elastic-net: share of the lasso's penalty, 0 to 1 (default: 0.5)",
     )
-    add("--C", type=positive, metavar="C", help="logistic, svc: inverse weight of the penalty")
+    add(
+        "--C",
+        type=positive,
+        metavar="C",
+        help="logistic, svc, kernel-classifier: inverse weight of the penalty",
+    )
     add(
         "--loss",
         choices=("squared_hinge", "hinge"),
