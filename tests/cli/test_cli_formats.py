@@ -125,6 +125,23 @@ def test_names_by_option(folder, capsys):
     assert "--names has 3 names, but the first line of rows.csv has 2" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "first",
+    [b"%PDF", b"\x1f\x8b", b"BZh9", b"PK\x03\x04", b"\xff\xfe", b"", b"1,2,3", b"a\0b", b'"'],
+)
+def test_without_a_header_a_first_record_decides_nothing(folder, first):
+    (folder / "rows.csv").write_bytes(first + b"\n3;4,5\n6,7\n")
+    found = cells("rows.csv", Dialect(names=("a", "b"), header=False))
+    assert found == {"a": ["", "3;4", "6"], "b": ["", "5", "7"]}
+
+
+def test_without_a_header_the_name_tells_what_is_packed(folder):
+    dialect = Dialect(names=("a", "b"), header=False)
+    for pack, end in ((gzip.compress, "gz"), (bz2.compress, "bz2"), (lzma.compress, "xz")):
+        (folder / f"rows.csv.{end}").write_bytes(pack(b"1,2\n"))
+        assert cells(f"rows.csv.{end}", dialect) == {"a": ["1"], "b": ["2"]}
+
+
 def test_duplicate_names_by_option(folder, capsys):
     (folder / "rows.csv").write_text("a,b,a\n1,2,3\n")
     assert main(["fit", "rows.csv", "--target", "b", "--epsilon", "1"]) == 1

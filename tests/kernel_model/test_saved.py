@@ -49,5 +49,5 @@ def test_parts_that_do_not_fit_are_refused():
     ):
         damaged = json.loads(json.dumps(content))
         change(damaged)
-        with pytest.raises(ValueError, match="map|edges|frequencies|reshape|coefficient"):
+        with pytest.raises(ValueError, match=r"map|edges|frequencies|reshape|coefficient"):
             KernelRegressor.from_dict(damaged)

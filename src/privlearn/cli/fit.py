@@ -110,7 +110,7 @@ def run(args: argparse.Namespace) -> int:
     chosen = design(
         without_person(source.names, args, facts),
         facts,
-        where=args.data,
+        where=source.path,
         classifies=MODELS[args.model].classifies,
         estimates=args.delta > 0,
     )

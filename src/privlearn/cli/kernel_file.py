@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 from privlearn._core.harmless import json_text
 from privlearn._core.version import __version__
 from privlearn.cli.design import Design
+from privlearn.cli.model_file import MAPPED
 from privlearn.cli.models import MODELS
 from privlearn.cli.outputs import Output
 from privlearn.kernel_model.base import KernelMixin
+from privlearn.linear_model.base import PrivateEstimator
 from privlearn.schema.encoding import Column, Encoding
 from privlearn.schema.plain import plain_columns, read_columns
 
-__all__ = ["MAPPED", "SavedKernelModel"]
+__all__ = ["SavedKernelModel"]
 
-MAPPED = "privlearn model 4"  # of features that a map computes
 Array = NDArray[np.float64]
 
 
@@ -47,7 +48,7 @@ class SavedKernelModel:
     values: dict[str, Any]
 
     @classmethod
-    def of(cls, kind: str, design: Design, estimator: KernelMixin) -> SavedKernelModel:
+    def of(cls, kind: str, design: Design, estimator: PrivateEstimator) -> SavedKernelModel:
         """A fitted estimator of encoded columns."""
         values = estimator.to_dict()
         if values["classes"] is not None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,23 +15,32 @@ from privlearn._core.harmless import json_text
 from privlearn._core.version import __version__
 from privlearn.cli.design import Design
 from privlearn.cli.errors import CommandError
-from privlearn.cli.kernel_file import MAPPED, SavedKernelModel
 from privlearn.cli.models import MODELS
 from privlearn.cli.outputs import Output
-from privlearn.kernel_model.base import KernelMixin
 from privlearn.schema import Category, Number
 from privlearn.schema.encoding import Column, Encoding
 from privlearn.schema.kinds import Kind
 from privlearn.schema.plain import kind_from, plain_kind
 
 if TYPE_CHECKING:
+    from privlearn.cli.kernel_file import SavedKernelModel
     from privlearn.linear_model.base import PrivateEstimator
 
-__all__ = ["CLIPPING", "FORMAT", "KINDS", "Saved", "SavedModel", "read_model", "saved_model"]
+__all__ = [
+    "CLIPPING",
+    "FORMAT",
+    "KINDS",
+    "MAPPED",
+    "Saved",
+    "SavedModel",
+    "read_model",
+    "saved_model",
+]
 
 FORMAT = "privlearn model 1"
 CLIPPING = "privlearn model 2"  # with limits, which a reader of the first format would overlook
 KINDS = "privlearn model 3"  # with columns that are neither plain numbers nor plain lists
+MAPPED = "privlearn model 4"  # of features that a map computes
 Array = NDArray[np.float64]
 
 
@@ -168,12 +177,14 @@ class SavedModel:
         output.write(self.to_json() + "\n")
 
 
-Saved = SavedModel | SavedKernelModel
+Saved: TypeAlias = "SavedModel | SavedKernelModel"
 
 
 def saved_model(kind: str, design: Design, estimator: PrivateEstimator) -> Saved:
     """A fitted estimator as it is kept."""
-    if isinstance(estimator, KernelMixin):
+    if MODELS[kind].mapped:
+        from privlearn.cli.kernel_file import SavedKernelModel
+
         return SavedKernelModel.of(kind, design, estimator)
     return SavedModel.of(kind, design, estimator)
 
@@ -224,6 +235,8 @@ def _parsed_json(path: str | Path, remedy: str) -> object:
 
 def _saved(content: dict[str, Any]) -> Saved:
     if content["format"] == MAPPED:
+        from privlearn.cli.kernel_file import SavedKernelModel
+
         return SavedKernelModel.from_dict(content)
     entries, classes = content["columns"], content["classes"]
     if not (classes is None or isinstance(classes, list)):

@@ -98,6 +98,8 @@ def build(args: argparse.Namespace, design: Design, **more: object) -> PrivateEs
     given |= {name: getattr(args, name) for name in ("epsilon", "delta", "adjacency", "solver")}
     given["max_rows_per_person"] = args.max_rows
     given |= _facts(kind, design) | more
+    if kind.mapped and design.encoding.drops:  # rows that the schema makes empty ones
+        given["on_invalid"] = "drop"
     return kind.estimator_class()(data_norm=design.data_norm, **given)
 
 

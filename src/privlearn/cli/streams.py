@@ -45,17 +45,16 @@ MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"\x28\xb5\x2f\xfd", "packed by zstd; unpack it: zstd -d {name}"),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive; unpack it, and give the CSV file in it"),
     (b"\x89PNG", f"an image, which is {NO_TABLE}"),
-    (b"<", f"a web page or XML, which is {NO_TABLE}"),
-    (b"{", f"JSON, which is {NO_TABLE}"),
-    (b"[", f"JSON, which is {NO_TABLE}"),
+    *((mark, f"a web page or XML, which is {NO_TABLE}") for mark in (b"<!", b"<?xml", b"<html")),
+    *((mark, f"JSON, which is {NO_TABLE}") for mark in (b'{"', b"{\n", b"[{", b"[\n", b"[[")),
 )
 ZIP = "a zip archive; unpack it (unzip {name}), and give the CSV file in it"
 INSIDE = ((b"xl/", EXCEL), (b"[Content_Types]", EXCEL), (b"opendocument", OTHERS))
 Unpack = Callable[[BinaryIO], object]
-PACKED: tuple[tuple[bytes, Unpack], ...] = (
-    (b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file)),
-    (b"BZh", bz2.BZ2File),
-    (b"\xfd7zXZ\0", lzma.LZMAFile),
+PACKED: tuple[tuple[str, bytes, Unpack], ...] = (
+    (".gz", b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file)),
+    (".bz2", b"BZh", bz2.BZ2File),
+    (".xz", b"\xfd7zXZ\0", lzma.LZMAFile),
 )
 
 
@@ -83,30 +82,37 @@ class _Unpacked(io.BufferedReader):
         self._packed.close()
 
 
-def open_bytes(path: str | Path) -> BinaryIO:
+def open_bytes(path: str | Path, *, header: bool = True) -> BinaryIO:
     """A stream to be read once, from the start; what gzip, bzip2 or xz packed is unpacked.
 
-    Which of them it was is told by the first bytes, as is what is no text at all.
+    Which of them it was is told by the first bytes, as is what is no text at all. Without a header
+    these would be a record's, which decides nothing: the file's name tells.
     """
     name = shown(path)
     with ExitStack() as stack:
         try:
             raw = sys.stdin.buffer if str(path) == STDIN else open(path, "rb")  # noqa: SIM115
-            file = stack.enter_context(_unpacked(io.BufferedReader(cast("io.RawIOBase", raw))))
+            file = stack.enter_context(_unpacked(_buffered(raw), None if header else name))
             head = file.peek(HEAD)[:HEAD]
         except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
             problem = getattr(error, "strerror", None) or "it is packed, and damaged"
         else:
-            _refuse_by_content(head, name)
+            if header:
+                _refuse_by_content(head, name)
             stack.pop_all()
             return cast("BinaryIO", file)
     raise CommandError(f"{name} cannot be read: {problem}")
 
 
-def _unpacked(file: io.BufferedReader) -> io.BufferedReader:
-    head = file.peek(HEAD)
-    for magic, unpack in PACKED:
-        if head.startswith(magic):
+def _buffered(raw: object) -> io.BufferedReader:
+    return io.BufferedReader(cast("io.RawIOBase", raw))
+
+
+def _unpacked(file: io.BufferedReader, name: str | None) -> io.BufferedReader:
+    """The file, unpacked where its name says so, or without one its first bytes."""
+    head = b"" if name is not None else file.peek(HEAD)
+    for end, magic, unpack in PACKED:
+        if head.startswith(magic) if name is None else name.lower().endswith(end):
             packed = cast("BinaryIO", file)
             return _Unpacked(unpack(packed), packed)
     return file

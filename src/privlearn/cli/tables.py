@@ -168,22 +168,26 @@ class CsvSource:
 
     def __init__(self, path: str | Path, dialect: Dialect) -> None:
         self.path = shown(path)
-        lines = physical_lines(open_bytes(path), self.path)
-        first = next(lines, b"")
-        if not first.strip():
+        lines = physical_lines(open_bytes(path, header=dialect.header), self.path)
+        found_first = next(lines, None)
+        first = found_first or b""
+        if dialect.header and not first.strip():
             raise CommandError(f"{self.path} is empty; its first line must name the columns")
         found = dialect.guessed(first)
         self._separator, self._encoding = found.separator or ",", found.encoding or "utf-8"
         if note := dialect.note(found, self.path):
             print(f"privlearn: note: {note}", file=sys.stderr)
         self.names = self._names(first, found)
-        lines = lines if dialect.header else chain([first], lines)
+        if found_first is not None and not dialect.header:
+            lines = chain([found_first], lines)
         self._lines = joined_lines(lines) if dialect.line_breaks else lines
         self.assumes: tuple[str, ...] = (QUOTES_IN_PAIRS,) if dialect.line_breaks else ()
 
     def _names(self, first: bytes, dialect: Dialect) -> list[str]:
         if dialect.names is not None:
-            return self._given_names(first, dialect.names)
+            if dialect.header:
+                self._compare_width(first, dialect.names)
+            return checked_names(self.path, dialect.names)
         header = cells_of(first, self._separator, self._encoding)
         if isinstance(header, Fault):
             raise CommandError(f"the first line of {self.path} has {self._words(header)}")
@@ -195,8 +199,8 @@ class CsvSource:
                 )
         return checked_header(self.path, header, rename=dialect.rename)
 
-    def _given_names(self, first: bytes, names: Sequence[str]) -> list[str]:
-        """As many as the first line has cells; what is in these is not used."""
+    def _compare_width(self, first: bytes, names: Sequence[str]) -> None:
+        """Refuse names that are not as many as the header has cells; these are not used."""
         cells = cells_of(first, self._separator, self._encoding)
         if not isinstance(cells, Fault) and len(cells) != len(names):
             raise CommandError(
@@ -204,7 +208,6 @@ class CsvSource:
                 f"{len(cells)} cells by the separator {self._separator!r}; name each column once, "
                 "or add --separator"
             )
-        return checked_names(self.path, names)
 
     def _words(self, fault: Fault) -> str:
         """What is wrong with a line, and what to do."""
