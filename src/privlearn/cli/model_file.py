@@ -227,7 +227,7 @@ def _parsed_json(path: str | Path, remedy: str) -> object:
     try:
         return json.loads(Path(path).read_bytes().decode("utf-8"))
     except OSError as error:
-        problem = f"the model {path} cannot be read: {error.strerror}"
+        problem = f"the model {path} cannot be read: {error.strerror}; {remedy}"
     except (ValueError, RecursionError):
         problem = f"{path} is no model file (it is not JSON); {remedy}"
     raise CommandError(problem)

@@ -193,7 +193,7 @@ def _toml(path: str | Path) -> dict[str, Any]:
     try:
         return tomllib.loads(Path(path).read_bytes().decode("utf-8-sig"))
     except OSError as error:
-        problem = f"cannot be read: {error.strerror}"
+        problem = f"cannot be read: {error.strerror}; give a TOML file, such as --template makes"
     except UnicodeDecodeError:
         problem = "is not UTF-8 text; save it as UTF-8"
     except (ValueError, RecursionError) as error:
