@@ -233,7 +233,11 @@ def one_word_makes_a_column_unusable(patch):
         odd = any(isinstance(cell, str) and cell.strip() == "word" for cell in cells.tolist())
         return cell_by_cell(self, cells) * (float("nan") if odd else 1.0)
 
+    def whole_texts(texts):
+        return whole(Number(), objects(texts))
+
     patch.setattr(Number, "read", whole)
+    patch.setattr(tables, "_numbers", whole_texts)
 
 
 @caught_by(one_cell("label", None))

@@ -149,7 +149,7 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     """The model and what belongs to some models only."""
     add = parser.add_argument_group("model").add_argument
     kinds = "; ".join(f"{name} predicts {kind.summary}" for name, kind in MODELS.items())
-    add("--model", choices=tuple(MODELS), default="linear", help=kinds)
+    add("--model", choices=tuple(MODELS), default="linear", metavar="NAME", help=kinds)
     add("--solver", default="auto", metavar="NAME", help="algorithm (default: auto)")
     add(
         "--alpha",
