@@ -4,6 +4,7 @@ One physical line (or one row of a Parquet file) is changed in any way, put in o
 other row that a fit would see must stay the same to the last bit, and nothing may be raised.
 """
 
+import gzip
 import math
 from decimal import Decimal
 from pathlib import Path
@@ -14,10 +15,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from privlearn.cli import design as designs
+from privlearn.cli.dialect import Dialect
 from privlearn.cli.schema import Facts
 from privlearn.cli.tables import open_source
 from privlearn.cli.training import read_training
 
+ANY = Dialect()
 NAMES = ["age", "weight", "free", "sex", "label"]
 LINES = [
     b"30,61.5,7,male,yes",
@@ -33,7 +36,7 @@ PIECES += [b"yes", b"\x1a", b"\xe2\x80", b"0x10", b"1_0", b'""', b"\x0b", b"30,6
 nasty = st.lists(st.sampled_from(PIECES), max_size=8).map(b"".join)
 
 
-def read(path, classifies):
+def read(path, classifies, dialect=ANY):
     """What a fit under "drop" sees, and the declared columns that it sees it through."""
     target = "label" if classifies else "free"
     facts = Facts(
@@ -43,28 +46,28 @@ def read(path, classifies):
         columns=("age", "weight", "sex"),
         classes=("no", "yes", "1", "2", "3", "True") if classifies else None,
     )
-    source = open_source(path)
+    source = open_source(path, dialect)
     chosen = designs.design(source.names, facts, where="here", classifies=classifies)
     return read_training(source, chosen, remedy=None, n_is_public=True)
 
 
-def rows_of(path, classifies):
+def rows_of(path, classifies, dialect=ANY):
     """Each row as something that is equal only where every bit is."""
-    X, y, _ = read(path, classifies)
+    X, y, _ = read(path, classifies, dialect)
     targets = y.tolist() if y.dtype == object else y.view(np.uint64).tolist()
     features = np.ascontiguousarray(X.values).view(np.uint64)
     return [(tuple(row), target) for row, target in zip(features.tolist(), targets, strict=True)]
 
 
-def check_csv(folder, lines, k, changed, *, classifies, end=b"\n"):
+def check_csv(folder, lines, k, changed, *, classifies, end=b"\n", dialect=ANY, pack=bytes):
     """Put `changed` in the place of line k; the others stay."""
     path = folder / "rows.csv"
     for_file = [",".join(NAMES).encode(), *lines]
-    path.write_bytes(b"\n".join(for_file) + end)
-    before = rows_of(path, classifies)
+    path.write_bytes(pack(b"\n".join(for_file) + end))
+    before = rows_of(path, classifies, dialect)
     assert len(before) == len(lines)
-    path.write_bytes(b"\n".join([*for_file[: k + 1], *changed, *for_file[k + 2 :]]) + end)
-    after = rows_of(path, classifies)
+    path.write_bytes(pack(b"\n".join([*for_file[: k + 1], *changed, *for_file[k + 2 :]]) + end))
+    after = rows_of(path, classifies, dialect)
     tail = len(lines) - k - 1
     assert after[:k] == before[:k]
     assert after[len(after) - tail :] == before[k + 1 :]
@@ -94,6 +97,42 @@ def examples(count):
 @example(k=3, changed=[], classifies=False)
 def test_one_line_changes_no_other(folder, k, changed, classifies):
     check_csv(folder, LINES, k, changed, classifies=classifies)
+
+
+OTHERS = [Dialect(encoding=name) for name in ("cp1252", "shift_jis", "gb18030")]
+
+
+@examples(120)
+@given(
+    k=st.integers(0, len(LINES) - 1),
+    changed=st.lists(nasty, max_size=2),
+    dialect=st.sampled_from([ANY, *OTHERS]),
+    pack=st.sampled_from([bytes, gzip.compress]),
+)
+@example(k=1, changed=[b"1,2,3,male,\x81"], dialect=OTHERS[1], pack=bytes)
+def test_nor_in_other_encodings_and_packed_files(folder, k, changed, dialect, pack):
+    check_csv(folder, LINES, k, changed, classifies=True, dialect=dialect, pack=pack)
+
+
+def quoted(cells):
+    return ",".join(f'"{cell.replace(chr(34), 2 * chr(34))}"' for cell in cells).encode()
+
+
+odd = st.lists(st.sampled_from(["\n", '"', ",", "x", "1", "\n\n", '"\n"', " ", "male"]), max_size=5)
+
+
+@examples(120)
+@given(
+    k=st.integers(0, len(LINES) - 1),
+    changed=st.lists(odd.map("".join), min_size=5, max_size=5),
+    breaks=st.lists(odd.map("".join), min_size=5, max_size=5),
+)
+def test_nor_where_quoted_cells_hold_line_breaks(folder, k, changed, breaks):
+    """Whatever cells hold, as long as they are quoted as they should be."""
+    lines = [*LINES[:3], quoted(breaks), *LINES[3:]]
+    check_csv(
+        folder, lines, k, [quoted(changed)], classifies=True, dialect=Dialect(line_breaks=True)
+    )
 
 
 def test_a_blank_line_is_a_row_and_the_end_of_the_last_line_is_not(folder):

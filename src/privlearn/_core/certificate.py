@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import html
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from privlearn._core import certificate_file
+from privlearn._core.harmless import harmless, json_text
 from privlearn._core.plan import Plan
 from privlearn._core.problem import Budget
 from privlearn._core.version import __version__
@@ -17,6 +16,8 @@ if TYPE_CHECKING:
     from privlearn._core.verification import Verification
 
 __all__ = ["Certificate"]
+
+WEB = "html"
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,7 @@ class Certificate:
 
     def to_json(self) -> str:
         """Everything, as JSON."""
-        return json.dumps(self.to_dict(), indent=2)
+        return json_text(self.to_dict())
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Certificate:
@@ -239,10 +240,10 @@ class Certificate:
 
     def _repr_html_(self) -> str:
         cells = "".join(
-            f"<tr><th style='text-align:left;padding-right:1em'>{html.escape(key)}</th>"
-            f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
+            f"<tr><th style='text-align:left;padding-right:1em'>{harmless(key, WEB)}</th>"
+            f"<td style='text-align:left'>{harmless(text, WEB)}</td></tr>"
             for key, text in self._rows()
         )
-        title = html.escape(f"Privacy certificate (privlearn {self.version})")
+        title = harmless(f"Privacy certificate (privlearn {self.version})", WEB)
         caption = f"<caption style='text-align:left'><b>{title}</b></caption>"
         return f"<table>{caption}{cells}</table>"

@@ -166,6 +166,7 @@ def refuse_disjoint(bounds: Bounds, fit_intercept: bool, given: str) -> None:
     if not short_rows_exist(bounds, fit_intercept) and nearest is not None:
         shortest = float(np.linalg.norm(nearest))
         least = math.hypot(shortest / _ROOM, 1.0) if fit_intercept else shortest / _ROOM
+        least *= 1.0005  # which four digits may round off
         raise ValueError(
             f"{given}, but bounds_X excludes zero so far that no row within it is that short; "
             f"give at least {least:.4g}, or leave one of the two out (subtract a public constant "
@@ -173,6 +174,7 @@ def refuse_disjoint(bounds: Bounds, fit_intercept: bool, given: str) -> None:
         )
 
 
+BY_NAME = "names"  # among what was declared: facts are about columns by their names
 _ROOM = 0.999  # of the norm that the shortest row of a box may have, or rounding would matter
 
 
@@ -377,7 +379,8 @@ class Problem:
         facts |= {"bounds_y": own.target, "scale_X": own.scale}
         given = [name for name, fact in facts.items() if fact is not None]
         given = given if self.declared is None else list(self.declared)
-        found = ["the names of the columns are public"] if "schema" in given else []
+        found = ["the names of the columns are public"] if BY_NAME in given else []
+        given = [name for name in given if name != BY_NAME]
         if given:
             *some, last = given
             subject = f"{', '.join(some)} and {last} were" if some else f"{last} was"

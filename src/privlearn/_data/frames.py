@@ -6,7 +6,8 @@ polars and Arrow is declared: a column of text or dates is refused by it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable
+import sys
+from collections.abc import Callable, Collection, Hashable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,7 +84,11 @@ def cells_of_pandas(column: pd.Series) -> NDArray[Any]:
     kind = getattr(column.dtype, "numpy_dtype", None)
     if _is_plain(kind) and type(column.dtype).__name__ != "ArrowDtype":
         return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
-    return objects(column.astype(object).to_numpy(dtype=object))
+    return or_one_by_one(
+        lambda: objects(column.astype(object).to_numpy(dtype=object)),
+        lambda place: column.array[place],
+        len(column),
+    )
 
 
 def _together(columns: list[NDArray[Any]], n: int) -> NDArray[np.floating]:
@@ -150,7 +155,7 @@ def typed_cells(y: object, what: str) -> NDArray[Any] | None:
     """A series of polars or Arrow as numbers or as objects; None where it is none."""
     import narwhals.stable.v1 as nw
 
-    series = nw.from_native(y, pass_through=True, eager_only=True, allow_series=True)
+    series = nw.from_native(_in_chunks(y), pass_through=True, eager_only=True, allow_series=True)
     if isinstance(series, nw.DataFrame) and len(series.columns) == 1:
         series = series.get_column(series.columns[0])
     if not isinstance(series, nw.Series):
@@ -165,4 +170,40 @@ def typed_cells(y: object, what: str) -> NDArray[Any] | None:
     # By the declared type alone: wider types than numpy's are objects, with nulls or without.
     if str(kind) in _AS_ARRAY and not series.null_count():
         return np.asarray(series.to_numpy())
-    return objects(series.to_list())
+    held = series.to_native()
+    return or_one_by_one(lambda: objects(series.to_list()), lambda k: held[k], len(series))
+
+
+def _in_chunks(y: Any) -> Any:  # noqa: ANN401
+    """An array of text in Arrow as the column that narwhals knows; anything else as it is."""
+    if "pyarrow" not in sys.modules or type(y).__name__ not in ("StringArray", "LargeStringArray"):
+        return y
+    import pyarrow as pa
+
+    return pa.chunked_array([y]) if isinstance(y, pa.Array) else y
+
+
+def or_one_by_one(
+    whole: Callable[[], NDArray[Any]], single: Callable[[int], Any], size: int
+) -> NDArray[Any]:
+    """All cells, or each on its own where one stops the rest: that one is missing.
+
+    Such are dates beyond Python's and texts in no known code. Polars panics there, which is no
+    Exception.
+    """
+    try:
+        return whole()
+    except (KeyboardInterrupt, SystemExit, MemoryError):
+        raise
+    except BaseException:  # each library has its own, which may quote the cell
+        return objects(_cell(single, place) for place in range(size))
+
+
+def _cell(single: Callable[[int], Any], place: int) -> Any:  # noqa: ANN401
+    try:
+        cell = single(place)
+        return cell.as_py() if hasattr(cell, "as_py") else cell
+    except (KeyboardInterrupt, SystemExit, MemoryError):
+        raise
+    except BaseException:  # as above
+        return None

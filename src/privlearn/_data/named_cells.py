@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._data.cells import objects
-from privlearn._data.frames import cells_of_pandas, refuse_same_names
+from privlearn._data.frames import cells_of_pandas, or_one_by_one, refuse_same_names
 from privlearn._data.reading import is_frame, native
 
 __all__ = ["cells_of_series", "collected", "column_names", "named_cells", "with_ids", "with_target"]
@@ -94,31 +94,7 @@ def _cells_of_pandas(column: Any) -> Cells:  # noqa: ANN401
     """The same as elsewhere, but truth values stay such where pandas lets some be missing."""
     truth = str(column.dtype) == "boolean"
     whole = (lambda: objects(column.astype(object))) if truth else (lambda: cells_of_pandas(column))
-    return _or_one_by_one(whole, lambda place: column.array[place], len(column))
-
-
-def _or_one_by_one(whole: Callable[[], Cells], single: Callable[[int], Any], size: int) -> Cells:
-    """All cells, or each on its own where one stops the rest: that one is missing.
-
-    Such are dates beyond Python's and texts in no known code. Polars panics there, which is no
-    Exception.
-    """
-    try:
-        return whole()
-    except (KeyboardInterrupt, SystemExit, MemoryError):
-        raise
-    except BaseException:  # each library has its own, which may quote the cell
-        return objects(_cell(single, place) for place in range(size))
-
-
-def _cell(single: Callable[[int], Any], place: int) -> Any:  # noqa: ANN401
-    try:
-        cell = single(place)
-        return cell.as_py() if hasattr(cell, "as_py") else cell
-    except (KeyboardInterrupt, SystemExit, MemoryError):
-        raise
-    except BaseException:  # as above
-        return None
+    return or_one_by_one(whole, lambda place: column.array[place], len(column))
 
 
 def cells_of_series(series: Any) -> Cells:  # noqa: ANN401
@@ -140,7 +116,7 @@ def cells_of_series(series: Any) -> Cells:  # noqa: ANN401
     if kind == nw.Duration:  # of no kind that a schema has
         return objects([None] * len(series))
     held = series.to_native()
-    return _or_one_by_one(lambda: objects(series.to_list()), lambda k: held[k], len(series))
+    return or_one_by_one(lambda: objects(series.to_list()), lambda k: held[k], len(series))
 
 
 def with_target(X: Any, y: Any) -> tuple[Any, Any]:  # noqa: ANN401

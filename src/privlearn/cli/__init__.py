@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Container, Sequence
 from importlib import import_module
+from typing import NoReturn
 
 from privlearn._core.version import __version__
 from privlearn.cli.guard import OK, guarded, traced
@@ -51,6 +52,17 @@ class Help(argparse.HelpFormatter):
         if "\n" in text:
             return "".join(indent + line for line in text.splitlines(keepends=True))
         return super()._fill_text(text, width, indent)
+
+
+class Parser(argparse.ArgumentParser):
+    """Says of words that belong to nothing what they may have been meant for."""
+
+    def error(self, message: str) -> NoReturn:
+        """Complain with a remedy."""
+        loose = message.partition("unrecognized arguments: ")[2]
+        if loose and not loose.startswith("-"):
+            message += "; a name with blanks needs quotes, as in --target 'hours per week'"
+        super().error(message)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -103,7 +115,7 @@ def _print_any_name() -> None:
 
 def _parser(words: Container[str] = COMMANDS) -> argparse.ArgumentParser:
     """All commands; options, and the module behind them, of those that are among the words."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="privlearn",
         description="Linear models on data about people, with a differential-privacy guarantee.",
         epilog=EPILOG,

@@ -13,6 +13,7 @@ from privlearn.schema.kinds import Kind
 
 __all__ = ["Design", "demand_target", "design"]
 
+PLAIN = Number()
 MOST_OPTIONS = 20  # that an error lists
 
 
@@ -34,6 +35,8 @@ class Design:
         The declared labels of a target that is no number.
     data_norm : float or None
         A declared bound on the Euclidean norm of an encoded row, the intercept's 1 included.
+    number : Number
+        How numbers are written where nothing else is said, as in the target.
     """
 
     target: str
@@ -42,6 +45,7 @@ class Design:
     target_bounds: Range | None
     classes: tuple[str, ...] | None
     data_norm: float | None
+    number: Number = PLAIN
 
     @property
     def names(self) -> list[str]:
@@ -57,7 +61,7 @@ class Design:
     def schema(self) -> dict[str, Kind] | None:
         """What an estimator is told about them; None where nothing is declared."""
         kinds = {column.name: column.kind for column in self.columns}
-        return None if set(kinds.values()) == {Number()} else kinds
+        return None if set(kinds.values()) == {self.number} else kinds
 
     @property
     def n_features(self) -> int:
@@ -92,7 +96,9 @@ def design(
     """
     target = demand_target(names, facts.target, where)
     kinds = facts.kinds
-    chosen = [(name, kinds.get(name, Number())) for name in _chosen(names, facts, target, where)]
+    chosen = [
+        (name, kinds.get(name, facts.number)) for name in _chosen(names, facts, target, where)
+    ]
     columns = tuple(Column(name, kind) for name, kind in chosen if isinstance(kind, Kind))
     found = Design(
         target=target,
@@ -101,6 +107,7 @@ def design(
         target_bounds=None if classifies else facts.bounds.get(target),
         classes=facts.classes,
         data_norm=facts.data_norm,
+        number=facts.number,
     )
     if not estimates:
         _refuse_to_estimate(found)

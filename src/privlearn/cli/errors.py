@@ -6,7 +6,7 @@ import difflib
 import shlex
 from collections.abc import Iterable
 
-__all__ = ["CommandError", "closest", "option", "printable", "shortened", "similar"]
+__all__ = ["CommandError", "closest", "option", "shortened", "similar"]
 
 MOST_COMPARED = 2_000  # names; comparing takes long
 
@@ -67,14 +67,3 @@ def option(flag: str, text: str) -> str:
     "--bounds 'hours a week=LOW:HIGH'"
     """
     return f"{flag} {shlex.quote(text)}"
-
-
-def printable(text: str) -> str:
-    """A name or a value as a terminal may show it: control characters are spelled out.
-
-    Examples
-    --------
-    >>> printable("sex = F"), printable("red\\x1b[31m")
-    ('sex = F', 'red\\\\x1b[31m')
-    """
-    return text if text.isprintable() else repr(text)[1:-1]

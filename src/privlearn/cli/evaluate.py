@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import json
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._core.harmless import json_text
 from privlearn.cli import options
+from privlearn.cli.assumptions import NAMES, assuming
+from privlearn.cli.dialect import Dialect, add_dialect
 from privlearn.cli.errors import CommandError
-from privlearn.cli.model_file import SavedModel, read_model
+from privlearn.cli.model_file import Saved, read_model
 from privlearn.cli.notices import plain_warnings
-from privlearn.cli.open_ledger import charged_ledger
+from privlearn.cli.open_ledger import charged_ledger, signed
 from privlearn.cli.paths import check_paths
 from privlearn.cli.predictions import read_rows
 from privlearn.cli.schema import parse_range
@@ -58,10 +61,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add("--bounds-y", metavar="LOW:HIGH", help="range of a numeric target, where public")
     add("--json", action="store_true", help="scores and certificate as JSON")
+    options.add_notation(parser)
     options.add_on_invalid(parser)
     options.add_budget(parser, what="the scores")
     options.add_ledger(parser, "evaluation")
-    options.add_separator(parser)
+    add_dialect(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -72,18 +76,19 @@ def run(args: argparse.Namespace) -> int:
     bounds = None if args.bounds_y is None else parse_range(args.bounds_y)
     if bounds is not None and model.classes is not None:
         raise CommandError("--bounds-y is for numbers, but the model predicts classes")
-    source = open_source(args.data, args.separator)
+    source = open_source(args.data, Dialect.of(args))
     X, y = _rows(args, model, source)
     found = _scores(args, model, X, y, bounds)
+    found = replace(found, privacy=assuming(found.privacy, (NAMES, *source.assumes)))
     if args.json:
-        print(json.dumps(found.to_dict(), indent=2))
+        print(json_text(found.to_dict()))
     else:
         print(f"{found}\n\n{found.privacy}")
     return 0
 
 
 def _rows(
-    args: argparse.Namespace, model: SavedModel, source: Source
+    args: argparse.Namespace, model: Saved, source: Source
 ) -> tuple[NDArray[np.float64], NDArray[Any]]:
     """Features in the file's units, and the truth; unusable cells are NaN, or no label."""
     target, drop = args.target or model.target, args.on_invalid == "drop"
@@ -95,7 +100,7 @@ def _rows(
     if table.rows == 0 and args.adjacency != "add_remove":
         raise CommandError(f"{source.path} names its columns but has no rows to score")
     if model.classes is None:
-        y: NDArray[Any] = table.numbers(target)
+        y: NDArray[Any] = table.numbers(target, options.written_number(args))
         broken = bool(np.isnan(y).any())
     else:
         y = np.array([label or "" for label in table.labels(target)], dtype=object)
@@ -110,7 +115,7 @@ def _rows(
 
 
 def _scores(
-    args: argparse.Namespace, model: SavedModel, X: object, y: object, bounds: object
+    args: argparse.Namespace, model: Saved, X: NDArray[np.float64], y: object, bounds: object
 ) -> Evaluation:
     from privlearn._core.certificate import Certificate
     from privlearn.metrics import evaluate
@@ -126,5 +131,5 @@ def _scores(
     ledger = charged_ledger(args.ledger, args.dataset, args.ledger_epsilon, args.ledger_delta)
     given = {name: getattr(args, name) for name in ("epsilon", "delta", "adjacency", "on_invalid")}
     given |= {"metrics": args.metrics, "ledger": ledger, "dataset": args.dataset}
-    with plain_warnings():
-        return evaluate(estimator, X, y, bounds_y=bounds, **given)
+    with signed(ledger, args.by, args.model), plain_warnings():
+        return evaluate(estimator, model.inputs(X), y, bounds_y=bounds, **given)

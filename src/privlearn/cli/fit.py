@@ -8,20 +8,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._core.harmless import harmless, json_text
 from privlearn.cli import options
+from privlearn.cli.assumptions import DECLARED, NAMES, assuming
 from privlearn.cli.design import Design, design
-from privlearn.cli.errors import CommandError, printable
-from privlearn.cli.model_file import SavedModel
-from privlearn.cli.models import MODELS, build
+from privlearn.cli.dialect import Dialect, add_dialect
+from privlearn.cli.errors import CommandError
+from privlearn.cli.model_file import Saved, saved_model
+from privlearn.cli.models import MODELS, build, estimator_rows
 from privlearn.cli.notices import plain_warnings
-from privlearn.cli.open_ledger import charged_ledger
+from privlearn.cli.open_ledger import charged_ledger, signed
 from privlearn.cli.outputs import Output
 from privlearn.cli.paths import check_paths
 from privlearn.cli.people import without_person
 from privlearn.cli.predictions import predictions_output, read_new_rows, write_predictions
 from privlearn.cli.private_bounds_summary import what_is_estimated
 from privlearn.cli.progress import progress
-from privlearn.cli.tables import open_source
+from privlearn.cli.tables import Source, open_source
 from privlearn.cli.training import Ids, read_training
 
 if TYPE_CHECKING:
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
 __all__ = ["add_options", "run"]
 
 Array = NDArray[np.float64]
+MOST_EFFECTS = 1_000  # that are shown
+MOST_COMPONENTS = 2_000
 UNSEEN = (-1.0, 1.0)  # what is estimated where noise hides everything
 
 EXAMPLE = """\
@@ -79,6 +84,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_facts(parser)
     options.add_ledger(parser, "fit")
     _add_files(parser)
+    add_dialect(parser)
 
 
 def _add_files(parser: argparse.ArgumentParser) -> None:
@@ -90,21 +96,21 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="replace model and predictions if they are there already; a ledger or an input never",
     )
+    add("--json", action="store_true", help="the model with its certificate as JSON, nothing else")
     add("--predict", metavar="FILE", help="also predict the rows of this file")
     add("--predictions", metavar="FILE", help="where those predictions go, as CSV")
     options.add_on_invalid(group)
-    options.add_separator(group)
 
 
 def run(args: argparse.Namespace) -> int:
     """Fit, save, predict and report. Whatever can be refused is refused before the charge."""
     _check_files(args)
-    source = open_source(args.data, args.separator)
+    source = open_source(args.data, Dialect.of(args))
     facts = options.gather_facts(args)
     chosen = design(
         without_person(source.names, args, facts),
         facts,
-        where=args.data,
+        where=source.path,
         classifies=MODELS[args.model].classifies,
         estimates=args.delta > 0,
     )
@@ -115,15 +121,17 @@ def run(args: argparse.Namespace) -> int:
     new_rows = None
     if args.predict is not None:  # read first: a mistake in it must not cost a fit
         new_rows = read_new_rows(
-            open_source(args.predict, args.separator), chosen.columns, remedy=remedy
+            open_source(args.predict, Dialect.of(args)), chosen.columns, remedy=remedy
         )
     with (
         _model_output(args, chosen) as output,
-        predictions_output(args.predictions, new_rows, chosen.classes, args.overwrite) as more,
+        predictions_output(args.predictions, new_rows, chosen.classes, args.overwrite) as there,
     ):
-        _charge_and_fit(args, estimator, X if chosen.schema else X.values, y, ids)
-        model = SavedModel.of(args.model, chosen, estimator)
-        _save(model, new_rows, output, more)
+        _charge_and_fit(args, estimator, estimator_rows(args.model, chosen, X), y, ids)
+        more = _assumed(source, chosen, estimator.privacy_)
+        estimator.privacy_ = assuming(estimator.privacy_, more)
+        model = saved_model(args.model, chosen, estimator)
+        _save(model, new_rows, output, there)
     _report(args, model, estimator.privacy_)
     return 0
 
@@ -145,6 +153,8 @@ def _model_output(args: argparse.Namespace, chosen: Design) -> Output:
     """The model's file, with about as many bytes as it will take."""
     names = sum(len(name) for name in chosen.names)
     size = 2**16 + names + (128 + 32 * len(chosen.classes or ())) * chosen.n_features
+    if MODELS[args.model].mapped:  # frequencies and coefficients of up to so many random features
+        size += 25 * MOST_COMPONENTS * (chosen.n_features + max(len(chosen.classes or ()), 1))
     return Output(args.output, overwrite=args.overwrite, size=size)
 
 
@@ -158,13 +168,17 @@ def _charge_and_fit(
     """From here on, an error costs privacy."""
     ledger = charged_ledger(args.ledger, args.dataset, args.ledger_epsilon, args.ledger_delta)
     estimator.set_params(ledger=ledger, dataset=args.dataset)
-    with plain_warnings(), progress():
+    with signed(ledger, args.by, args.output), plain_warnings(), progress():
         estimator.fit(X, y, groups=ids)
 
 
-def _save(
-    model: SavedModel, new_rows: Array | None, output: Output, predictions: Output | None
-) -> None:
+def _assumed(source: Source, chosen: Design, certificate: Certificate) -> list[str]:
+    """What this file's certificate must say besides what the estimator knows."""
+    told = chosen.schema is None or any("schema" in text for text in certificate.assumptions)
+    return [NAMES, *source.assumes, *(() if told else (DECLARED,))]
+
+
+def _save(model: Saved, new_rows: Array | None, output: Output, predictions: Output | None) -> None:
     try:
         model.write(output)
     except OSError as error:
@@ -184,17 +198,25 @@ def _save(
         ) from None
 
 
-def _report(args: argparse.Namespace, model: SavedModel, certificate: Certificate) -> None:
+def _report(args: argparse.Namespace, model: Saved, certificate: Certificate) -> None:
+    if args.json:
+        files = {"model_file": args.output, "predictions_file": args.predictions}
+        print(json_text(files | model.to_dict()))
+        return
     what = model.target
     if model.classes is not None and len(model.classes) == 2:
-        what += f" = {printable(model.classes[1])}"
-    print(f"{args.model} model of {what}, per unit of each column:")
-    effects = [(printable(name), values) for name, values in model.effects()]
-    width = max(len(name) for name, _ in effects)
-    if len(model.coef) > 1 and model.classes is not None:
-        print(f"  {'':<{width}}  " + "  ".join(f"{label[:12]:<12}" for label in model.classes))
-    for name, values in effects:
+        what += f" = {harmless(model.classes[1], 'terminal')}"
+    per_unit = ", per unit of each column:" if model.effects() else ""
+    print(f"{args.model} model of {what}{per_unit}")
+    effects = [(harmless(name, "terminal"), values) for name, values in model.effects()]
+    width = max((len(name) for name, _ in effects), default=0)
+    if effects and len(effects[0][1]) > 1 and model.classes is not None:
+        labels = (harmless(label, "terminal")[:12] for label in model.classes)
+        print(f"  {'':<{width}}  " + "  ".join(f"{label:<12}" for label in labels))
+    for name, values in effects[:MOST_EFFECTS]:
         print(f"  {name:<{width}}  " + "  ".join(f"{value:<+12.6g}" for value in values).rstrip())
+    if len(effects) > MOST_EFFECTS:
+        print(f"  and {len(effects) - MOST_EFFECTS:,} more, which are in {args.output}")
     _report_ranges(model, certificate)
     print(f"\n{certificate}\n")
     print(f"model saved to {args.output}")
@@ -202,13 +224,13 @@ def _report(args: argparse.Namespace, model: SavedModel, certificate: Certificat
         print(f"predictions saved to {args.predictions}")
 
 
-def _report_ranges(model: SavedModel, certificate: Certificate) -> None:
+def _report_ranges(model: Saved, certificate: Certificate) -> None:
     """What was estimated, what it cost, and where values are clipped from now on."""
     sentence = what_is_estimated(certificate.plan)
-    if sentence is None:
+    if sentence is None or not model.ranges():
         return
     print(f"\n{sentence}\nValues outside these ranges are clipped to them, also in predictions:")
-    ranges = model.ranges()
+    ranges = model.ranges()[:MOST_EFFECTS]
     width = max(len(name) for name, _ in ranges)
     for name, (low, high) in ranges:
         unseen = "   (nothing was seen but zeros and noise)" if (low, high) == UNSEEN else ""

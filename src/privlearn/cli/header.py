@@ -42,7 +42,7 @@ def _is_float(text: str) -> bool:
     return True
 
 
-def checked_header(path: Path, cells: Sequence[str]) -> list[str]:
+def checked_header(path: str | Path, cells: Sequence[str], *, rename: bool = False) -> list[str]:
     """The names in the first line of a CSV file, or an error that quotes none of them."""
     names = [name.strip() for name in cells]
     odd = next((k for k, name in enumerate(names, start=1) if looks_like_data(name)), None)
@@ -53,9 +53,10 @@ def checked_header(path: Path, cells: Sequence[str]) -> list[str]:
             f"the first line of {path} looks like a record and not like column names (see its "
             f"column {odd}: a number, a date, a long text, an address or nothing at all); names "
             "are printed and stored in the model, so nothing was used. Put a line with the names "
-            "of the columns first; a name needs a letter, as in y2020"
+            "of the columns first (a name needs a letter, as in y2020), or give them: --names "
+            "A,B,..., and --no-header if the first line is a record"
         )
-    return checked_names(path, names)
+    return checked_names(path, names, rename=rename)
 
 
 def _has_gaps(names: Sequence[str]) -> bool:
@@ -64,9 +65,10 @@ def _has_gaps(names: Sequence[str]) -> bool:
     return "" in names[1:last] or 2 * names.count("") > len(names)
 
 
-def checked_names(path: Path, header: Sequence[str]) -> list[str]:
+def checked_names(path: str | Path, header: Sequence[str], *, rename: bool = False) -> list[str]:
     """Different, printable names; a column without one is called by its place."""
     names = [name or f"column {place}" for place, name in enumerate(header, start=1)]
+    names = _renamed(names) if rename else names
     seen: dict[str, int] = {}
     for place, name in enumerate(names, start=1):
         if not name.isprintable():
@@ -76,7 +78,24 @@ def checked_names(path: Path, header: Sequence[str]) -> list[str]:
             )
         if name in seen:
             raise CommandError(
-                f"columns {seen[name]} and {place} of {path} have the same name; rename one"
+                f"columns {seen[name]} and {place} of {path} have the same name; rename one, or "
+                "add --rename-duplicates to tell them apart by their places"
             )
         seen[name] = place
     return names
+
+
+def _renamed(names: Sequence[str]) -> list[str]:
+    """Names that came before get their place.
+
+    Examples
+    --------
+    >>> _renamed(["age", "visit", "visit"])
+    ['age', 'visit', 'visit (column 3)']
+    """
+    seen: set[str] = set()
+    found = []
+    for place, name in enumerate(names, start=1):
+        found.append(f"{name} (column {place})" if name in seen else name)
+        seen.add(name)
+    return found

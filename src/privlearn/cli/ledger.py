@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from privlearn._core.harmless import json_text
 from privlearn.cli.errors import CommandError, closest
 from privlearn.cli.open_ledger import create_ledger, existing_ledger
 from privlearn.cli.options import number, positive
 
 if TYPE_CHECKING:
     from privlearn.ledger import Ledger
+    from privlearn.ledger.history import Charge
 
 __all__ = ["add_options", "run", "show"]
 
@@ -26,7 +29,7 @@ examples:
     privlearn ledger people.ledger --create --epsilon 3 --delta 1e-6
   charge a fit to it
     privlearn fit people.csv ... --ledger people.ledger --dataset people
-  see what was spent, what is left, and on what
+  see what was spent, what is left, by whom and for which model; --json for programs
     privlearn ledger people.ledger
 
   say that one group of people is part of another, before anything is charged to it
@@ -48,6 +51,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLE
     parser.add_argument("file", help="the ledger")
     parser.add_argument("--dataset", metavar="NAME", help="show these people only")
+    parser.add_argument("--json", action="store_true", help="all of it as JSON, and nothing else")
     add = parser.add_argument_group("creating one").add_argument
     add("--create", action="store_true", help="create the file")
     add("--epsilon", type=positive, metavar="E", help="what may be spent in all")
@@ -67,26 +71,35 @@ def run(args: argparse.Namespace) -> int:
         if args.epsilon is None:
             raise CommandError("how much may be spent in all? Add --epsilon, for example 3")
         ledger = create_ledger(args.file, args.epsilon, args.delta)
-        print(f"created {args.file}: {_budget(ledger)}")
+        created = json_text(_as_values(ledger, []))
+        print(created if args.json else f"created {args.file}: {_budget(ledger)}")
         return 0
     if args.epsilon is not None or args.delta is not None:
         raise CommandError("--epsilon and --delta make a new ledger; add --create, or leave them")
     ledger = existing_ledger(args.file)
     if args.check or args.certificates:
-        return _check(ledger, args.file, args.certificates)
+        return _check(ledger, args)
     if args.declare or args.parent or args.kind:
         return _declare(ledger, args)
+    if args.json:
+        names = _names(ledger, args.dataset, args.file) if ledger.datasets() else []
+        print(json_text(_as_values(ledger, names)))
+        return 0
     print(f"{args.file}: {_budget(ledger)}")
     for name in _names(ledger, args.dataset, args.file):
         show(ledger, name)
     return 0
 
 
-def _check(ledger: Ledger, file: str, certificates: list[str]) -> int:
+def _check(ledger: Ledger, args: argparse.Namespace) -> int:
     """Read everything again; what is wrong is an error."""
+    certificates = args.certificates
     found = ledger.check([_certificate(name) for name in certificates])
-    charges = sum(len(ledger.history(name)) for name in ledger.datasets())
-    print(f"{file}: all records agree, {_count(charges, 'charge')}")
+    charges = len(ledger.history())
+    if args.json:
+        print(json_text({"agrees": True, "charges": charges, "certificates": found}))
+        return 0
+    print(f"{args.file}: all records agree, {_count(charges, 'charge')}")
     if certificates:
         print(f"{_count(found, 'certificate')} found in it")
     return 0
@@ -119,6 +132,9 @@ def _declare(ledger: Ledger, args: argparse.Namespace) -> int:
         raise CommandError("--parent and --kind describe a data set; add --declare NAME")
     ledger.declare(args.declare, parent=args.parent, kind=args.kind)
     parents = ledger.parents(args.declare)
+    if args.json:
+        print(json_text({"name": args.declare, "parents": parents}))
+        return 0
     told = f"charges are recorded for {', '.join(parents)} as well" if parents else "no parents"
     print(f"{args.declare}: {told}")
     return 0
@@ -145,7 +161,7 @@ def _names(ledger: Ledger, wanted: str | None, file: str) -> list[str]:
 
 
 def show(ledger: Ledger, name: str) -> None:
-    """Print what was spent on one data set, what is left, and every charge."""
+    """Print what was spent on one data set, what is left, by whom, and every charge."""
     charges = ledger.history(name)
     print(f"\n{name}")
     kind, parents = ledger.kind(name), ledger.parents(name)
@@ -154,8 +170,58 @@ def show(ledger: Ledger, name: str) -> None:
         print(f"  part of    {', '.join(parents)}")
     print(f"  spent      epsilon = {ledger.spent(name):.4g}, all charges composed")
     print(f"  remaining  epsilon = {ledger.remaining(name):.4g} for one more fit")
+    for person in _people(charges):
+        told = f"{_count(person['charges'], 'charge')}, epsilon = {person['epsilon']:.4g}"
+        print(f"  by         {person['by'] or 'unnamed'}: {told} together")
     for charge in charges:
-        paid = ", reserved before" if charge.part == "reserved" else ""
-        print(f"  {charge.when[:16].replace('T', ' ')} UTC  epsilon = {charge.epsilon:.4g}{paid}")
+        print(f"  {_line(charge)}")
         for release in charge.releases:
             print(f"    {release}")
+
+
+def _line(charge: Charge) -> str:
+    """When, how much, who and for what."""
+    paid = ", reserved before" if charge.part == "reserved" else ""
+    by = f"  by {charge.by}" if charge.by else ""
+    what = f"  for {charge.note}" if charge.note else ""
+    when = charge.when[:16].replace("T", " ")
+    return f"{when} UTC  epsilon = {charge.epsilon:.4g}{paid}{by}{what}"
+
+
+def _people(charges: list[Charge]) -> list[dict[str, Any]]:
+    """What each person spent, where names are known."""
+    from privlearn.ledger.history import spent_by
+
+    if not any(charge.by for charge in charges):
+        return []
+    counts = Counter(charge.by for charge in charges)
+    spent = spent_by(charges)
+    return [{"by": by, "charges": counts[by], "epsilon": spent[by]} for by in spent]
+
+
+def _as_values(ledger: Ledger, names: list[str]) -> dict[str, Any]:
+    """All of it as plain values."""
+    return {
+        "ledger": ledger.path,
+        "epsilon": ledger.epsilon,
+        "delta": ledger.delta,
+        "datasets": [_dataset(ledger, name) for name in names],
+    }
+
+
+def _dataset(ledger: Ledger, name: str) -> dict[str, Any]:
+    charges = ledger.history(name)
+    told = ("when", "by", "note", "epsilon", "adjacency", "unit", "part", "version", "head")
+    return {
+        "name": name,
+        "kind": ledger.kind(name),
+        "unit": ledger.unit(name),
+        "parents": ledger.parents(name),
+        "spent": ledger.spent(name),
+        "remaining": ledger.remaining(name),
+        "people": _people(charges),
+        "charges": [
+            {key: getattr(charge, key) for key in told} | {"releases": list(charge.releases)}
+            for charge in charges
+        ],
+    }

@@ -6,11 +6,12 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._core.harmless import json_text
 from privlearn._core.version import __version__
 from privlearn.cli.design import Design
 from privlearn.cli.errors import CommandError
@@ -22,13 +23,24 @@ from privlearn.schema.kinds import Kind
 from privlearn.schema.plain import kind_from, plain_kind
 
 if TYPE_CHECKING:
+    from privlearn.cli.kernel_file import SavedKernelModel
     from privlearn.linear_model.base import PrivateEstimator
 
-__all__ = ["CLIPPING", "FORMAT", "KINDS", "SavedModel", "read_model"]
+__all__ = [
+    "CLIPPING",
+    "FORMAT",
+    "KINDS",
+    "MAPPED",
+    "Saved",
+    "SavedModel",
+    "read_model",
+    "saved_model",
+]
 
 FORMAT = "privlearn model 1"
 CLIPPING = "privlearn model 2"  # with limits, which a reader of the first format would overlook
 KINDS = "privlearn model 3"  # with columns that are neither plain numbers nor plain lists
+MAPPED = "privlearn model 4"  # of features that a map computes
 Array = NDArray[np.float64]
 
 
@@ -99,6 +111,10 @@ class SavedModel:
         clips = {"clip_X": self.clip_X, "clip_y": self.clip_y}
         return MODELS[self.kind].estimator_class().from_dict(values | clips)
 
+    def inputs(self, features: Array) -> Array:
+        """Features in the units of the file, as the estimator takes them."""
+        return features
+
     def effects(self) -> list[tuple[str, Array]]:
         """Every feature in words, with its coefficients."""
         words = [word for column in self.columns for word in column.features]
@@ -154,11 +170,23 @@ class SavedModel:
 
     def to_json(self) -> str:
         """Everything, as JSON."""
-        return json.dumps(self.to_dict(), indent=2)
+        return json_text(self.to_dict())
 
     def write(self, output: Output) -> None:
         """Save as JSON."""
         output.write(self.to_json() + "\n")
+
+
+Saved: TypeAlias = "SavedModel | SavedKernelModel"
+
+
+def saved_model(kind: str, design: Design, estimator: PrivateEstimator) -> Saved:
+    """A fitted estimator as it is kept."""
+    if MODELS[kind].mapped:
+        from privlearn.cli.kernel_file import SavedKernelModel
+
+        return SavedKernelModel.of(kind, design, estimator)
+    return SavedModel.of(kind, design, estimator)
 
 
 def _is_plain(column: Column) -> bool:
@@ -176,18 +204,18 @@ def _plain(values: Array) -> float | list[float]:
     return float(values[0]) if len(values) == 1 else [float(value) for value in values]
 
 
-def read_model(path: str | Path) -> SavedModel:
+def read_model(path: str | Path) -> Saved:
     """Read a model file, or say what is wrong with it."""
     remedy = "give a file that privlearn fit wrote (-o model.json)"
     parsed = _parsed_json(path, remedy)
     content = parsed if isinstance(parsed, dict) else {}
     found = content.get("format")
-    if found not in (FORMAT, CLIPPING, KINDS):
+    if found not in (FORMAT, CLIPPING, KINDS, MAPPED):
         if isinstance(found, str) and found.startswith("privlearn model"):
             raise CommandError(f"{path} is a {found!r}, newer than this version; update privlearn")
         raise CommandError(f"{path} is JSON, but no model file; {remedy}")
     try:
-        model = _saved(content)
+        model: Saved = _saved(content)
         model.estimator()  # which refuses what does not go together
         return model
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
@@ -199,13 +227,17 @@ def _parsed_json(path: str | Path, remedy: str) -> object:
     try:
         return json.loads(Path(path).read_bytes().decode("utf-8"))
     except OSError as error:
-        problem = f"the model {path} cannot be read: {error.strerror}"
+        problem = f"the model {path} cannot be read: {error.strerror}; {remedy}"
     except (ValueError, RecursionError):
         problem = f"{path} is no model file (it is not JSON); {remedy}"
     raise CommandError(problem)
 
 
-def _saved(content: dict[str, Any]) -> SavedModel:
+def _saved(content: dict[str, Any]) -> Saved:
+    if content["format"] == MAPPED:
+        from privlearn.cli.kernel_file import SavedKernelModel
+
+        return SavedKernelModel.from_dict(content)
     entries, classes = content["columns"], content["classes"]
     if not (classes is None or isinstance(classes, list)):
         raise ValueError("classes are two or more labels")

@@ -6,14 +6,18 @@ import argparse
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 import privlearn
 from privlearn.cli.errors import CommandError
 
 if TYPE_CHECKING:
     from privlearn.cli.design import Design
     from privlearn.linear_model.base import PrivateEstimator
+    from privlearn.schema.encoding import EncodedRows
 
-__all__ = ["MODELS", "Kind", "build"]
+__all__ = ["MODELS", "Kind", "build", "estimator_rows"]
 
 OWN = ("alpha", "l1_ratio", "C", "loss")  # options that belong to some models only
 
@@ -25,6 +29,7 @@ class Kind:
     estimator: str
     summary: str
     classifies: bool = False
+    mapped: bool = False  # whether a map computes features, so that columns are encoded before
     options: tuple[str, ...] = ()
 
     def estimator_class(self) -> type[PrivateEstimator]:
@@ -50,6 +55,14 @@ MODELS = {
     ),
     "svc": Kind(
         "LinearSVC", "a class, by the widest margin", classifies=True, options=("C", "loss")
+    ),
+    "kernel": Kind("KernelRegressor", "a number, by a curve", mapped=True, options=("alpha",)),
+    "kernel-classifier": Kind(
+        "KernelClassifier",
+        "a class, with curved borders and probabilities",
+        classifies=True,
+        mapped=True,
+        options=("C",),
     ),
 }
 
@@ -84,5 +97,25 @@ def build(args: argparse.Namespace, design: Design, **more: object) -> PrivateEs
         given["classes"] = list(design.classes)
     given |= {name: getattr(args, name) for name in ("epsilon", "delta", "adjacency", "solver")}
     given["max_rows_per_person"] = args.max_rows
-    given |= more
-    return kind.estimator_class()(schema=design.schema, data_norm=design.data_norm, **given)
+    given |= _facts(kind, design) | more
+    if kind.mapped and design.encoding.drops:  # rows that the schema makes empty ones
+        given["on_invalid"] = "drop"
+    return kind.estimator_class()(data_norm=design.data_norm, **given)
+
+
+def _facts(kind: Kind, design: Design) -> dict[str, Any]:
+    """What an estimator is told about columns: their kinds, or a box of what they are encoded as.
+
+    A box is given as a whole: where a range is missing, all are estimated.
+    """
+    if not kind.mapped:
+        return {"schema": design.schema}
+    box = design.encoding.box()
+    return {"bounds_X": box if all(np.isfinite(end).all() for end in box) else None}
+
+
+def estimator_rows(name: str, design: Design, X: EncodedRows) -> EncodedRows | NDArray[np.float64]:
+    """Rows that were read, as the estimator takes them."""
+    if MODELS[name].mapped:
+        return design.encoding.scaled(X.values)
+    return X if design.schema else X.values

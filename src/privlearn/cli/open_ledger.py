@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from privlearn._core.harmless import harmless
 from privlearn.cli.errors import CommandError
 
 if TYPE_CHECKING:
     from privlearn.ledger import Ledger
 
-__all__ = ["DEFAULT_DELTA", "charged_ledger", "create_ledger", "existing_ledger"]
+__all__ = ["DEFAULT_DELTA", "charged_ledger", "create_ledger", "existing_ledger", "signed"]
 
 DEFAULT_DELTA = 1e-6
+MOST_CHARACTERS = 200  # of a note in a ledger
 
 
 def existing_ledger(path: str) -> Ledger:
@@ -57,6 +62,30 @@ def charged_ledger(
             "that allows epsilon = 3 in all"
         )
     return create_ledger(path, epsilon, delta)
+
+
+@contextmanager
+def signed(ledger: Ledger | None, by: str | None, what: str) -> Iterator[None]:
+    """Have charges say who makes them, and for which file; without a ledger there are none."""
+    if ledger is None:
+        if by is not None:
+            raise CommandError("--by is written into a ledger; add --ledger FILE")
+        yield
+        return
+    note = harmless(os.path.basename(what), "terminal")[:MOST_CHARACTERS]
+    with ledger.signed(_login() if by is None else by, note):
+        yield
+
+
+def _login() -> str:
+    """The name of the account; nothing where it has none that can be shown."""
+    import getpass
+
+    try:
+        name = getpass.getuser()
+    except (KeyError, OSError, ImportError):  # an account without a name, as in some containers
+        return ""
+    return name if name.isprintable() else ""
 
 
 def _with_budget(ledger: Ledger, epsilon: float | None, delta: float | None) -> Ledger:

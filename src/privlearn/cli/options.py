@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TypeVar
 
 from privlearn.cli import schema
 from privlearn.cli.errors import CommandError
 from privlearn.cli.models import MODELS
 from privlearn.cli.schema import Facts
+from privlearn.schema import Number
 
 __all__ = [
     "add_budget",
     "add_facts",
     "add_ledger",
     "add_model",
+    "add_notation",
     "add_on_invalid",
-    "add_separator",
     "count",
     "delta",
     "epsilon",
@@ -25,7 +27,7 @@ __all__ = [
     "names",
     "number",
     "positive",
-    "separator",
+    "written_number",
 ]
 
 Value = TypeVar("Value")
@@ -83,31 +85,6 @@ def delta(text: str) -> float:
     return value
 
 
-def separator(text: str) -> str:
-    """One character, for argparse; a tab may be written as a word.
-
-    Examples
-    --------
-    >>> separator("tab")
-    '\\t'
-    """
-    character = {"tab": "\t", "\\t": "\t"}.get(text, text)
-    if len(character) != 1 or character in '"\r\n':
-        raise argparse.ArgumentTypeError(f"{text!r} is not one character such as ; or the word tab")
-    return character
-
-
-def add_separator(parser: argparse._ActionsContainer) -> None:
-    """What stands between the cells of a CSV file."""
-    parser.add_argument(
-        "--separator",
-        type=separator,
-        default=",",
-        metavar="CHAR",
-        help="between CSV cells: a character, or tab (default: ,)",
-    )
-
-
 def add_on_invalid(parser: argparse._ActionsContainer) -> None:
     """What happens to rows that cannot be used."""
     parser.add_argument(
@@ -163,6 +140,7 @@ def add_ledger(parser: argparse.ArgumentParser, what: str) -> None:
     add = parser.add_argument_group("ledger", title).add_argument
     add("--ledger", metavar="FILE", help=f"charge this ledger before the {what}")
     add("--dataset", metavar="NAME", help="whose data it is; the same name for the same people")
+    add("--by", metavar="NAME", help="who charges, for the ledger (default: your login name)")
     add("--ledger-epsilon", type=positive, metavar="E", help="create the ledger with this total")
     add("--ledger-delta", type=number, metavar="D", help="and this delta (default: 1e-6)")
 
@@ -171,13 +149,13 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     """The model and what belongs to some models only."""
     add = parser.add_argument_group("model").add_argument
     kinds = "; ".join(f"{name} predicts {kind.summary}" for name, kind in MODELS.items())
-    add("--model", choices=tuple(MODELS), default="linear", help=kinds)
+    add("--model", choices=tuple(MODELS), default="linear", metavar="NAME", help=kinds)
     add("--solver", default="auto", metavar="NAME", help="algorithm (default: auto)")
     add(
         "--alpha",
         type=number,
         metavar="A",
-        help="ridge, lasso, elastic-net, huber, poisson: weight of the penalty",
+        help="ridge, lasso, elastic-net, huber, poisson, kernel: weight of the penalty",
     )
     add(
         "--l1-ratio",
@@ -185,7 +163,12 @@ def add_model(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="elastic-net: share of the lasso's penalty, 0 to 1 (default: 0.5)",
     )
-    add("--C", type=positive, metavar="C", help="logistic, svc: inverse weight of the penalty")
+    add(
+        "--C",
+        type=positive,
+        metavar="C",
+        help="logistic, svc, kernel-classifier: inverse weight of the penalty",
+    )
     add(
         "--loss",
         choices=("squared_hinge", "hinge"),
@@ -193,15 +176,38 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_notation(parser: argparse._ActionsContainer) -> None:
+    """How numbers are written."""
+    add = parser.add_argument
+    add(
+        "--decimal",
+        choices=(".", ","),
+        default=".",
+        help="decimal mark of numbers (default: .); [schema] may say otherwise of a column",
+    )
+    add("--thousands", metavar="CHAR", help="mark between groups of three digits: , . ' or a blank")
+    add("--currency", metavar="SIGN", help="sign that may stand beside a number, such as $ or EUR")
+
+
+def written_number(args: argparse.Namespace) -> Number:
+    """The notation of the options, or what is wrong with it."""
+    try:
+        return Number(decimal=args.decimal, thousands=args.thousands, currency=args.currency)
+    except ValueError as error:
+        problem = str(error)
+    raise CommandError(f"--decimal, --thousands, --currency: {problem}")
+
+
 def add_facts(parser: argparse.ArgumentParser) -> None:
     """What is publicly known about the columns."""
-    add = parser.add_argument_group(
+    group = parser.add_argument_group(
         "public metadata",
         "What you know about the columns without looking at these people's data: survey rules, "
         "physical or legal limits, or a generous guess. Values outside are clipped. Ranges that "
         "are left out are estimated privately, with a share of the budget; lists of text cannot "
         "be.",
-    ).add_argument
+    )
+    add = group.add_argument
     add(
         "--bounds",
         action="append",
@@ -230,6 +236,7 @@ def add_facts(parser: argparse.ArgumentParser) -> None:
         help="largest L2 norm of a row: the square root of 1 + the squares of its columns, those "
         "with bounds scaled to 0..1; columns without bounds then stay as they are",
     )
+    add_notation(group)
     add(
         "--schema",
         dest="facts",
@@ -249,6 +256,7 @@ def gather_facts(args: argparse.Namespace, default_target: str | None = None) ->
         data_norm=None if args.data_norm is None else schema.checked_norm(args.data_norm),
     )
     facts = schema.read_facts(args.facts).updated(given) if args.facts else given
+    facts = replace(facts, number=written_number(args))
     if args.bounds_y is not None:
         if MODELS[args.model].classifies:
             raise CommandError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 from privlearn._data.named_cells import cells_of_series
@@ -22,9 +22,16 @@ class ParquetSource:
     def __init__(self, path: Path) -> None:
         import narwhals.stable.v1 as nw
 
-        self.path = path
+        self.path = str(path)
+        self.assumes: tuple[str, ...] = ()
         self._frame = nw.from_native(_read(path), eager_only=True)
         self.names = checked_names(path, [str(name) for name in self._frame.columns])
+
+    def tables(
+        self, names: Sequence[str], *, remedy: str | None, dates: Collection[str] = ()
+    ) -> Iterator[Table]:
+        """The named columns, all rows together: they are in memory."""
+        yield self.read(names, remedy=remedy, dates=dates)
 
     def read(
         self, names: Sequence[str], *, remedy: str | None, dates: Collection[str] = ()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from privlearn.cli.errors import CommandError
 from privlearn.cli.outputs import check_name
+from privlearn.cli.streams import STDIN
 
 __all__ = ["check_paths", "is_ledger"]
 
@@ -66,7 +67,12 @@ def check_paths(
     ...     print(str(error).partition(";")[0])
     the model and the data are the same file, people.csv
     """
-    taken = [(what, path) for what, path in inputs.items() if path is not None]
+    if (several := [what for what, path in inputs.items() if path == STDIN])[1:]:
+        raise CommandError(
+            f"{' and '.join(several)} are both standard input (-), which is read once; give one of "
+            "them as a file"
+        )
+    taken = [(what, path) for what, path in inputs.items() if path not in (None, STDIN)]
     written = [(what, path) for what, path in outputs.items() if path is not None]
     if ledger is not None:
         charged = os.path.expanduser(ledger)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from privlearn._core.harmless import json_text
 from privlearn.cli import options
 from privlearn.cli.design import Design, design
+from privlearn.cli.dialect import Dialect, add_dialect
 from privlearn.cli.errors import CommandError
 from privlearn.cli.models import MODELS, build
 from privlearn.cli.notices import plain_warnings
@@ -64,6 +66,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="in place of --epsilon: the smallest one whose forecast error of a prediction is at "
         "most X, relative to the target's standard deviation (of labels: of their probability)",
     )
+    add("--json", action="store_true", help="the plan as JSON, and nothing else")
     add("--target", metavar="COLUMN", help="the column to predict")
     add(
         "--columns",
@@ -74,7 +77,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(
         "--template", metavar="DATA", help="print a schema file to fill in for this file, then stop"
     )
-    options.add_separator(parser)
+    add_dialect(parser)
     options.add_model(parser)
     options.add_budget(parser, required=False)
     options.add_facts(parser)
@@ -89,13 +92,34 @@ def run(args: argparse.Namespace) -> int:
     chosen = _design(args, facts, MODELS[args.model].classifies)
     if args.for_error is not None:
         args.epsilon = _epsilon_for(args, chosen)
-        print(f"an error of {args.for_error:g} needs epsilon = {args.epsilon:g}\n")
+        if not args.json:
+            print(f"an error of {args.for_error:g} needs epsilon = {args.epsilon:g}\n")
     with plain_warnings():
-        plan = build(args, chosen).plan(n=args.rows, n_features=len(chosen.columns))
+        plan = build(args, chosen).plan(n=args.rows, n_features=_columns(args, chosen))
+    if args.json:
+        print(json_text(_as_values(args, chosen, plan)))
+        return 0
     print(plan)
     print(f"  cost        epsilon = {plan.epsilon(args.delta):.6g} at delta = {args.delta:g}")
     _explain(args, chosen, plan)
     return 0
+
+
+def _as_values(args: argparse.Namespace, chosen: Design, plan: Plan) -> dict[str, Any]:
+    """The plan as plain values; coefficients' noise is in the columns' own units."""
+    from privlearn._core.budget import budget_of
+    from privlearn._core.certificate import Certificate
+
+    whole = Certificate(plan, budget_of(args.epsilon, args.delta), private=True, made={}).to_dict()
+    kept = ("epsilon", "delta", "spent_epsilon", "adjacency", "unit", "rows", "releases")
+    found = {name: whole[name] for name in (*kept, "assumptions", "paper")}
+    found |= {"solver": plan.solver, "features": chosen.n_features}
+    outlook = plan.outlook
+    if outlook is None:
+        return found | {"forecast": None}
+    numbers = {"prediction": outlook.prediction, "relative": outlook.relative, "kept": outlook.kept}
+    plain = {name: None if value != value else float(value) for name, value in numbers.items()}
+    return found | {"forecast": plain | {"unit": outlook.unit, "withheld": outlook.withheld}}
 
 
 def _check_budget(args: argparse.Namespace) -> None:
@@ -111,12 +135,17 @@ def _epsilon_for(args: argparse.Namespace, chosen: Design) -> float:
     """The smallest epsilon that will do; a plan for any epsilon can tell it."""
     args.epsilon = 1.0
     with plain_warnings(show=False):
-        plan = build(args, chosen).plan(n=args.rows, n_features=len(chosen.columns))
+        plan = build(args, chosen).plan(n=args.rows, n_features=_columns(args, chosen))
     return plan.for_accuracy(args.for_error)
 
 
+def _columns(args: argparse.Namespace, chosen: Design) -> int:
+    """How many columns the estimator will see."""
+    return chosen.n_features if MODELS[args.model].mapped else len(chosen.columns)
+
+
 def _template(args: argparse.Namespace) -> int:
-    source = open_source(args.template, args.separator)
+    source = open_source(args.template, Dialect.of(args))
     classifies = MODELS[args.model].classifies
     print(template(source.names, args.target, args.template, classifies=classifies), end="")
     return 0
@@ -159,7 +188,8 @@ def _explain(args: argparse.Namespace, chosen: Design, plan: Plan) -> None:
         print("Declared ranges are limits: what is estimated lies inside, and so do new values.")
     if args.rows is None:
         print("\nAdd --rows N to see how large the noise would be.")
-    if args.rows is None or chosen.unlimited or plan.outlook is None:
+    curved = MODELS[args.model].mapped
+    if args.rows is None or chosen.unlimited or curved or plan.outlook is None:
         return
     print("\nThe plan sees columns with bounds scaled to 0..1, and one column per category.")
     print("\nNoise to expect on each coefficient, in the column's own units, if columns filled")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from privlearn.cli.dialect import Dialect, add_dialect
 from privlearn.cli.model_file import read_model
-from privlearn.cli.options import add_separator
 from privlearn.cli.paths import check_paths
 from privlearn.cli.predictions import predictions_output, read_new_rows, write_predictions
 from privlearn.cli.tables import open_source
@@ -29,7 +29,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("model", help="model file that privlearn fit wrote")
     add("data", help="CSV or .parquet file with rows to predict")
-    add("-o", "--output", metavar="FILE", help="where predictions go, as CSV (default: the screen)")
+    add("-o", "--output", metavar="FILE", help="where predictions go (default: the screen)")
+    add("--json", action="store_true", help="predictions as JSON, one object per row")
     add("--overwrite", action="store_true", help="replace the output if it is there already")
     add(
         "--on-invalid",
@@ -37,7 +38,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default="raise",
         help="rows with empty or unusable cells: stop (default), or leave the prediction empty",
     )
-    add_separator(parser)
+    add_dialect(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -49,8 +50,8 @@ def run(args: argparse.Namespace) -> int:
     )
     model = read_model(args.model)
     remedy = None if args.on_invalid == "blank" else "--on-invalid blank"
-    source = open_source(args.data, args.separator)
+    source = open_source(args.data, Dialect.of(args))
     features = read_new_rows(source, model.columns, remedy=remedy)
     with predictions_output(args.output, features, model.classes, args.overwrite) as output:
-        write_predictions(model, features, output)
+        write_predictions(model, features, output, as_json=args.json)
     return 0

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._core.harmless import harmless, json_text
 from privlearn.cli.errors import CommandError, closest, shortened, similar
-from privlearn.cli.model_file import SavedModel
+from privlearn.cli.model_file import Saved
 from privlearn.cli.outputs import Output
-from privlearn.cli.tables import Source, Table
+from privlearn.cli.tables import Source, Table, read_encoded
 from privlearn.schema.encoding import Column, Encoding
 
 __all__ = ["predictions_output", "read_new_rows", "read_rows", "write_predictions"]
@@ -40,7 +41,7 @@ def read_rows(
     remedy: str | None,
     leave: str | None,
 ) -> tuple[Array, Table]:
-    """Features in their own units, and the table with these and some more columns, read once.
+    """Features in their own units, and the table of some more columns, read once.
 
     `leave` is what to add where rows with unusable cells shall pass; without, they are NaN.
     """
@@ -54,8 +55,8 @@ def read_rows(
             f"{hint(absent[0], source.names)}"
         )
     encoding = Encoding(tuple(columns))
-    table = source.read(names, remedy=remedy, dates=encoding.dates)
-    features = table.encoded(encoding).values
+    encoded, table = read_encoded(source, encoding, more, remedy=remedy)
+    features = encoded.values
     broken = encoding.invalid(features)
     if broken and leave is not None:
         raise CommandError(
@@ -80,37 +81,61 @@ def predictions_output(
     return Output(path, overwrite=overwrite, size=size)
 
 
-def write_predictions(model: SavedModel, features: Array, output: Output | None) -> None:
-    """Write one line per row, in the order of the rows; None writes to standard output.
+def write_predictions(
+    model: Saved, features: Array, output: Output | None, *, as_json: bool = False
+) -> None:
+    """Write one line or object per row, in the order of the rows; None: to standard output.
 
     Every number comes from the estimator; rows with unusable cells have none.
     """
+    usable = np.asarray(np.isfinite(features).all(axis=1))
+    more, predicted, numbers = _predicted(model.estimator(), model.inputs(features[usable]))
+    header = [f"predicted_{model.target}", *more]
+    found = iter(zip(predicted, numbers.tolist(), strict=True))
+    nothing: list[Any] = [None] * len(header)
+    rows = [_row(*next(found)) if there else nothing for there in usable]
+    text = _as_json(header, rows) if as_json else _as_csv(header, rows)
+    (sys.stdout if output is None else output).write(text)
+
+
+def _row(prediction: float | str, beside: list[float]) -> list[Any]:
+    return [prediction, *beside]
+
+
+def _as_csv(header: list[str], rows: list[list[Any]]) -> str:
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
-    usable = np.asarray(np.isfinite(features).all(axis=1))
-    header, labels, numbers = _predicted(model.estimator(), features[usable])
-    writer.writerow([f"predicted_{model.target}", *header])
-    found = iter(zip(labels, numbers, strict=True))
-    for there in usable:
-        label, values = next(found) if there else ("", [np.nan] * len(header))
-        writer.writerow([label, *map(_number, values)])
-    (sys.stdout if output is None else output).write(text.getvalue())
+    writer.writerow([harmless(name, "csv") for name in header])
+    writer.writerows([_cell(value) for value in row] for row in rows)
+    return text.getvalue()
 
 
-def _predicted(estimator: Any, features: Array) -> tuple[list[str], list[str], Array]:  # noqa: ANN401
-    """Names of the columns beside the prediction, predictions as text, and what stands beside."""
+def _as_json(header: list[str], rows: list[list[Any]]) -> str:
+    """A list of objects; a prediction that is no finite number is null."""
+    plain = [[None if value != value else value for value in row] for row in rows]
+    return json_text([dict(zip(header, row, strict=True)) for row in plain]) + "\n"
+
+
+def _cell(value: float | str | None) -> str:
+    if isinstance(value, str):
+        return harmless(value, "csv")
+    return "" if value is None or np.isnan(value) else f"{value:.10g}"
+
+
+def _predicted(
+    estimator: Any,  # noqa: ANN401
+    features: Array,
+) -> tuple[list[str], list[float | str], Array]:
+    """Names of the columns beside the prediction, predictions, and what stands beside them."""
     classes = getattr(estimator, "classes_", None)
     if classes is None:
-        values = estimator.predict(features) if len(features) else []
-        return [], [_number(value) for value in values], np.empty((len(values), 0))
+        values = estimator.predict(features).tolist() if len(features) else []
+        return [], values, np.empty((len(values), 0))
     likely = hasattr(estimator, "predict_proba")
     beside = classes if likely or len(classes) > 2 else classes[1:]
     header = [f"{'probability' if likely else 'score'}_{label}" for label in beside]
     if not len(features):
         return header, [], np.empty((0, len(beside)))
     numbers = estimator.predict_proba(features) if likely else estimator.decision_function(features)
-    return header, list(estimator.predict(features)), numbers.reshape(len(features), -1)
-
-
-def _number(value: float) -> str:
-    return "" if np.isnan(value) else f"{value:.10g}"
+    labels: list[float | str] = [str(label) for label in estimator.predict(features)]
+    return header, labels, numbers.reshape(len(features), -1)

@@ -18,6 +18,7 @@ from privlearn.schema.plain import kind_from
 __all__ = ["Facts", "checked_norm", "parse_bounds", "parse_categories", "parse_range", "read_facts"]
 
 Range = tuple[float, float]
+PLAIN = Number()
 SMALLEST, LARGEST = 1e-100, 1e100  # what products and quotients of facts can bear
 KEYS = ("target", "columns", "classes", "data_norm", "bounds", "categories", "schema")
 
@@ -43,6 +44,8 @@ class Facts:
     schema : dict
         Kinds of columns in the words of `privlearn.schema`, where more is said than a range or a
         list.
+    number : Number
+        How numbers are written in columns of which the schema does not say it, and in the target.
     """
 
     bounds: dict[str, Range] = field(default_factory=dict)
@@ -52,6 +55,7 @@ class Facts:
     classes: tuple[str, ...] | None = None
     data_norm: float | None = None
     schema: dict[str, Kind | Ignore] = field(default_factory=dict)
+    number: Number = PLAIN
 
     def __post_init__(self) -> None:
         both = sorted(set(self.bounds) & set(self.categories))
@@ -69,9 +73,18 @@ class Facts:
     @property
     def kinds(self) -> dict[str, Kind | Ignore]:
         """All that is declared about columns, by name."""
-        numbers = {name: Number(*ends) for name, ends in self.bounds.items()}
+        numbers = {
+            name: replace(self.number, low=low, high=high)
+            for name, (low, high) in self.bounds.items()
+        }
         lists = {name: Category(values) for name, values in self.categories.items()}
-        return numbers | lists | self.schema
+        return numbers | lists | {name: self._written(kind) for name, kind in self.schema.items()}
+
+    def _written(self, kind: Kind | Ignore) -> Kind | Ignore:
+        """The kind, with the notation of all numbers where it has none of its own."""
+        if not isinstance(kind, Number) or kind != Number(kind.low, kind.high, kind.missing):
+            return kind
+        return replace(self.number, low=kind.low, high=kind.high, missing=kind.missing)
 
     def updated(self, other: Facts) -> Facts:
         """These facts, where `other` says nothing else."""
@@ -180,7 +193,7 @@ def _toml(path: str | Path) -> dict[str, Any]:
     try:
         return tomllib.loads(Path(path).read_bytes().decode("utf-8-sig"))
     except OSError as error:
-        problem = f"cannot be read: {error.strerror}"
+        problem = f"cannot be read: {error.strerror}; give a TOML file, such as --template makes"
     except UnicodeDecodeError:
         problem = "is not UTF-8 text; save it as UTF-8"
     except (ValueError, RecursionError) as error:

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 
+from privlearn._core.harmless import harmless
 from privlearn.cli.design import demand_target
 
 __all__ = ["template"]
@@ -52,10 +53,10 @@ def template(names: Sequence[str], target: str | None, file: str, *, classifies:
     """
     target = demand_target(names, target, file)
     columns = [name for name in names if name != target]
-    lines = [f"target = {json.dumps(target)}"]
+    lines = [f"target = {_text(target)}"]
     if classifies:
         lines.append('classes = []  # all labels of the target, for example ["no", "yes"]')
-    lines += [f"columns = [{', '.join(map(json.dumps, columns))}]", "", "[bounds]"]
+    lines += [f"columns = [{', '.join(map(_text, columns))}]", "", "[bounds]"]
     if not classifies:
         lines.append(f"{_key(target)} = []")
     lines += [f"{_key(name)} = []" for name in columns]
@@ -66,8 +67,17 @@ def _head(file: str, classifies: bool) -> str:
     from privlearn.private_bounds import solver as bounds_solver
 
     text = HEAD if classifies else HEAD + TARGET
-    return text.format(file=file, features=bounds_solver.FEATURES, target=bounds_solver.TARGET)
+    return text.format(
+        file=harmless(file, "terminal"),
+        features=bounds_solver.FEATURES,
+        target=bounds_solver.TARGET,
+    )
 
 
 def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name)
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
+
+
+def _text(name: str) -> str:
+    """A text of TOML, which is one of JSON but for how it spells what is beyond 16 bits."""
+    return json.dumps(name, ensure_ascii=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Any
 
@@ -10,13 +11,19 @@ from numpy.typing import NDArray
 
 from privlearn.cli.design import Design
 from privlearn.cli.errors import CommandError, option, shortened
-from privlearn.cli.tables import Source
+from privlearn.cli.tables import Source, read_encoded
 from privlearn.schema import Number
 from privlearn.schema.encoding import Column, EncodedRows
 
 __all__ = ["Ids", "read_training"]
 
 MOST_COMPLAINTS = 20  # that an error lists
+NOTATION = "Numbers such as 1.234,50 EUR need --decimal , --thousands . --currency EUR."
+KINDS = (
+    "Dates, yes and no, and gaps are described in a schema file (kind, missing); for one to fill "
+    "in: privlearn plan --template DATA --target COLUMN"
+)
+ID = re.compile(r"(?:^|[\W_])(?:id|ids|uuid|key|nr|ssn)(?:$|[\W_])", re.IGNORECASE)
 MOST_LABELS = 20  # more are probably numbers; declared ones may be more
 
 
@@ -58,16 +65,14 @@ def read_training(
             file=sys.stderr,
         )
     encoding, more = design.encoding, [] if person is None else [person]
-    names = [*design.names, design.target, *more]
-    table = source.read(names, remedy=remedy, dates=encoding.dates)
+    X, table = read_encoded(source, encoding, [design.target, *more], remedy=remedy)
     if table.rows == 0 and n_is_public:
         raise CommandError(f"{source.path} names its columns but has no rows to learn from")
-    X = table.encoded(encoding)
     if design.classifies:
         missing = None if design.classes is None else ""  # what the estimator takes for missing
         y = np.array([label or missing for label in table.labels(design.target)], dtype=object)
     else:
-        y = table.numbers(design.target)
+        y = table.numbers(design.target, design.number)
     ids = None if person is None else Ids(table.labels(person))
     if ids is not None and person is not None:
         ids.name = person
@@ -130,6 +135,9 @@ def _refuse_invalid(
         lines.append(
             "Ranges of numbers are estimated privately, but values of a text column must be listed."
         )
+    if any("no number" in line for line in lines):
+        lines += [NOTATION] if design.number == Number() else []
+        lines.append(KINDS)
     usable = ",".join(name for name in design.names if name not in broken)
     columns = option("--columns", usable) if broken and usable else "--columns"
     raise CommandError(
@@ -144,5 +152,8 @@ def _complaint(column: Column) -> str:
         return f"  {column.name}: a cell is empty or holds none of its --categories"
     if not isinstance(column.kind, Number):
         return f"  {column.name}: a cell is empty or no {column.kind.word}"
+    if ID.search(column.name):
+        person = option("--person", column.name)
+        return f"  {column.name}: no number (if it tells whose each row is: {person} --max-rows 3)"
     text = option("--categories", f"{column.name}=A,B,...")
     return f"  {column.name}: a cell is empty or no number (if it holds text: {text})"

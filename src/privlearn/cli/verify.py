@@ -54,7 +54,9 @@ def _text(path: str) -> str:
     try:
         return Path(path).read_text(encoding="utf-8")
     except OSError as error:
-        raise CommandError(f"{path} cannot be read: {error.strerror}") from None
+        raise CommandError(
+            f"{path} cannot be read: {error.strerror}; give a model or a certificate (JSON)"
+        ) from None
     except UnicodeDecodeError:
         raise CommandError(f"{path} is not text, so it holds no certificate") from None
 

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Integral
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from privlearn.kernel_approximation import KERNELS
 from privlearn.kernel_model.feature_map import FeatureMap, KernelSpec
 from privlearn.kernel_model.line_first import LineFirst, part_of
 from privlearn.kernel_model.on_features import KernelSolution, OnFeatures, inner_problem
+from privlearn.kernel_model.saved import map_from, plain_map
 from privlearn.linear_model.base import PrivateEstimator
 from privlearn.private_bounds import solver_by_rule, with_private_bounds
 from privlearn.solvers import SGD, SOLVERS, Solution, Solver, resolve
@@ -93,35 +94,36 @@ class KernelMixin(PrivateEstimator):
     }
 
     def to_dict(self) -> dict[str, Any]:
-        """Kernel models are not written as plain values yet; pickle them.
+        """The fitted model as plain values, for JSON: as of linear models, and the feature map.
 
         Returns
         -------
         dict
-            Never: it is refused.
+            Numbers, texts, lists and dictionaries; `from_dict` reads them.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from privlearn import KernelRegressor
+        >>> X = np.linspace(-1, 1, 4_000).reshape(-1, 2)
+        >>> model = KernelRegressor(bounds_X=(-1, 1), bounds_y=(0, 1)).fit(X, X[:, 0] ** 2)
+        >>> again = KernelRegressor.from_dict(model.to_dict())
+        >>> bool((again.predict(X) == model.predict(X)).all())
+        True
         """
-        raise UnsupportedCombinationError(
-            f"{type(self).__name__} cannot be written as plain values yet: its feature map would "
-            "be lost; use pickle"
-        )
+        return {**super().to_dict(), "feature_map": plain_map(self.feature_map_)}
 
-    @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Self:
-        """Kernel models are not read from plain values yet; pickle them.
-
-        Parameters
-        ----------
-        content : dict
-            Whatever it is, it is refused.
-
-        Returns
-        -------
-        estimator
-            Never: it is refused.
-        """
-        raise UnsupportedCombinationError(
-            f"{cls.__name__} cannot be read from plain values yet; use pickle"
-        )
+    def _restored(self, solution: Solution, content: Mapping[str, Any]) -> tuple[Solution, int]:
+        """With the feature map, which some or all of the coefficients belong to."""
+        if "feature_map" not in content:
+            raise ValueError("'feature_map' is missing; give what to_dict of a kernel model gave")
+        features = map_from(content["feature_map"])
+        inputs, size = features.frequencies.shape[0], solution.coef.shape[1]
+        if size - features.n_features_out not in (0, inputs):
+            raise ValueError("a kernel model has a coefficient for each feature of its map")
+        clip = solution.clip_bounds
+        whole = KernelSolution(solution.coef, solution.intercept, features, clip_bounds=clip)
+        return whole, inputs
 
     def _solver_for(self, problem: Problem, budget: Budget) -> tuple[Problem, Solver]:
         """A linear solver of the features, which the problem is not about; maps take all of X."""

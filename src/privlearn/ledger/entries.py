@@ -12,6 +12,7 @@ from privlearn._core.version import __version__
 from privlearn.accounting.composition import Terms
 from privlearn.exceptions import LedgerError, UnsupportedCombinationError
 from privlearn.ledger.composition_cost import merged
+from privlearn.ledger.context import Signature
 from privlearn.ledger.filter import GAUSSIAN, OPEN, PURE, Filter, kind_of
 from privlearn.ledger.records import FIRST, LATER, RESERVED, Records, Row, State
 from privlearn.ledger.remaining import Remaining
@@ -67,6 +68,10 @@ class Asked:
         words = [f"reserved: {line}" for plan in plans for line in plan.describe()]
         row = Row(_now(), terms_to_text(terms), json.dumps(words), __version__)
         return cls(None, terms, relation, dataset, replace(row, reserved=json.dumps(texts)))
+
+    def signed(self, signature: Signature) -> Asked:
+        """The same with who asks for it, and for what."""
+        return replace(self, row=replace(self.row, by=signature.by, note=signature.note))
 
 
 def _demand_plan(plan: object) -> None:

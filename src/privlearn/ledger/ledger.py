@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from privlearn._core.problem import budget_of
-from privlearn.exceptions import LedgerError, MissingFactError
+from privlearn.exceptions import MissingFactError
 from privlearn.ledger import verify
+from privlearn.ledger.context import Signature, context_of, within_context
 from privlearn.ledger.entries import Asked, decide, write_entries
 from privlearn.ledger.family import declare_in
 from privlearn.ledger.history import Charge
@@ -19,16 +19,14 @@ from privlearn.ledger.names import normal_name
 from privlearn.ledger.records import Records
 from privlearn.ledger.remaining import Remaining
 from privlearn.ledger.serial import FORMAT
-from privlearn.ledger.store import Store
+from privlearn.ledger.store import Store, new_key
+from privlearn.ledger.streams import advance_in
 from privlearn.ledger.units import Protected
 
 if TYPE_CHECKING:
     from privlearn._core.plan import Plan
 
 __all__ = ["Ledger"]
-
-_KEY_BYTES = 32
-_named: ContextVar[dict[str, str] | None] = ContextVar("privlearn_ledger_dataset", default=None)
 
 
 class Ledger:
@@ -57,7 +55,7 @@ class Ledger:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._store = Store(_absolute(path))
         if self._store.format() < FORMAT:
-            migrate(self._store, _new_key())
+            migrate(self._store, new_key())
         with self._open() as records:
             verify.check_chains(records)
             self._budget = records.budget
@@ -82,7 +80,7 @@ class Ledger:
         2.0
         """
         budget = budget_of(epsilon, delta)
-        key = _new_key()
+        key = new_key()
         Store(_absolute(path)).create(lambda link: Records.begin(link, budget, key))
         return cls(path)
 
@@ -119,12 +117,34 @@ class Ledger:
         >>> with ledger.dataset("patients-2026"):
         ...     pass
         """
-        names = {**(_named.get() or {}), self.path: normal_name(name)}
-        token = _named.set(names)
-        try:
+        with within_context(self.path, dataset=normal_name(name)):
             yield self
-        finally:
-            _named.reset(token)
+
+    @contextmanager
+    def signed(self, by: str | None = None, note: str | None = None) -> Iterator[Ledger]:
+        """Record with all charges, in this thread or task, who makes them and for what.
+
+        Parameters
+        ----------
+        by : str or None, default=None
+            A person or a team.
+        note : str or None, default=None
+            What it is for, such as the name of a model; never anything about data.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from privlearn import LinearRegression
+        >>> path = os.path.join(tempfile.mkdtemp(), "clinic.ledger")
+        >>> ledger = Ledger.create(path, epsilon=2, delta=1e-6)
+        >>> plan = LinearRegression(bounds_X=(0, 1), bounds_y=(0, 1)).plan(n=1000, n_features=3)
+        >>> with ledger.signed(by="ana", note="costs of a stay"):
+        ...     head = ledger.charge(plan, "patients-2026")
+        >>> [(charge.by, charge.note) for charge in ledger.history()]
+        [('ana', 'costs of a stay')]
+        """
+        with within_context(self.path, signature=Signature.checked(by, note)):
+            yield self
 
     def charge(self, plan: Plan, dataset: str | None = None, *, stream: str | None = None) -> str:
         """Write a plan down as spent, or refuse it. When this returns, the charge is on the disk.
@@ -192,6 +212,7 @@ class Ledger:
 
     def _charge(self, asked: Asked) -> str:
         """Decide while others may write, then again, from memory, while nobody else can."""
+        asked = asked.signed(context_of(self.path).signature)
         with self._open() as records:
             decide(records, asked)
         with self._open(write=True) as records:
@@ -225,20 +246,7 @@ class Ledger:
         >>> ledger.advance("a1", 1)
         """
         with self._open(write=True) as records:
-            found = records.stream(stream)
-            if found is None:
-                raise LedgerError(
-                    f"this stream is not registered in the ledger {self.path}, so no batch may be "
-                    "released; start it again with this ledger, which charges it"
-                )
-            state, expected = found
-            if batch != expected:
-                raise LedgerError(
-                    f"batch {batch} of a stream was to be released, but the ledger {self.path} "
-                    f"expects batch {expected}: a copy of the stream has gone on, or this one is "
-                    "old; go on with the newest copy, or start a new stream"
-                )
-            records.write_stream(stream, state, expected + 1)
+            advance_in(records, stream, batch)
 
     def declare(
         self, dataset: str, *, parent: str | Iterable[str] = (), kind: str | None = None
@@ -307,12 +315,18 @@ class Ledger:
             return [state.name for state in records.family(self._name(dataset))[1:]]
 
     def history(self, dataset: str | None = None) -> list[Charge]:
-        """Every charge to a data set, oldest first."""
-        name = self._name(dataset)
+        """Every charge, oldest first: to a data set, or to all where none is named."""
         with self._open() as records:
-            state, budget = records.state(name), records.budget
-            rows = records.rows(state)
-        return [Charge.read(name, state.adjacency, row, head, budget) for _, row, head in rows]
+            if dataset is None and context_of(self.path).dataset is None:
+                states = [state for state in records.states() if state.started]
+            else:
+                states = [records.state(self._name(dataset))]
+            found = [
+                Charge.read(state.name, state.adjacency, row, head, records.budget)
+                for state in states
+                for _, row, head in records.rows(state)
+            ]
+        return sorted(found, key=lambda charge: charge.when)  # which keeps the order within one
 
     def datasets(self) -> list[str]:
         """Names of the data sets that something was charged to."""
@@ -347,7 +361,7 @@ class Ledger:
             return verify.check_certificates(records, certificates)
 
     def _name(self, dataset: str | None) -> str:
-        name = (_named.get() or {}).get(self.path) if dataset is None else dataset
+        name = context_of(self.path).dataset if dataset is None else dataset
         if name is None:
             raise MissingFactError(
                 "dataset is missing, but a ledger records every charge under the name of a data "
@@ -380,8 +394,3 @@ class Ledger:
 
 def _absolute(path: str | os.PathLike[str]) -> str:
     return os.path.abspath(os.path.expanduser(os.fspath(path)))
-
-
-def _new_key() -> bytes:
-    """The key of the chains: no noise comes from it, it only makes heads impossible to guess."""
-    return os.urandom(_KEY_BYTES)

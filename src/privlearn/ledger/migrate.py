@@ -1,6 +1,7 @@
-"""Ledgers of format 1 become ledgers of format 2, without lowering what was spent.
+"""Ledgers of older formats become ones of today's, without lowering what was spent.
 
-The old history, whatever its length, becomes the first charge: it is composed exactly, as it was
+Format 2 did not say who charged: its charges and their chains stay as they are. Of format 1, the
+old history, whatever its length, becomes the first charge: it is composed exactly, as it was
 accounted when it was charged, and what it leaves is then fixed. Names that look alike become one.
 """
 
@@ -29,6 +30,11 @@ def migrate(store: Store, key: bytes) -> None:
     with store.writing(any_format=True) as link:
         (version,) = link.execute("PRAGMA user_version").fetchone()
         if version == FORMAT:
+            return
+        if version == 2:
+            for column in ("author", "note"):
+                link.execute(f"ALTER TABLE charges ADD COLUMN {column} TEXT NOT NULL DEFAULT ''")
+            link.execute(f"PRAGMA user_version = {FORMAT}")
             return
         if version != 1:
             raise LedgerError(f"{store.path} has ledger format {version}, which nobody wrote")

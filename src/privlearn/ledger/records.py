@@ -27,7 +27,8 @@ _STATE = (
     "seal, twin"
 )
 _ROW = (
-    "number, time, pairs, releases, privlearn, part, square, loss, failure, reserved, stream, head"
+    "number, time, pairs, releases, privlearn, part, square, loss, failure, reserved, stream, "
+    "author, note, head"
 )
 
 
@@ -82,6 +83,8 @@ class Row:
     cost: Cost = NOTHING
     reserved: str = ""
     stream: str = ""
+    by: str = ""
+    note: str = ""
 
     def values(self) -> tuple[object, ...]:
         """As it is written, without number and head."""
@@ -94,15 +97,22 @@ class Row:
             *astuple(self.cost),
             self.reserved,
             self.stream,
+            self.by,
+            self.note,
         )
+
+    def sealed_values(self) -> tuple[object, ...]:
+        """What the chain is made of; charges from before there were names have none."""
+        values = self.values()
+        return values if self.by or self.note else values[:-2]
 
 
 def _read_row(values: list[Any]) -> Row:
-    time, pairs, releases, version, part, *costs, reserved, stream = values
-    texts = (time, pairs, releases, version, part, reserved, stream)
+    time, pairs, releases, version, part, *costs, reserved, stream, by, note = values
+    texts = (time, pairs, releases, version, part, reserved, stream, by, note)
     if not all(isinstance(text, str) for text in texts):
         raise TypeError
-    return Row(time, pairs, releases, version, part, _read_cost(costs), reserved, stream)
+    return Row(time, pairs, releases, version, part, _read_cost(costs), reserved, stream, by, note)
 
 
 def _read_cost(parts: list[Any]) -> Cost:
@@ -265,7 +275,7 @@ class Records:
 
     def link_of(self, state: State, before: str, number: int, row: Row) -> str:
         """The head of the chain after a charge."""
-        parts = ["charge", before, state.name, state.adjacency, number, *row.values()]
+        parts = ["charge", before, state.name, state.adjacency, number, *row.sealed_values()]
         return _sealed(self.key, parts)
 
     def rows(self, state: State, since: int = 1) -> list[tuple[int, Row, str]]:
@@ -334,7 +344,7 @@ class Records:
         number = state.charges + 1
         head = self.link_of(state, state.head, number, row)
         self.link.execute(
-            f"INSERT INTO charges (dataset, {_ROW}) VALUES ({'?, ' * 12}?)",
+            f"INSERT INTO charges (dataset, {_ROW}) VALUES ({'?, ' * 14}?)",
             (state.id, number, *row.values(), head),
         )
         rough = state.rough + (row.part == LATER and row.cost.failure > 0)

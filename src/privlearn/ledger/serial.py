@@ -20,7 +20,7 @@ from privlearn.accounting import (
 
 __all__ = ["FORMAT", "pair_from_text", "pair_to_text", "terms_from_text", "terms_to_text"]
 
-FORMAT = 2  # of the ledger file; raise it when anything that is written changes its meaning
+FORMAT = 3  # of the ledger file; raise it when anything that is written changes its meaning
 
 _KINDS: dict[str, type[Any]] = {
     kind.__name__: kind

@@ -20,8 +20,9 @@ from urllib.parse import quote
 from privlearn.exceptions import LedgerError
 from privlearn.ledger.serial import FORMAT
 
-__all__ = ["Store", "add_tables"]
+__all__ = ["Store", "add_tables", "new_key"]
 
+_KEY_BYTES = 32
 APPLICATION = 0x5052564C  # "PRVL" in the header of the file
 _PATIENCE = 120.0  # seconds to wait for others that are writing
 _LONGEST_PAUSE, _SHORTEST_PAUSE = 0.025, 0.001  # seconds between two attempts to write
@@ -40,7 +41,8 @@ CREATE TABLE charges (
   dataset INTEGER NOT NULL, number INTEGER NOT NULL, time TEXT NOT NULL,
   pairs TEXT NOT NULL, releases TEXT NOT NULL, privlearn TEXT NOT NULL, part TEXT NOT NULL,
   square INTEGER NOT NULL, loss INTEGER NOT NULL, failure INTEGER NOT NULL,
-  reserved TEXT NOT NULL, stream TEXT NOT NULL, head TEXT NOT NULL,
+  reserved TEXT NOT NULL, stream TEXT NOT NULL,
+  author TEXT NOT NULL DEFAULT '', note TEXT NOT NULL DEFAULT '', head TEXT NOT NULL,
   PRIMARY KEY (dataset, number));
 CREATE INDEX sums ON charges (dataset, part, square, loss, failure, number);
 CREATE INDEX reservations ON charges (dataset, number) WHERE reserved != '';
@@ -261,3 +263,8 @@ def _begin(link: sqlite3.Connection) -> None:
                 raise
             sleep(max(_SHORTEST_PAUSE, _LONGEST_PAUSE * (1 - waited / _OLD)))
     link.execute(f"PRAGMA busy_timeout = {int(1000 * _PATIENCE)}")
+
+
+def new_key() -> bytes:
+    """The key of the chains: no noise comes from it, it only makes heads impossible to guess."""
+    return os.urandom(_KEY_BYTES)

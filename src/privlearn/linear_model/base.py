@@ -299,6 +299,10 @@ class PrivateEstimator(FittedModel, BaseEstimator):
         fill(model, content)
         return model
 
+    def _restored(self, solution: Solution, _: Mapping[str, Any]) -> tuple[Solution, int]:
+        """What was written of a solution, as a fit would have it, and the number of columns."""
+        return solution, solution.coef.shape[1]
+
     def _scores(self, X: object) -> NDArray[np.float64]:
         """Rows times coefficients plus intercept; X is clipped where the model learned so."""
         features = self._features(X)

@@ -78,7 +78,8 @@ def fill(model: PrivateEstimator, content: Mapping[str, Any]) -> None:
         model.classes_ = np.array(classes)
     if content.get("feature_names") is not None:
         model.feature_names_in_ = np.array(content["feature_names"], dtype=object)
-    model.n_features_in_ = coef.shape[1]
+    solution = Solution(coef, intercept, clip_bounds=_clip(content))
+    solution, model.n_features_in_ = model._restored(solution, content)
     if content.get("schema") is not None:
         from privlearn.schema.plain import read_columns
 
@@ -86,7 +87,7 @@ def fill(model: PrivateEstimator, content: Mapping[str, Any]) -> None:
         if len(encoding.features) != coef.shape[1]:
             raise ValueError("a model has one coefficient for each feature of its schema")
         model._encoding, model.n_features_in_ = encoding, len(encoding.columns)
-    model._publish(Solution(coef, intercept, clip_bounds=_clip(content)))
+    model._publish(solution)
     if content.get("certificate"):
         model.privacy_ = Certificate.from_dict(content["certificate"])
 

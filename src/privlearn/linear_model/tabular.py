@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privlearn._core.named_bounds import box_by_name
-from privlearn._core.problem import Bounds, feature_norm, refuse_disjoint
+from privlearn._core.problem import BY_NAME, Bounds, feature_norm, refuse_disjoint
 from privlearn._data.bounded import Features
 from privlearn._data.clipping import within
 from privlearn.exceptions import UnsupportedCombinationError
@@ -52,9 +52,9 @@ def _planned(estimator: PrivateEstimator, n_features: int | None) -> Encoding:
 
 def _encoding(estimator: PrivateEstimator, width: int) -> Encoding | None:
     """What the table was read with, or what a table of so many encoded columns would be."""
+    if estimator.schema is None:  # also after a fit with one, which was taken away since
+        return None
     found: Encoding | None = getattr(estimator, "_encoding", None)
-    if estimator.schema is None:
-        return found
     if found is not None and _is_of_the_schema(estimator, found):
         return found
     least = _planned(estimator, None)
@@ -103,14 +103,13 @@ def _boxed(
 ) -> Bounds:
     """The same with a box; a norm limits the columns that have no ends of their own."""
     if bounds.row_norm is not None:
+        boxed = replace(bounds, low=low, high=high)
+        refuse_disjoint(boxed, intercept, f"data_norm={bounds.row_norm:g}")
         most = feature_norm(bounds.row_norm, intercept)
         low, high = np.maximum(low, -most), np.minimum(high, most)
     elif not np.isfinite(low).any():
         return bounds
-    bounds = replace(bounds, low=low, high=high, known=known)
-    if bounds.row_norm is not None:
-        refuse_disjoint(bounds, intercept, f"data_norm={bounds.row_norm:g}")
-    return bounds
+    return replace(bounds, low=low, high=high, known=known)
 
 
 def _refuse_beside_schema(estimator: PrivateEstimator) -> None:
@@ -131,10 +130,12 @@ def _drops_rows(estimator: PrivateEstimator) -> bool:
 
 def _declared_facts(estimator: PrivateEstimator) -> tuple[str, ...] | None:
     """Names of what was declared, for the certificate; None where the bounds tell it."""
-    if estimator.schema is None:
+    by_name = isinstance(estimator.bounds_X, Mapping)
+    if estimator.schema is None and not by_name:
         return None
-    given = {name: getattr(estimator, name, None) for name in ("bounds_X", "data_norm", "bounds_y")}
-    return ("schema", *(name for name, value in given.items() if value is not None))
+    facts = ("schema", "bounds_X", "data_norm", "bounds_y", "scale_X")
+    given = (name for name in facts if getattr(estimator, name, None) is not None)
+    return (BY_NAME, *given)
 
 
 def in_own_units(estimator: PrivateEstimator, solution: Solution) -> Solution:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from privlearn._core.harmless import harmless
 from privlearn.metrics.intervals import LEVEL
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class ConfusionMatrix:
 
     def table(self) -> tuple[str, list[list[str]]]:
         """A caption and the lines of a table, the first of them the head."""
-        names = [_harmless(name)[:LABEL] for name in self.classes]
+        names = [harmless(name, "terminal")[:LABEL] for name in self.classes]
         lines = zip(names, self.counts, strict=True)
         body = [[name, *(f"{count:,.0f}" for count in line)] for name, line in lines]
         caption = f"confusion: true class by line, predicted by column; noise {self.noise:.3g}"
@@ -213,12 +213,7 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         text = "".join(_as_html(caption, table) for caption, table in self._tables())
-        return text + "".join(f"<p>{html.escape(line)}</p>" for line in self._remarks())
-
-
-def _harmless(label: str) -> str:
-    """A label as a terminal may show it, on one line: control characters are spelled out."""
-    return label if label.isprintable() else repr(label)[1:-1]
+        return text + "".join(f"<p>{harmless(line, 'html')}</p>" for line in self._remarks())
 
 
 def _number(value: float) -> str:
@@ -234,8 +229,9 @@ def _aligned(table: list[list[str]]) -> Iterable[str]:
 
 
 def _as_html(caption: str, table: list[list[str]]) -> str:
-    head, *body = [[html.escape(cell) for cell in line] for line in table]
+    head, *body = [[harmless(cell, "html") for cell in line] for line in table]
     rows = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in line)}</tr>" for line in body)
     top = "".join(f"<th>{cell}</th>" for cell in head)
-    title = f"<caption style='text-align:left'><b>{html.escape(caption)}</b></caption>"
+    named = harmless(caption, "html")
+    title = f"<caption style='text-align:left'><b>{named}</b></caption>"
     return f"<table>{title}<tr>{top}</tr>{rows}</table>"
