@@ -7,12 +7,11 @@ grid ever does, so the rounding of floating-point numbers tells nothing (see doc
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from privlearn._core.certificate import Certificate
 from privlearn._core.mechanisms import Kind
 from privlearn._core.numerics import round_to_grid
+from privlearn._core.opening import charge_of, seed_of
 from privlearn._core.out_of_memory import AFTER, no_sizes_told
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["ReleaseBatch", "Releaser", "charge_and_open", "progress", "use_releaser"]
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
 _CHOICE = 0x726F7773  # tells the seed of a choice of rows from that of noise
 
 
@@ -141,6 +142,32 @@ class Releaser:
         """
         release = self._take(name, ordered.shape[1:], clip)
         return self._draw(release, ordered)
+
+    def best_of_tries(
+        self, name: str, attempt: Callable[[int, int | None], tuple[float, T]], *, clip: float
+    ) -> T:
+        """What the best of a secret number of tries gave, and nothing about the others.
+
+        Parameters
+        ----------
+        name : str
+            Which planned release; its size is the number of settings.
+        attempt : callable
+            Gets the number of a setting, and a seed or None; gives a score with noise, and what is
+            released if no try has a better one.
+        clip : float
+            As planned.
+        """
+        release = self._take(name, self._find(name).shape, clip)
+        if release.mechanism.kind is not Kind.TRIES:
+            raise PlanViolationError(f"release {name!r} is planned as {release.mechanism.name}")
+        source = self._noise()
+
+        def once() -> tuple[float, T]:
+            setting = int(source.integers(release.size))
+            return attempt(setting, None if self._seed is None else int(source.bits(1)[0] >> 33))
+
+        return release.mechanism.best(source, once)
 
     def steps(
         self,
@@ -353,46 +380,13 @@ def charge_and_open(
     `stream` is the id of a stream whose first batch this is; only ledgers that count batches need
     to know the word.
     """
-    seed = _seed(random_state)
+    seed = seed_of(random_state)
     head: object = None
     if ledger is not None:
         known = {} if stream is None else {"stream": stream}
-        head = _charge_of(ledger)(plan, dataset, **known)
+        head = charge_of(ledger)(plan, dataset, **known)
     releaser = _opener.get()(plan, budget, seed)
     releaser.ledger_head = head if isinstance(head, str) else None
     # From here on no number may stop a fit or warn: which one did would tell about a row.
     with no_sizes_told(AFTER), np.errstate(all="ignore"):
         yield releaser
-
-
-def _charge_of(ledger: object) -> Callable[..., object]:
-    """The `charge` of a ledger, or of the ledger at a path."""
-    if isinstance(ledger, str | os.PathLike):
-        from privlearn.ledger import Ledger
-
-        ledger = Ledger(ledger)
-    charge: Callable[..., object] | None = getattr(ledger, "charge", None)
-    if charge is None or not callable(charge):
-        raise TypeError(
-            f"ledger is a {type(ledger).__name__}, but a Ledger, its path, or an object with "
-            "charge(plan, dataset) is needed; it is called before anything is released"
-        )
-    return charge
-
-
-def _seed(random_state: object) -> int | None:
-    """A seed from what scikit-learn accepts as random_state; None stays None."""
-    if random_state is None:
-        return None
-    if isinstance(random_state, int | np.integer):
-        if random_state < 0:
-            raise ValueError(f"random_state={random_state}, but a seed is 0 or more")
-        return int(random_state)
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31 - 1))
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**63 - 1))
-    raise TypeError(
-        f"random_state is a {type(random_state).__name__}; give None (private), or, for a "
-        "reproducible and so not private run, an int, a RandomState or a Generator"
-    )
