@@ -60,6 +60,10 @@ class Task:
         """Number of labels; 0 for numbers."""
         return 0 if self.classes is None else len(self.classes)
 
+    def assumed_of(self, most: int | None) -> tuple[str, ...]:
+        """The same where so many rows of a person count, or where every row is a person."""
+        return tuple(line for line in self.assumed if most is None or line != ONE_ROW)
+
     @property
     def encoding(self) -> Encoding | None:
         """How the model reads a frame's columns, where it was fitted with a schema."""
