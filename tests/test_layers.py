@@ -18,6 +18,7 @@ LAYERS = [
     {"private_bounds"},
     {"linear_model", "kernel_model", "kernel_approximation", "feature_selection"},
     {"metrics"},
+    {"model_selection"},
     {"audit", "datasets"},
     {"cli", "__main__"},
 ]

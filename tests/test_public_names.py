@@ -23,7 +23,7 @@ ESTIMATORS = {
     "PoissonRegressor",
     "Ridge",
 }
-MODULES = {"audit", "datasets", "exceptions", "metrics", "schema", "solvers"}
+MODULES = {"audit", "datasets", "exceptions", "metrics", "model_selection", "schema", "solvers"}
 PUBLIC = ESTIMATORS | MODULES | {"Ledger", "show_versions", "__version__"}
 
 

@@ -11,7 +11,7 @@ from privlearn._core.lazy import on_first_use
 from privlearn._core.version import __version__
 
 if TYPE_CHECKING:
-    from privlearn import audit, datasets, exceptions, metrics, schema, solvers
+    from privlearn import audit, datasets, exceptions, metrics, model_selection, schema, solvers
     from privlearn._core.show_versions import show_versions
     from privlearn.kernel_model import KernelClassifier, KernelRegressor
     from privlearn.ledger import Ledger
@@ -43,6 +43,7 @@ __all__ = [
     "datasets",
     "exceptions",
     "metrics",
+    "model_selection",
     "schema",
     "show_versions",
     "solvers",
@@ -68,6 +69,7 @@ _HOMES = {
     "kernel_approximation": "privlearn.kernel_approximation",
     "linear_model": "privlearn.linear_model",
     "metrics": "privlearn.metrics",
+    "model_selection": "privlearn.model_selection",
     "schema": "privlearn.schema",
     "show_versions": "privlearn._core.show_versions",
     "solvers": "privlearn.solvers",

@@ -228,8 +228,8 @@ class Releaser:
         seed = None if self._seed is None else (self._seed << 64) + _CHOICE
         return int(NoiseSource(seed).bits(1)[0])
 
-    def partition(self, n: int, groups: int) -> Batches:
-        """Part `n` rows into groups, each row in one of them; this tells nothing and costs nothing.
+    def partition(self, n: int, groups: int, *, people: bool = False) -> Batches:
+        """Part `n` rows, or people, into groups, each in one of them; it tells and costs nothing.
 
         Groups are equal where the number of rows is public; otherwise each row draws its own, so
         that one row more or less leaves the others where they are.
@@ -240,8 +240,10 @@ class Releaser:
             Number of rows, which stays a secret where the plan's relation makes it one.
         groups : int
             Public, or computed from what was released.
+        people : bool, default=False
+            Whether `n` counts people, each of whom is to go with all rows.
         """
-        if (self.plan.rows_per_person or 1) > 1:
+        if (self.plan.rows_per_person or 1) > 1 and not people:
             raise PlanViolationError("rows are dealt to groups, but one person may have several")
         dealt = not self.plan.adjacency.n_is_public
         return self._deal(Disjoint(groups, dealt=dealt), n)

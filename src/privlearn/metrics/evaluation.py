@@ -90,7 +90,8 @@ def plan(
     model : fitted classifier or regressor
         Of privlearn or scikit-learn.
     n : int or None, default=None
-        Number of rows, or of people where `max_rows_per_person` is given; not used where ``adjacency="add_remove"`` makes it private.
+        Number of rows, or of people where `max_rows_per_person` is given; not used where
+        ``adjacency="add_remove"`` makes it private.
     epsilon, delta, adjacency, max_rows_per_person, on_invalid, bounds_y, metrics
         As in `evaluate`.
 
@@ -108,7 +109,7 @@ def plan(
     ['errors and targets']
     """
     task = Task.of(model, metrics, bounds_y)
-    return _prepare(task, n, epsilon, delta, adjacency, on_invalid, max_rows_per_person).plan
+    return prepare(task, n, epsilon, delta, adjacency, on_invalid, max_rows_per_person).plan
 
 
 def evaluate(
@@ -195,10 +196,10 @@ def evaluate(
     demand_both(groups, max_rows_per_person)
     X, groups = with_ids(X, groups)
     strict = on_invalid == "raise"
-    data = _read(task, *with_target(X, y), adjacency, on_invalid, max_rows_per_person)
+    data = read_rows(task, *with_target(X, y), adjacency, on_invalid, max_rows_per_person)
     people = None if groups is None else read_people(groups, data.n, strict=strict)
     n = data.n if people is None else people.count
-    job = _prepare(task, n, epsilon, delta, adjacency, on_invalid, max_rows_per_person)
+    job = prepare(task, n, epsilon, delta, adjacency, on_invalid, max_rows_per_person)
     warn_of_delta(job.budget, n if job.plan.adjacency.n_is_public else None)
     if people is None:
         sums = _sums(job, data, strict=strict)
@@ -216,7 +217,7 @@ def evaluate(
     return _result(job, found, released.count, release)
 
 
-def _prepare(
+def prepare(
     task: Task,
     n: int | None,
     epsilon: object,
@@ -283,7 +284,7 @@ def _shared(parts: tuple[Part, ...], counts: bool) -> list[tuple[Release, float 
     return [*found, (usable, of_count)] if counts else found
 
 
-def _read(
+def read_rows(
     task: Task, X: object, y: object, adjacency: str, on_invalid: str, most: int | None = None
 ) -> BoundedData:
     """The rows as numbers; labels are those of the model. Nothing is clipped yet but targets.

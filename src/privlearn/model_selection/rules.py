@@ -16,7 +16,7 @@ __all__ = ["ETAS", "MISSED", "SHARE", "tries_for"]
 # That no setting of the better quarter is tried has this probability.
 SHARE, MISSED = 0.25, 0.2
 ETAS = (1, 2, 3, 5, 8)
-SLACK = 2.0**-16  # of epsilon: more than floating point adds to it (plan.py, `_rounding`)
+SLACK = 2.0**-30  # of epsilon: more than the rounding of its parts
 SEARCHES = 60  # halvings
 
 
