@@ -2,8 +2,8 @@
 
 `PrivateSearchCV(LogisticRegression(schema=SCHEMA), GRID, epsilon=1, delta=1e-5)` draws, fits and
 scores settings a secret number of times, all under one promise; the twelve are six weights of the
-penalty times ridge or lasso. Beside it one fit with the default setting and one with a poor one (the
-strongest ridge penalty of the grid), each with the whole budget. Raw table and schema as in
+penalty times ridge or lasso. Beside it one fit with the default setting and one with a poor one
+(the strongest ridge penalty of the grid), each with the whole budget. Raw table and schema as in
 `peers/adult_frame`; trained on the 32,561 rows of the training file, scored without noise on the
 16,281 of the test file; relation `zero_out`, 20 seeds.
 
@@ -76,6 +76,6 @@ def tables(results):
     return (
         report.table(["test accuracy", "median", "worst", "best"], rows)
         + f"\n\nThe median search is {below:.2f} points below the default's median (limit "
-        f"{BELOW_DEFAULT:g}) and {above:.2f} above the poor setting's (at least {ABOVE_POOR:g}).\n\n"
+        f"{BELOW_DEFAULT:g}) and {above:.2f} above the poor one's (at least {ABOVE_POOR:g}).\n\n"
         + report.table(["chosen setting", "times"], [[one, str(times)] for times, one in counted])
     )

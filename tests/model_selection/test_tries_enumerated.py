@@ -124,7 +124,7 @@ def test_the_price_holds_for_every_tiny_mechanism():
 
 
 @pytest.mark.parametrize(
-    ("mistake", "count"), [(fixed_number, 40), (told_number, 6), (ties_by_data, 40)]
+    ("mistake", "count"), [(fixed_number, 40), (told_number, 3), (ties_by_data, 40)]
 )
 def test_mistakes_cost_more(mistake, count):
     assert excess(mistake, count) > 1e-3
@@ -177,6 +177,11 @@ def test_it_is_drawn_with_its_law(eta, gamma):
     assert chi_square(eta, gamma, (eta, gamma)) < 1.9
     assert chi_square(eta, gamma, (eta, 0.8 * gamma)) > 4.0
     assert chi_square(eta, gamma, (eta + 1, gamma)) > 4.0
+
+
+def test_a_fixed_number_of_tries_is_found(monkeypatch):
+    monkeypatch.setattr(tries, "count", lambda source, eta, gamma: 9)
+    assert chi_square(2, 0.2, (2, 0.2)) > 4.0
 
 
 def test_equal_scores_are_decided_by_lot():
