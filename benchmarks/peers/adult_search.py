@@ -79,3 +79,17 @@ def tables(results):
         f"{BELOW_DEFAULT:g}) and {above:.2f} above the poor one's (at least {ABOVE_POOR:g}).\n\n"
         + report.table(["chosen setting", "times"], [[one, str(times)] for times, one in counted])
     )
+
+
+def figures(results):
+    """One mark per fit."""
+    from benchmarks.harness.figures import COLOURS, MARKERS, panels
+
+    plot, axes = panels(1, 1, 6.4, 2.2)
+    place = np.ravel(axes)[0]
+    for k, scores in enumerate(results["scores"].values()):
+        at = np.full(len(scores), float(k))
+        place.plot(scores, at, MARKERS[k], color=COLOURS[k], alpha=0.5)
+    place.set_yticks(range(len(results["scores"])), labels=list(results["scores"]))
+    place.set_xlabel("test accuracy at epsilon = 1, one mark per fit")
+    return {"": plot}

@@ -210,10 +210,15 @@ def evaluate(
     charged: dict[str, Any] = {"ledger": ledger, "dataset": dataset, "random_state": random_state}
     with charge_and_open(job.plan, job.budget, **charged) as release:
         if people is not None:
-            sums = _added_up(job, everybody.who_count(job.most_rows, release.choice_key()))
-        released = _release(job, sums, n, release)
-        _refuse_few(job, released.count)
-        found = [each for part in job.parts for each in part.tell(released)]
+            sums = added_up(job, everybody.who_count(job.most_rows, release.choice_key()))
+        return conclude(job, sums, n, release)
+
+
+def conclude(job: Job, sums: dict[str, Array], n: int, release: Releaser) -> Evaluation:
+    """Release the sums, and tell what they say."""
+    released = _release(job, sums, n, release)
+    _refuse_few(job, released.count)
+    found = [each for part in job.parts for each in part.tell(released)]
     return _result(job, found, released.count, release)
 
 
@@ -315,10 +320,10 @@ def _drops(task: Task) -> bool:
 def _sums(job: Job, data: BoundedData, *, strict: bool) -> dict[str, Array]:
     """All statistics without noise, before the charge: nothing that can fail comes after it."""
     public = job.plan.adjacency.n_is_public
-    return _added_up(job, predicted_blocks(job.task, data, strict=strict, n_is_public=public))
+    return added_up(job, predicted_blocks(job.task, data, strict=strict, n_is_public=public))
 
 
-def _added_up(job: Job, blocks: Iterable[Predicted]) -> dict[str, Array]:
+def added_up(job: Job, blocks: Iterable[Predicted]) -> dict[str, Array]:
     totals = {release.name: BlockSum(release.shape) for release in job.plan.releases}
     for rows in blocks:
         for part in job.parts:

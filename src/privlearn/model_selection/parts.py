@@ -12,7 +12,7 @@ from privlearn._core.releaser import Releaser
 from privlearn._data.people import People
 from privlearn._data.reading import is_frame, native
 
-__all__ = ["Some", "folds_of", "taken"]
+__all__ = ["Indices", "Some", "folds_of", "taken"]
 
 Indices = NDArray[np.int64]
 
@@ -56,15 +56,20 @@ def taken(table: Any, rows: Indices) -> Any:  # noqa: ANN401
     return table[rows]
 
 
-def folds_of(release: Releaser, n: int, people: People | None, folds: int) -> list[Indices]:
+def folds_of(
+    release: Releaser, n: int, people: People | None, folds: int, most: int | None = None
+) -> list[Indices]:
     """Rows of each fold, in their order; rows that are nobody's are in none.
 
     Folds of rows, or of people, are equal where their number is public; else each is dealt alone.
+    With `most`, those that a fold has beyond it, at random, are in none.
     """
     count = n if people is None else people.count
     order, starts = release.partition(count, folds, people=people is not None)
-    fold = np.empty(count, dtype=np.int64)
-    fold[order] = np.repeat(np.arange(folds), np.diff(starts))
+    fold = np.full(count, -1, dtype=np.int64)
+    for k in range(folds):
+        here = order[starts[k] : starts[k + 1]]
+        fold[here[:most]] = k
     if people is None:
         return [np.flatnonzero(fold == k) for k in range(folds)]
     of_row = np.where(people.of_row < 0, -1, fold[people.of_row])
