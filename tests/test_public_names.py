@@ -24,7 +24,7 @@ ESTIMATORS = {
     "Ridge",
 }
 MODULES = {"audit", "datasets", "exceptions", "metrics", "model_selection", "schema", "solvers"}
-PUBLIC = ESTIMATORS | MODULES | {"Ledger", "show_versions", "__version__"}
+PUBLIC = ESTIMATORS | MODULES | {"Ledger", "check_pipeline", "show_versions", "__version__"}
 
 
 def for_checkers():

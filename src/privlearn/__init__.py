@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         PoissonRegressor,
         Ridge,
     )
+    from privlearn.model_selection.pipelines import check_pipeline
 
 __all__ = [
     "ElasticNet",
@@ -40,6 +41,7 @@ __all__ = [
     "Ridge",
     "__version__",
     "audit",
+    "check_pipeline",
     "datasets",
     "exceptions",
     "metrics",
@@ -63,6 +65,7 @@ _HOMES = {
     "PoissonRegressor": "privlearn.linear_model.poisson",
     "Ridge": "privlearn.linear_model.ridge",
     "audit": "privlearn.audit",
+    "check_pipeline": "privlearn.model_selection.pipelines",
     "datasets": "privlearn.datasets",
     "exceptions": "privlearn.exceptions",
     "feature_selection": "privlearn.feature_selection",

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,10 +19,11 @@ from numpy.typing import ArrayLike, NDArray
 from privlearn._core.certificate import Certificate
 from privlearn._core.mechanisms import Kind
 from privlearn._core.numerics import round_to_grid
-from privlearn._core.opening import charge_of, seed_of
+from privlearn._core.opening import charge_of
 from privlearn._core.out_of_memory import AFTER, no_sizes_told
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget
+from privlearn._core.release_batch import ReleaseBatch
 from privlearn._core.sampling import FULL, Batches, Disjoint, rows_of_people
 from privlearn.exceptions import PlanViolationError
 
@@ -34,41 +35,6 @@ __all__ = ["ReleaseBatch", "Releaser", "charge_and_open", "progress", "use_relea
 Array = NDArray[np.float64]
 T = TypeVar("T")
 _CHOICE = 0x726F7773  # tells the seed of a choice of rows from that of noise
-
-
-class ReleaseBatch(NamedTuple):
-    """Everything that a compiled loop needs for some releases of one name, charged beforehand.
-
-    The loop calls `release_step` for each release: it rounds the statistic to the grid and adds
-    `noise`. Audits make `statistics` and `released` as long as there are steps, to record, and
-    `answers`, to replay; for everyone else they are empty.
-    """
-
-    batches: Batches
-    noise: NDArray[np.int64]  # (steps, size), in units of the grid
-    grid: float
-    statistics: Array
-    released: Array
-    answers: Array
-
-    @property
-    def taken(self) -> int:
-        """Number of releases."""
-        return len(self.noise)
-
-    def rows(self, k: int) -> NDArray[np.int64]:
-        """Rows of batch `k`."""
-        return self.batches.rows[self.batches.starts[k] : self.batches.starts[k + 1]]
-
-    def release_step(self, k: int, statistic: Array) -> Array:
-        """Release number `k`, for loops that are not compiled."""
-        from privlearn._core.release_step import release_step  # late: once compiled, no wrapper
-
-        out = np.empty(statistic.size)
-        record = (self.statistics, self.released, self.answers)
-        if not release_step(statistic, k, self.noise, self.grid, *record, out):
-            raise PlanViolationError("a statistic does not fit its grid: a solver bug")
-        return out
 
 
 class Releaser:
@@ -382,7 +348,7 @@ def charge_and_open(
     `stream` is the id of a stream whose first batch this is; only ledgers that count batches need
     to know the word.
     """
-    seed = seed_of(random_state)
+    seed = _seed(random_state)
     head: object = None
     if ledger is not None:
         known = {} if stream is None else {"stream": stream}
@@ -392,3 +358,21 @@ def charge_and_open(
     # From here on no number may stop a fit or warn: which one did would tell about a row.
     with no_sizes_told(AFTER), np.errstate(all="ignore"):
         yield releaser
+
+
+def _seed(random_state: object) -> int | None:
+    """A seed from what scikit-learn accepts as random_state; None stays None."""
+    if random_state is None:
+        return None
+    if isinstance(random_state, int | np.integer):
+        if random_state < 0:
+            raise ValueError(f"random_state={random_state}, but a seed is 0 or more")
+        return int(random_state)
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63 - 1))
+    raise TypeError(
+        f"random_state is a {type(random_state).__name__}; give None (private), or, for a "
+        "reproducible and so not private run, an int, a RandomState or a Generator"
+    )
