@@ -103,6 +103,7 @@ def test_randomness_has_one_door():
     allowed = {
         ("NoiseSource", mechanisms),
         ("NoiseSource", f"{mechanisms}.tukey_boxes"),
+        ("NoiseSource", f"{mechanisms}.tries"),
         ("urandom", "ledger.ledger"),
     }
     for file, name_of_file in modules():
