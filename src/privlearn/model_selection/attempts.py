@@ -42,7 +42,8 @@ __all__ = [
     "score_of",
 ]
 
-LESS, TRIALS = 0.97, 100  # of epsilon, until a fit keeps both promises of a try
+# Of epsilon, until a fit keeps its promises; then halvings between what did and what did not.
+LESS, TRIALS, REFINED = 0.7, 20, 3
 Promise = dict[str, Any]  # epsilon and delta
 SMALL_IS_GOOD = ("mse", "mae", "log_loss", "brier")
 SCORES = tuple(name for name in (*NUMBERS, *CLASSES) if name not in ("confusion", "calibration"))
@@ -142,17 +143,39 @@ def _job(estimator: PrivateEstimator, table: Table, n: int, keeps: Callable[[Pla
     """What a fit is to do; its epsilon is made smaller until its plan keeps what was promised."""
     estimator._validate_params()
     classes, sparse = len(getattr(estimator, "classes_", ())), not isinstance(table.X, np.ndarray)
+
+    def kept(epsilon: float) -> Job | None:
+        estimator.epsilon = epsilon
+        job = estimator._prepare(n, table.X.shape[1], classes, None, sparse=sparse)
+        return job if keeps(job.plan) else None
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeltaWarning)  # the whole is asked about its own
-        for _ in range(TRIALS):
-            job = estimator._prepare(n, table.X.shape[1], classes, None, sparse=sparse)
-            if keeps(job.plan):
-                return job
-            estimator.epsilon *= LESS
-    raise UnsupportedCombinationError(
-        f"solver={job.plan.solver!r} cannot promise what a search needs; use another solver, or a "
-        "larger epsilon or delta"
-    )
+        return _largest(kept, estimator)
+
+
+def _largest(kept: Callable[[float], Job | None], estimator: PrivateEstimator) -> Job:
+    """The job of a large epsilon that is kept, with which the estimator is left."""
+    high = low = estimator.epsilon
+    job = kept(low)
+    if job is not None:
+        return job
+    for _ in range(TRIALS):
+        high, low = low, LESS * low
+        job = kept(low)
+        if job is not None:
+            break
+    else:
+        raise UnsupportedCombinationError(
+            f"solver={estimator.solver!r} cannot promise what a search needs; use another solver, "
+            "or a larger epsilon or delta"
+        )
+    for _ in range(REFINED):
+        middle = math.sqrt(low * high)
+        better = kept(middle)
+        low, high, job = (low, middle, job) if better is None else (middle, high, better)
+    estimator.epsilon = low
+    return job
 
 
 def ready_to_score(read: PrivateEstimator, metric: str, promise: Promise, n: int) -> Plan:
