@@ -11,6 +11,10 @@ import numpy as np
 import pytest
 
 from privlearn._core.mechanisms import RandomTries, tries
+from privlearn._core.norms import ONE_MODEL
+from privlearn._core.plan import Plan, Release
+from privlearn._core.problem import Adjacency, Budget
+from privlearn._core.releaser import Releaser
 from privlearn.noise import NoiseSource
 
 LAWS = [(1, 0.05), (1, 0.3), (2, 0.2), (3, 0.35), (8, 0.6)]
@@ -72,7 +76,7 @@ def pairs_of_laws(count, seed=0):
         yield p, q / q.sum(), rng.integers(0, 3 if k % 2 else 9, size).astype(float)
 
 
-def excess(best, count=150):
+def excess(best, count=100):
     """By how much the best of tries is easier to tell apart than its price says, at the worst."""
     worst = -math.inf
     for p, q, scores in pairs_of_laws(count):
@@ -196,6 +200,31 @@ def test_equal_scores_are_decided_by_lot():
         "d": 0.3,
         "x": 0.0,
     }
+
+
+def released(law, p, scores, draws, seed):
+    """How often each output is the best, by the real Releaser."""
+    release = Release("best", (5,), 1.0, norm=ONE_MODEL, mechanism=law, count=draws)
+    plan = Plan((release,), Adjacency.ZERO_OUT, 1.0)
+    releaser, tried = Releaser(plan, Budget(1.0, 0.5), seed), np.random.default_rng(seed)
+
+    def attempt(setting, seed):
+        found = int(tried.choice(len(p), p=p))
+        return scores[found], found
+
+    best = [releaser.best_of_tries("best", attempt, clip=1.0) for _ in range(draws)]
+    return np.bincount(best, minlength=len(p)) / draws
+
+
+def test_what_is_released_has_the_enumerated_law(monkeypatch):
+    """The real thing, against the law above; with a fixed number of tries it has another one."""
+    law, draws = RandomTries(2, 0.3, 0.5, 1e-3, 0.5, 0.1), 3000
+    p, scores = np.array([0.5, 0.2, 0.2, 0.1]), np.array([1.0, 2.0, 2.0, 3.0])
+    exact = best_law(p, scores, lambda x: generating(x, 2, 0.3))
+    error = 4.5 * np.sqrt(exact * (1 - exact) / draws)
+    assert bool((np.abs(released(law, p, scores, draws, 1) - exact) < error).all())
+    monkeypatch.setattr(tries, "count", lambda source, eta, gamma: round(tries.mean(eta, gamma)))
+    assert bool((np.abs(released(law, p, scores, draws, 1) - exact) > error).any())
 
 
 def test_a_law_beyond_the_proof_is_refused():
