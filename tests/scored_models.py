@@ -83,6 +83,7 @@ class Evaluated(BaseEstimator):
         classes=None,
         bounds_X=(-1.0, 1.0),
         bounds_y=None,
+        max_rows_per_person=None,
         ledger=None,
         dataset=None,
         random_state=None,
@@ -96,19 +97,21 @@ class Evaluated(BaseEstimator):
         self.classes = classes
         self.bounds_X = bounds_X
         self.bounds_y = bounds_y
+        self.max_rows_per_person = max_rows_per_person
         self.ledger = ledger
         self.dataset = dataset
         self.random_state = random_state
 
     def _given(self):
-        names = ("epsilon", "delta", "adjacency", "on_invalid", "bounds_y")
+        names = ("epsilon", "delta", "adjacency", "on_invalid", "bounds_y", "max_rows_per_person")
         return {name: getattr(self, name) for name in names} | {"metrics": self.asked}
 
     def plan(self, n=None, *, n_features):
         return metrics.plan(MODELS[self.kind](), n, **self._given())
 
-    def fit(self, X, y):
+    def fit(self, X, y, groups=None):
         more = {name: getattr(self, name) for name in ("ledger", "dataset", "random_state")}
+        more["groups"] = groups
         try:
             found = metrics.evaluate(MODELS[self.kind](), X, y, **self._given(), **more)
         except PrivacyTestFailedError:
@@ -131,6 +134,11 @@ def evaluated(kind, **parameters):
 
 N_FEATURES = 3
 CONFIGURED = {
+    "two classes, people, zero_out": evaluated("two classes", max_rows_per_person=3),
+    "three classes, people, replace_one": evaluated(
+        "three classes", max_rows_per_person=2, adjacency="replace_one"
+    ),
+    "line, people, add_remove": evaluated("line", max_rows_per_person=2, adjacency="add_remove"),
     "two classes, zero_out": evaluated("two classes"),
     "two classes, add_remove": evaluated("two classes", adjacency="add_remove"),
     "two classes, replace_one": evaluated("two classes", adjacency="replace_one"),

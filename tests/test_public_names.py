@@ -23,8 +23,8 @@ ESTIMATORS = {
     "PoissonRegressor",
     "Ridge",
 }
-MODULES = {"audit", "datasets", "exceptions", "metrics", "schema", "solvers"}
-PUBLIC = ESTIMATORS | MODULES | {"Ledger", "show_versions", "__version__"}
+MODULES = {"audit", "datasets", "exceptions", "metrics", "model_selection", "schema", "solvers"}
+PUBLIC = ESTIMATORS | MODULES | {"Ledger", "check_pipeline", "show_versions", "__version__"}
 
 
 def for_checkers():

@@ -11,7 +11,7 @@ from privlearn._core.lazy import on_first_use
 from privlearn._core.version import __version__
 
 if TYPE_CHECKING:
-    from privlearn import audit, datasets, exceptions, metrics, schema, solvers
+    from privlearn import audit, datasets, exceptions, metrics, model_selection, schema, solvers
     from privlearn._core.show_versions import show_versions
     from privlearn.kernel_model import KernelClassifier, KernelRegressor
     from privlearn.ledger import Ledger
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         PoissonRegressor,
         Ridge,
     )
+    from privlearn.model_selection.pipelines import check_pipeline
 
 __all__ = [
     "ElasticNet",
@@ -40,9 +41,11 @@ __all__ = [
     "Ridge",
     "__version__",
     "audit",
+    "check_pipeline",
     "datasets",
     "exceptions",
     "metrics",
+    "model_selection",
     "schema",
     "show_versions",
     "solvers",
@@ -62,12 +65,14 @@ _HOMES = {
     "PoissonRegressor": "privlearn.linear_model.poisson",
     "Ridge": "privlearn.linear_model.ridge",
     "audit": "privlearn.audit",
+    "check_pipeline": "privlearn.model_selection.pipelines",
     "datasets": "privlearn.datasets",
     "exceptions": "privlearn.exceptions",
     "feature_selection": "privlearn.feature_selection",
     "kernel_approximation": "privlearn.kernel_approximation",
     "linear_model": "privlearn.linear_model",
     "metrics": "privlearn.metrics",
+    "model_selection": "privlearn.model_selection",
     "schema": "privlearn.schema",
     "show_versions": "privlearn._core.show_versions",
     "solvers": "privlearn.solvers",

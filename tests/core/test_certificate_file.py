@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import pytest
 
-from privlearn import LinearRegression, LogisticRegression
+from privlearn import LinearRegression, LogisticRegression, Ridge
 from privlearn._core import norms
 from privlearn._core.certificate import Certificate
 from privlearn._core.certificate_check import check_certificate
@@ -23,6 +23,7 @@ from privlearn._core.norms import BALLOT, NORMS, UNIT_BOX, Norm
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Adjacency, Budget
 from privlearn.feature_selection import KendallSelector, SubLassoSelector
+from privlearn.model_selection import PrivateSearchCV
 from privlearn.solvers import SGD, CoordinateDescent, OnePassSGD, OutputPerturbation, Tukey
 from support import N_FEATURES, every_configuration, regression
 
@@ -73,6 +74,7 @@ def test_some_configurations():
             own = each["declared"]
             met |= {own["mechanism"]["kind"], own["sampling"]["kind"], each["norm"]}
     elsewhere = {BALLOT.name, "l1", UNIT_BOX.name}  # that of selectors, and two that nobody uses
+    elsewhere |= {"tries", "parts"}  # of searches, below
     assert {*_MECHANISMS, *_SAMPLINGS, *NORMS} - elsewhere <= met
 
 
@@ -89,6 +91,26 @@ def test_selectors(selector, relation):
     X, y = regression(200)
     model = type(selector)(**selector.get_params() | {"adjacency": relation, "random_state": 1})
     check_file(model.fit(X, y).privacy_, validator(), second_opinion=False)
+
+
+@pytest.mark.parametrize("solver", ["cd", "moments"])
+def test_searches(solver):
+    X, y = regression(200)
+    model = Ridge(bounds_X=(-1, 1), bounds_y=(-1, 1), solver=solver)
+    search = PrivateSearchCV(model, {"alpha": [1.0, 2.0]}, epsilon=20.0, random_state=1)
+    content = check_file(search.fit(X, y).privacy_, validator(), second_opinion=False)
+    kind = content["releases"][0]["declared"]["mechanism"]["kind"]
+    assert kind == ("parts" if solver == "moments" else "tries")
+
+
+def test_tries_beyond_the_proof_are_refused():
+    """A file may not say that a try hides more than it does."""
+    search = PrivateSearchCV(Ridge(bounds_y=(0, 1)), {"alpha": [1.0, 2.0]}, epsilon=1.0)
+    made = Certificate(search.plan(200), Budget(1.0, 1e-6), private=True, made={})
+    content = json.loads(made.to_json())
+    content["releases"][0]["declared"]["mechanism"]["pivot"] *= 0.5
+    with pytest.raises(ValueError, match="pivot_delta"):
+        Certificate.from_dict(content)
 
 
 def test_a_seed_and_an_unfinished_fit_come_back():

@@ -326,7 +326,7 @@ def test_hardly_any_usable_row_ends_in_the_planned_test():
 
 def test_refusals_say_what_to_do():
     X, y = labels(200)
-    with pytest.raises(UnsupportedCombinationError, match="groups is not supported"):
+    with pytest.raises(MissingFactError, match="max_rows_per_person is missing"):
         evaluate(TwoClasses(), X, y, groups=np.arange(200), **ONE)
     with pytest.raises(InvalidBudgetError, match="delta=0, but evaluate adds Gaussian noise"):
         evaluate(TwoClasses(), X, y, epsilon=1, delta=0)

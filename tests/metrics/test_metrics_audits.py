@@ -12,10 +12,13 @@ LONG = (audit.check_noise_law, audit.check_price, audit.check_grid)  # of thousa
 
 
 # Those that say something here: nobody has a level, no row is sampled, and no point is drawn.
-IDLE = {audit.check_levels, audit.check_draws, audit.check_sampling}
+# Which rows of a person count is chosen after predictions, not before a solver sees rows:
+# test_evaluate_people.py checks that, in the place of `check_people`.
+IDLE = {audit.check_levels, audit.check_draws, audit.check_sampling, audit.check_people}
 CHECKS = [check for check in audit.CHECKS if check not in IDLE]
 SOME = [(name, check) for name in QUICK for check in CHECKS]
 SOME = [(name, check) for name, check in SOME if name != QUICK[0] or check not in LONG]
+SOME += [("three classes, people, replace_one", check) for check in CHECKS]
 
 
 @pytest.mark.parametrize(("name", "check"), SOME, ids=[f"{a}-{b.__name__}" for a, b in SOME])

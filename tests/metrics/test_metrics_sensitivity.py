@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from privlearn._core.problem import Adjacency
-from privlearn.metrics.evaluation import _prepare, _read, _sums
+from privlearn.metrics.evaluation import _sums, prepare, read_rows
 from privlearn.metrics.task import Task
 from scored_models import Line, Margins, ThreeClasses, TwoClasses
 
@@ -60,12 +60,12 @@ def tables(rows, relation):
 def test_no_neighbour_moves_a_sum_further_than_declared(kind, asked, relation):
     model, bounds, rows = DOMAINS[kind]
     task = Task.of(model(), asked, bounds)
-    job = _prepare(task, 3, 1.0, 1e-6, relation.value, "drop")
+    job = prepare(task, 3, 1.0, 1e-6, relation.value, "drop")
 
     @cache
     def sums_of(table):
         held = np.array(table, dtype=float).reshape(-1, 4)
-        data = _read(task, held[:, :3], held[:, 3], relation.value, "drop")
+        data = read_rows(task, held[:, :3], held[:, 3], relation.value, "drop")
         return _sums(job, data, strict=False)
 
     farthest = dict.fromkeys((release.name for release in job.plan.releases), 0.0)
@@ -88,10 +88,10 @@ def test_a_row_more_leaves_all_others_where_they_are(model):
     X = rng.standard_normal((2_100, 3)) * [1.0, 1e3, 1e-3]
     y = (X[:, 0] + rng.standard_normal(2_100) > 0).astype(int)
     task = Task.of(model.fit(X[:100], y[:100]), ["auc", "log_loss"], None)
-    job = _prepare(task, None, 1.0, 1e-6, "add_remove", "raise")
+    job = prepare(task, None, 1.0, 1e-6, "add_remove", "raise")
 
     def sums_of(rows):
-        return _sums(job, _read(task, X[rows], y[rows], "add_remove", "raise"), strict=True)
+        return _sums(job, read_rows(task, X[rows], y[rows], "add_remove", "raise"), strict=True)
 
     whole = sums_of(np.arange(2_100))
     for k in (0, 700, 1_023, 1_024, 2_099):

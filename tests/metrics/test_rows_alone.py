@@ -11,7 +11,7 @@ from sklearn.svm import LinearSVC
 
 import privlearn
 from privlearn._core.problem import Bounds
-from privlearn.metrics.evaluation import _prepare, _read, _sums
+from privlearn.metrics.evaluation import _sums, prepare, read_rows
 from privlearn.metrics.known_models import NEAR, is_known, too_large
 from privlearn.metrics.predictions import _answers_of
 from privlearn.metrics.task import Task
@@ -120,7 +120,7 @@ def test_rows_add_what_they_would_add_alone(kind, setting):
     model, X, bounds = MODELS[kind](np.random.default_rng(0))
     task = Task.of(model, None, bounds)
     y = np.zeros(len(X)) if bounds is None else np.full(len(X), bounds[0])
-    job = _prepare(task, len(X), 1.0, 1e-6, relation, on_invalid)
+    job = prepare(task, len(X), 1.0, 1e-6, relation, on_invalid)
 
     def sums_of(first, last, without=()):
         rows = X[first:last].copy()
@@ -128,7 +128,7 @@ def test_rows_add_what_they_would_add_alone(kind, setting):
             rows[list(without)] = np.nan
         else:
             rows = np.delete(rows, without, axis=0)
-        data = _read(task, rows, y[: len(rows)], relation, on_invalid)
+        data = read_rows(task, rows, y[: len(rows)], relation, on_invalid)
         return _sums(job, data, strict=on_invalid == "raise")
 
     alone = [sums_of(k, k + 1) for k in range(len(X))]

@@ -13,7 +13,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from privlearn._core.mechanisms import GAUSSIAN, GUMBEL, LAPLACE, SPHERICAL, DepthDraw
+from privlearn._core.mechanisms import (
+    GAUSSIAN,
+    GUMBEL,
+    LAPLACE,
+    SPHERICAL,
+    DepthDraw,
+    DisjointParts,
+    RandomTries,
+)
 from privlearn._core.norms import NORMS, Norm
 from privlearn._core.plan import STAGES, Plan, Release
 from privlearn._core.problem import Adjacency
@@ -99,6 +107,8 @@ _MECHANISMS: Kinds = {
     "spherical": type(SPHERICAL),
     "gumbel": type(GUMBEL),
     "depth": DepthDraw,
+    "tries": RandomTries,
+    "parts": DisjointParts,
 }
 _SAMPLINGS: Kinds = {
     "full": Full,

@@ -197,6 +197,8 @@ class Plan:
 
     def _rounding(self, release: Release) -> float:
         """What floating point adds to the distance between neighbours."""
+        if release.mechanism.kind is Kind.TRIES:
+            return 0.0  # nothing is added up: what happens within is accounted there
         rows = MAX_ROWS if self.rows is None else self.rows
         selects = release.mechanism.kind is Kind.SELECTION
         # Every coordinate is rounded by one step: by the norm of the vector of ones in all.
@@ -348,7 +350,9 @@ class Plan:
         most = self.rows_per_person or 1
         whose = "" if most == 1 else f" of {most} rows together"
         return [
-            f"{release.name}: {release.count} x {release.mechanism.name}, "
+            f"{release.name}: {release.mechanism.name}; {release.size} settings"
+            if release.mechanism.kind is Kind.TRIES
+            else f"{release.name}: {release.count} x {release.mechanism.name}, "
             f"{release.size} number{'s' if release.size > 1 else ''}, "
             f"clip {self.contribution(release):.6g} ({release.norm.name}){whose}, "
             f"noise multiplier {self.noise_multiplier(release):.6g}, {release.sampling.name}, "

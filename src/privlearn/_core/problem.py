@@ -331,7 +331,7 @@ class Level:
     people: int | None
 
 
-def _assumed_of_people(public: bool) -> list[str]:
+def assumed_of_people(public: bool) -> list[str]:
     ids = "groups tells who is who: all rows of a person have one id, which nobody else has"
     most = "max_rows_per_person was chosen without looking at the data"
     return [
@@ -386,7 +386,7 @@ class Problem:
             subject = f"{', '.join(some)} and {last} were" if some else f"{last} was"
             found.append(f"{subject} chosen without looking at the data")
         if self.rows_per_person is not None:
-            found += _assumed_of_people(self.people is not None)
+            found += assumed_of_people(self.people is not None)
         elif self.n is not None:
             found.append("the number of rows is public")
         if self.levels:

@@ -7,12 +7,11 @@ grid ever does, so the rounding of floating-point numbers tells nothing (see doc
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,9 +19,11 @@ from numpy.typing import ArrayLike, NDArray
 from privlearn._core.certificate import Certificate
 from privlearn._core.mechanisms import Kind
 from privlearn._core.numerics import round_to_grid
+from privlearn._core.opening import charge_of
 from privlearn._core.out_of_memory import AFTER, no_sizes_told
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget
+from privlearn._core.release_batch import ReleaseBatch
 from privlearn._core.sampling import FULL, Batches, Disjoint, rows_of_people
 from privlearn.exceptions import PlanViolationError
 
@@ -32,42 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["ReleaseBatch", "Releaser", "charge_and_open", "progress", "use_releaser"]
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
 _CHOICE = 0x726F7773  # tells the seed of a choice of rows from that of noise
-
-
-class ReleaseBatch(NamedTuple):
-    """Everything that a compiled loop needs for some releases of one name, charged beforehand.
-
-    The loop calls `release_step` for each release: it rounds the statistic to the grid and adds
-    `noise`. Audits make `statistics` and `released` as long as there are steps, to record, and
-    `answers`, to replay; for everyone else they are empty.
-    """
-
-    batches: Batches
-    noise: NDArray[np.int64]  # (steps, size), in units of the grid
-    grid: float
-    statistics: Array
-    released: Array
-    answers: Array
-
-    @property
-    def taken(self) -> int:
-        """Number of releases."""
-        return len(self.noise)
-
-    def rows(self, k: int) -> NDArray[np.int64]:
-        """Rows of batch `k`."""
-        return self.batches.rows[self.batches.starts[k] : self.batches.starts[k + 1]]
-
-    def release_step(self, k: int, statistic: Array) -> Array:
-        """Release number `k`, for loops that are not compiled."""
-        from privlearn._core.release_step import release_step  # late: once compiled, no wrapper
-
-        out = np.empty(statistic.size)
-        record = (self.statistics, self.released, self.answers)
-        if not release_step(statistic, k, self.noise, self.grid, *record, out):
-            raise PlanViolationError("a statistic does not fit its grid: a solver bug")
-        return out
 
 
 class Releaser:
@@ -142,6 +109,32 @@ class Releaser:
         release = self._take(name, ordered.shape[1:], clip)
         return self._draw(release, ordered)
 
+    def best_of_tries(
+        self, name: str, attempt: Callable[[int, int | None], tuple[float, T]], *, clip: float
+    ) -> T:
+        """What the best of a secret number of tries gave, and nothing about the others.
+
+        Parameters
+        ----------
+        name : str
+            Which planned release; its size is the number of settings.
+        attempt : callable
+            Gets the number of a setting, and a seed or None; gives a score with noise, and what is
+            released if no try has a better one.
+        clip : float
+            As planned.
+        """
+        release = self._take(name, self._find(name).shape, clip)
+        if release.mechanism.kind is not Kind.TRIES:
+            raise PlanViolationError(f"release {name!r} is planned as {release.mechanism.name}")
+        source = self._noise()
+
+        def once() -> tuple[float, T]:
+            setting = int(source.integers(release.size))
+            return attempt(setting, None if self._seed is None else int(source.bits(1)[0] >> 33))
+
+        return release.mechanism.best(source, once)
+
     def steps(
         self,
         name: str,
@@ -201,8 +194,8 @@ class Releaser:
         seed = None if self._seed is None else (self._seed << 64) + _CHOICE
         return int(NoiseSource(seed).bits(1)[0])
 
-    def partition(self, n: int, groups: int) -> Batches:
-        """Part `n` rows into groups, each row in one of them; this tells nothing and costs nothing.
+    def partition(self, n: int, groups: int, *, people: bool = False) -> Batches:
+        """Part `n` rows, or people, into groups, each in one of them; it tells and costs nothing.
 
         Groups are equal where the number of rows is public; otherwise each row draws its own, so
         that one row more or less leaves the others where they are.
@@ -213,8 +206,10 @@ class Releaser:
             Number of rows, which stays a secret where the plan's relation makes it one.
         groups : int
             Public, or computed from what was released.
+        people : bool, default=False
+            Whether `n` counts people, each of whom is to go with all rows.
         """
-        if (self.plan.rows_per_person or 1) > 1:
+        if (self.plan.rows_per_person or 1) > 1 and not people:
             raise PlanViolationError("rows are dealt to groups, but one person may have several")
         dealt = not self.plan.adjacency.n_is_public
         return self._deal(Disjoint(groups, dealt=dealt), n)
@@ -357,27 +352,12 @@ def charge_and_open(
     head: object = None
     if ledger is not None:
         known = {} if stream is None else {"stream": stream}
-        head = _charge_of(ledger)(plan, dataset, **known)
+        head = charge_of(ledger)(plan, dataset, **known)
     releaser = _opener.get()(plan, budget, seed)
     releaser.ledger_head = head if isinstance(head, str) else None
     # From here on no number may stop a fit or warn: which one did would tell about a row.
     with no_sizes_told(AFTER), np.errstate(all="ignore"):
         yield releaser
-
-
-def _charge_of(ledger: object) -> Callable[..., object]:
-    """The `charge` of a ledger, or of the ledger at a path."""
-    if isinstance(ledger, str | os.PathLike):
-        from privlearn.ledger import Ledger
-
-        ledger = Ledger(ledger)
-    charge: Callable[..., object] | None = getattr(ledger, "charge", None)
-    if charge is None or not callable(charge):
-        raise TypeError(
-            f"ledger is a {type(ledger).__name__}, but a Ledger, its path, or an object with "
-            "charge(plan, dataset) is needed; it is called before anything is released"
-        )
-    return charge
 
 
 def _seed(random_state: object) -> int | None:

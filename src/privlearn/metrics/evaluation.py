@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,18 +20,16 @@ from privlearn._core.problem import Adjacency, Bounds, Budget, budget_of
 from privlearn._core.releaser import Releaser, charge_and_open
 from privlearn._data.bounded import BoundedData
 from privlearn._data.labels import encode_labels
-from privlearn._data.named_cells import with_target
+from privlearn._data.named_cells import with_ids, with_target
+from privlearn._data.people import read_people
 from privlearn._data.tables import read_features, read_table
-from privlearn.exceptions import (
-    InvalidBudgetError,
-    PrivacyTestFailedError,
-    UnsupportedCombinationError,
-)
+from privlearn.exceptions import InvalidBudgetError, PrivacyTestFailedError
 from privlearn.metrics.cells import Cells
 from privlearn.metrics.losses import FLOOR, Losses
 from privlearn.metrics.numbers import Errors
 from privlearn.metrics.parts import Count, Part, Released
-from privlearn.metrics.predictions import predicted_blocks
+from privlearn.metrics.people import Everybody, assumed_numbers, checked_most, demand_both
+from privlearn.metrics.predictions import Predicted, predicted_blocks
 from privlearn.metrics.result import (
     CalibrationTable,
     ConfusionMatrix,
@@ -53,6 +51,7 @@ OF_LOSSES = 0.4  # of the budget, where there are histograms as well
 OF_COUNT = 0.05
 FEWEST = 3.0  # usable rows, in standard deviations of the noise on their number
 LEAST_SHARE = 0.05  # of all rows, where their number is public
+SEVERAL = "intervals take rows for independent, also those of one person"
 ON_INVALID = ("raise", "drop")
 
 
@@ -66,6 +65,11 @@ class Job:
     budget: Budget
     counts: bool  # whether the number of usable rows is released
 
+    @property
+    def most_rows(self) -> int:
+        """How many rows of one person count."""
+        return self.plan.rows_per_person or 1
+
 
 def plan(
     model: object,
@@ -74,6 +78,7 @@ def plan(
     epsilon: float,
     delta: float,
     adjacency: str = "zero_out",
+    max_rows_per_person: int | None = None,
     on_invalid: str = "raise",
     bounds_y: object = None,
     metrics: object = None,
@@ -85,8 +90,9 @@ def plan(
     model : fitted classifier or regressor
         Of privlearn or scikit-learn.
     n : int or None, default=None
-        Number of rows; not used where ``adjacency="add_remove"`` makes it private.
-    epsilon, delta, adjacency, on_invalid, bounds_y, metrics
+        Number of rows, or of people where `max_rows_per_person` is given; not used where
+        ``adjacency="add_remove"`` makes it private.
+    epsilon, delta, adjacency, max_rows_per_person, on_invalid, bounds_y, metrics
         As in `evaluate`.
 
     Returns
@@ -103,7 +109,7 @@ def plan(
     ['errors and targets']
     """
     task = Task.of(model, metrics, bounds_y)
-    return _prepare(task, n, epsilon, delta, adjacency, on_invalid).plan
+    return prepare(task, n, epsilon, delta, adjacency, on_invalid, max_rows_per_person).plan
 
 
 def evaluate(
@@ -115,6 +121,7 @@ def evaluate(
     delta: float,
     adjacency: str = "zero_out",
     groups: object = None,
+    max_rows_per_person: int | None = None,
     on_invalid: str = "raise",
     bounds_y: object = None,
     ledger: object = None,
@@ -144,8 +151,12 @@ def evaluate(
         What this evaluation promises in total; delta must be above 0.
     adjacency : {"zero_out", "add_remove", "replace_one"}, default="zero_out"
         As in every estimator.
-    groups : None
-        Not supported yet: one row is one person.
+    groups : array-like of shape (n_samples,), str or None, default=None
+        Whose each row is, or the name of that column of X: a person may have several rows, and is
+        protected with all of them. None: every row is a person.
+    max_rows_per_person : int or None, default=None
+        With `groups`, how many rows of one person count, chosen without looking at the data; of
+        those with more, so many are drawn. Noise grows in proportion.
     on_invalid : {"raise", "drop"}, default="raise"
         Rows with NaN, infinity or a label that the model does not know: an error before anything
         is spent, or they count as empty rows, and their number is hidden by noise. Missing cells of
@@ -180,35 +191,55 @@ def evaluate(
     >>> 0.7 < scores.auc.low < scores.auc.value < scores.auc.high < 0.95
     True
     """
-    if groups is not None:
-        raise UnsupportedCombinationError(
-            "groups is not supported by evaluate: one row is one person here; keep one row of each "
-            "person, chosen without looking at the others"
-        )
     task = Task.of(model, metrics, bounds_y)
     _checked(epsilon, delta, adjacency, on_invalid)
-    data = _read(task, *with_target(X, y), adjacency, on_invalid)
-    job = _prepare(task, data.n, epsilon, delta, adjacency, on_invalid)
-    warn_of_delta(job.budget, job.plan.rows)
-    sums = _sums(job, data, strict=on_invalid == "raise")
-    _rehearse(job)
+    demand_both(groups, max_rows_per_person)
+    X, groups = with_ids(X, groups)
+    strict = on_invalid == "raise"
+    data = read_rows(task, *with_target(X, y), adjacency, on_invalid, max_rows_per_person)
+    people = None if groups is None else read_people(groups, data.n, strict=strict)
+    n = data.n if people is None else people.count
+    job = prepare(task, n, epsilon, delta, adjacency, on_invalid, max_rows_per_person)
+    warn_of_delta(job.budget, n if job.plan.adjacency.n_is_public else None)
+    if people is None:
+        sums = _sums(job, data, strict=strict)
+    else:
+        job = replace(job, plan=replace(job.plan, person=people.name))
+        everybody = Everybody.of(people, predicted_blocks(task, data, strict=strict))
+    rehearse(job)
     charged: dict[str, Any] = {"ledger": ledger, "dataset": dataset, "random_state": random_state}
     with charge_and_open(job.plan, job.budget, **charged) as release:
-        released = _release(job, sums, data.n, release)
-        _refuse_few(job, released.count)
-        found = [each for part in job.parts for each in part.tell(released)]
+        if people is not None:
+            sums = added_up(job, everybody.who_count(job.most_rows, release.choice_key()))
+        return conclude(job, sums, n, release)
+
+
+def conclude(job: Job, sums: dict[str, Array], n: int, release: Releaser) -> Evaluation:
+    """Release the sums, and tell what they say."""
+    released = _release(job, sums, n, release)
+    _refuse_few(job, released.count)
+    found = [each for part in job.parts for each in part.tell(released)]
     return _result(job, found, released.count, release)
 
 
-def _prepare(
-    task: Task, n: int | None, epsilon: object, delta: object, adjacency: str, on_invalid: str
+def prepare(
+    task: Task,
+    n: int | None,
+    epsilon: object,
+    delta: object,
+    adjacency: str,
+    on_invalid: str,
+    most: int | None = None,
 ) -> Job:
+    """All that is fixed before the rows; `n` is the number of people where `most` rows count."""
     relation, budget = _checked(epsilon, delta, adjacency, on_invalid)
     rows, _ = check_size(n if relation.n_is_public else None, 1)
+    most = checked_most(most)
     parts = _parts(task)
-    counts = on_invalid == "drop" or not relation.n_is_public or _drops(task)
-    assumed = (*task.assumed, *(() if rows is None else ("the number of rows is public",)))
-    blank = Plan((), relation, 1.0, rows, assumed, METHOD).split(_shared(parts, counts))
+    counts = on_invalid == "drop" or not relation.n_is_public or _drops(task) or (most or 1) > 1
+    assumed = (*task.assumed_of(most), *assumed_numbers(rows, most))
+    known = rows if most in (None, 1) else None  # of several rows each, how many is private
+    blank = Plan((), relation, 1.0, known, assumed, METHOD, most).split(_shared(parts, counts))
     planned = calibrate(lambda scale: replace(blank, scale=scale), budget)
     return Job(task, parts, planned, budget, counts)
 
@@ -258,13 +289,16 @@ def _shared(parts: tuple[Part, ...], counts: bool) -> list[tuple[Release, float 
     return [*found, (usable, of_count)] if counts else found
 
 
-def _read(task: Task, X: object, y: object, adjacency: str, on_invalid: str) -> BoundedData:
+def read_rows(
+    task: Task, X: object, y: object, adjacency: str, on_invalid: str, most: int | None = None
+) -> BoundedData:
     """The rows as numbers; labels are those of the model. Nothing is clipped yet but targets.
 
     A schema's columns become features in their own units, which are those of the coefficients.
     """
     reader: Any = copy(task.model)  # whose names and number of columns count
     reader.adjacency, reader.on_invalid, reader._encoding = adjacency, on_invalid, task.encoding
+    reader.max_rows_per_person = most  # errors then tell no number of rows
     encode: Callable[[object], Array] | None = None
     if task.classes is not None:
         encode = partial(encode_labels, classes=task.classes, on_invalid=on_invalid)
@@ -285,9 +319,13 @@ def _drops(task: Task) -> bool:
 
 def _sums(job: Job, data: BoundedData, *, strict: bool) -> dict[str, Array]:
     """All statistics without noise, before the charge: nothing that can fail comes after it."""
-    totals = {release.name: BlockSum(release.shape) for release in job.plan.releases}
     public = job.plan.adjacency.n_is_public
-    for rows in predicted_blocks(job.task, data, strict=strict, n_is_public=public):
+    return added_up(job, predicted_blocks(job.task, data, strict=strict, n_is_public=public))
+
+
+def added_up(job: Job, blocks: Iterable[Predicted]) -> dict[str, Array]:
+    totals = {release.name: BlockSum(release.shape) for release in job.plan.releases}
+    for rows in blocks:
         for part in job.parts:
             for name, block in part.sums(rows).items():
                 totals[name].add(block)
@@ -316,7 +354,7 @@ def _refuse_few(job: Job, count: Count) -> None:
         )
 
 
-def _rehearse(job: Job) -> None:
+def rehearse(job: Job) -> None:
     """Release and tell about rows that are nobody's, so that nothing loads after the charge."""
     sums = {one.name: np.full(one.shape, 100.0) for one in job.plan.releases}
 
@@ -341,7 +379,7 @@ def _result(job: Job, found: list[Found], count: Count, release: Releaser) -> Ev
         confusion=confusion,
         calibration=calibration,
         rows=count.rows,
-        notes=_notes(job.task),
+        notes=(*_notes(job.task), *((SEVERAL,) if job.most_rows > 1 else ())),
         privacy=release.certificate(),
     )
 

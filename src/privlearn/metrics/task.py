@@ -16,7 +16,7 @@ from privlearn.exceptions import MissingFactError, UnsupportedCombinationError
 from privlearn.metrics.known_models import is_known
 from privlearn.schema.encoding import Encoding
 
-__all__ = ["CLASSES", "NUMBERS", "Task"]
+__all__ = ["ALONE", "CLASSES", "NUMBERS", "Task"]
 
 NUMBERS = ("r2", "mse", "mae")
 CLASSES = ("accuracy", "auc", "log_loss", "brier", "confusion", "calibration")
@@ -25,6 +25,8 @@ OF_TWO_CLASSES = ("auc", "calibration")
 # Their `predict` uses a threshold that scores do not tell.
 WITH_THRESHOLDS = ("FixedThresholdClassifier", "TunedThresholdClassifierCV")
 
+ALONE = "the model's prediction for a row depends on that row alone"
+PUBLIC_MODEL = "the model is public; its own certificate covers the rows that it was fitted to"
 ONE_ROW = "one row is one person here, though the model was fitted to several rows of a person"
 
 
@@ -59,6 +61,10 @@ class Task:
     def n_classes(self) -> int:
         """Number of labels; 0 for numbers."""
         return 0 if self.classes is None else len(self.classes)
+
+    def assumed_of(self, most: int | None) -> tuple[str, ...]:
+        """The same where so many rows of a person count, or where every row is a person."""
+        return tuple(line for line in self.assumed if most is None or line != ONE_ROW)
 
     @property
     def encoding(self) -> Encoding | None:
@@ -153,11 +159,9 @@ def _range(model: object, bounds_y: object) -> tuple[tuple[float, float], tuple[
 def _about(model: object) -> tuple[str, ...]:
     """What must hold of the model for the scores alone to be what is told about the rows."""
     if getattr(model, "privacy_", None) is not None:
-        whose = "the model is public; its own certificate covers the rows that it was fitted to"
+        whose = PUBLIC_MODEL
     else:
         whose = "the model was trained without these rows, or elsewhere pays for what it tells"
-    alone = (
-        () if is_known(model) else ("the model's prediction for a row depends on that row alone",)
-    )
+    alone = () if is_known(model) else (ALONE,)
     person = getattr(getattr(model, "privacy_", None), "unit", "row") == "person"
     return (whose, *alone, *((ONE_ROW,) if person else ()))

@@ -6,13 +6,15 @@ composes. Both take the same `noise_scale`, so what is drawn is what is accounte
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._core.mechanisms import tries
 from privlearn._core.mechanisms.tukey_boxes import SLACK, STEP, Boxes
 from privlearn._core.sampling import Sampling
 from privlearn.accounting import pairs
@@ -27,13 +29,16 @@ __all__ = [
     "MECHANISMS",
     "SPHERICAL",
     "DepthDraw",
+    "DisjointParts",
     "Kind",
     "Mechanism",
+    "RandomTries",
     "Shift",
 ]
 
 Units = NDArray[np.int64]
 Array = NDArray[np.float64]
+T = TypeVar("T")
 
 
 class Kind(StrEnum):
@@ -42,6 +47,7 @@ class Kind(StrEnum):
     NOISE = "noise"  # numbers with noise
     SELECTION = "selection"  # the index of the largest noisy score
     DRAW = "draw"  # a point that is drawn among models
+    TRIES = "choice"  # the best of many tries, each of them private
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,10 @@ class Mechanism:
 
     def draw_point(self, source: NoiseSource, ordered: Array, noise_scale: float) -> Array:
         """The released point, given every coordinate of the models in order; for draws only."""
+        raise NotImplementedError("this mechanism adds noise to numbers; use Releaser()")
+
+    def best(self, source: NoiseSource, attempt: Callable[[], tuple[float, T]]) -> T:
+        """The best of a random number of tries; for those only."""
         raise NotImplementedError("this mechanism adds noise to numbers; use Releaser()")
 
     def delta_less_rounding(self) -> float:
@@ -199,6 +209,85 @@ class DepthDraw(Mechanism):
         """Nothing but the two numbers is claimed."""
         loss = self._loss(shift, noise_scale, sampling)
         return pairs.ApproximateLoss(loss + SLACK, self.delta)
+
+
+@dataclass(frozen=True)
+class RandomTries(Mechanism):
+    """The best of a random number of tries, each of which is private by itself.
+
+    A try is (epsilon, delta)-private and (pivot, pivot_delta)-private. How many there are has the
+    law of `tries.count`; the price of all is in model_selection/proof.md, 2.
+
+    Attributes
+    ----------
+    eta, gamma : int, float
+        The law of the number of tries.
+    epsilon, delta : float
+        What a try promises where the price is read off.
+    pivot, pivot_delta : float
+        What it promises where the number of tries is hidden.
+    """
+
+    eta: int
+    gamma: float
+    epsilon: float
+    delta: float
+    pivot: float
+    pivot_delta: float
+    kind = Kind.TRIES
+    grid = 1.0  # nothing is rounded
+
+    def __post_init__(self) -> None:
+        if not (self.eta >= 1 and 0 < self.gamma < 1 and self.epsilon >= 0 and self.pivot > 0):
+            raise ValueError("eta, gamma, epsilon or pivot of random tries is out of its range")
+        if not (0 <= self.delta < 1 and 0 <= self.pivot_delta <= tries.most_at(self)):
+            raise ValueError("delta or pivot_delta of random tries is larger than the proof allows")
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """How certificates call it."""
+        mean = tries.mean(self.eta, self.gamma)
+        return (
+            f"best of a secret number of tries ({mean:.3g} on average), each epsilon = "
+            f"{self.epsilon:.4g}, delta = {self.delta:.3g}"
+        )
+
+    def best(self, source: NoiseSource, attempt: Callable[[], tuple[float, T]]) -> T:
+        """The best of a random number of tries, equal ones by lot."""
+        return tries.best_of(tries.count(source, self.eta, self.gamma), source, attempt)
+
+    def pair(self, shift: Shift, noise_scale: float, sampling: Sampling) -> pairs.Pair:
+        """Nothing but the two numbers is claimed."""
+        epsilon, delta = tries.price(self)
+        return pairs.ApproximateLoss(epsilon * shift.contribution / noise_scale, delta)
+
+
+@dataclass(frozen=True)
+class DisjointParts(Mechanism):
+    """A fit to some rows and a choice by the others, each of them private by itself.
+
+    A person is in one of the parts, so that both together cost no more than the worse of the two
+    (model_selection/proof.md, 1).
+
+    Attributes
+    ----------
+    epsilon, delta : float
+        What each part promises.
+    """
+
+    epsilon: float
+    delta: float
+    name = "a fit to one part of the rows, a choice by the other"
+    kind = Kind.TRIES
+    grid = 1.0  # nothing is rounded
+
+    def pair(self, shift: Shift, noise_scale: float, sampling: Sampling) -> pairs.Pair:
+        """Nothing but the two numbers is claimed."""
+        return pairs.ApproximateLoss(self.epsilon * shift.contribution / noise_scale, self.delta)
+
+    def best(self, source: NoiseSource, attempt: Callable[[], tuple[float, T]]) -> T:
+        """There is one try: the choice is within it."""
+        return attempt()[1]
 
 
 GAUSSIAN = GaussianNoise()

@@ -1,0 +1,169 @@
+"""A search from its parameters to the best try: checked, planned, charged once, and run."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from privlearn._core.budget import Budget, budget_of, warn_of_delta
+from privlearn._core.certificate import Certificate
+from privlearn._core.mechanisms import DisjointParts, Mechanism, RandomTries
+from privlearn._core.norms import ONE_MODEL
+from privlearn._core.plan import Plan, Release
+from privlearn._core.problem import Adjacency
+from privlearn._core.releaser import charge_and_open, progress
+from privlearn._data.bounded import Table
+from privlearn._data.named_cells import with_ids, with_target
+from privlearn.linear_model.atomic import blank
+from privlearn.linear_model.base import PrivateEstimator
+from privlearn.linear_model.people import demand_both, people_of
+from privlearn.model_selection.attempts import SCORES, Attempts, Tried
+from privlearn.model_selection.grid import Setting, demand_estimator, settings_of
+from privlearn.model_selection.parts import Some, folds_of
+from privlearn.model_selection.penalty_path import PenaltyPath, is_path
+from privlearn.model_selection.rules import SLACK, tries_for
+
+__all__ = ["Asked", "checked_folds", "in_silence", "metric_of", "search"]
+
+CHOICE = "setting, model and score"
+TRIES = "random number of tries (Papernot, Steinke 2022; price: model_selection/proof.md), each of"
+PATH = "one release of moments for all penalties, and a choice among them (Gumbel noise), of"
+CHOSEN = "the settings were chosen without looking at the data"
+MOST_FOLDS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What a search was asked for, checked; nothing about the data is known yet."""
+
+    estimator: PrivateEstimator
+    settings: list[Setting]
+    budget: Budget
+    metric: str
+    folds: int
+    charge: dict[str, Any]
+
+    @classmethod
+    def of(cls, search: Any) -> Asked:  # noqa: ANN401
+        """The parameters of a search, or a refusal."""
+        estimator = demand_estimator(search.estimator)
+        settings = settings_of(estimator, search.grid)
+        budget = budget_of(search.epsilon, search.delta)
+        metric = metric_of(estimator, search.scoring)
+        charge = {name: getattr(search, name) for name in ("ledger", "dataset", "random_state")}
+        return cls(estimator, settings, budget, metric, checked_folds(search.folds), charge)
+
+    @property
+    def on_path(self) -> bool:
+        """Whether one release gives the models of all settings."""
+        return is_path(self.estimator, self.settings, self.metric)
+
+    def _tries(self) -> RandomTries:
+        return tries_for(self.budget, len(self.settings))
+
+    def _parts(self) -> DisjointParts:
+        if self.budget.delta == 0:
+            self._tries()  # refuses it
+        return DisjointParts(self.budget.epsilon * (1.0 - SLACK), self.budget.delta)
+
+    def mechanism(self) -> Mechanism:
+        """How the best is found, and what that costs."""
+        return self._parts() if self.on_path else self._tries()
+
+    def attempts(
+        self, read: PrivateEstimator, table: Table, sizes: tuple[int, int]
+    ) -> Attempts | PenaltyPath:
+        """All settings, ready to be tried, or a refusal."""
+        if self.on_path:
+            return PenaltyPath.of(read, table, self.settings, self._parts(), self.metric, sizes)
+        return Attempts.of(read, table, self.settings, self._tries(), self.metric, sizes)
+
+    def plan(self, rows: int | None, assumptions: tuple[str, ...] = ()) -> Plan:
+        """The whole search is one release."""
+        relation, most = Adjacency(self.estimator.adjacency), self.estimator.max_rows_per_person
+        count = len(self.settings)
+        best = Release(CHOICE, (count,), 1.0, norm=ONE_MODEL, mechanism=self.mechanism())
+        known = rows if relation.n_is_public and most in (None, 1) else None
+        paper = (
+            f"{PATH if self.on_path else TRIES} {count} settings of {type(self.estimator).__name__}"
+            f": fits to {self.folds - 1} of {self.folds} parts of the rows, {self.metric} on the "
+            "other"
+        )
+        return Plan((best,), relation, 1.0, known, (*assumptions, CHOSEN), paper, most)
+
+
+def metric_of(estimator: PrivateEstimator, scoring: object) -> str:
+    """The metric by which settings are compared."""
+    if scoring is None:
+        return "accuracy" if is_classifier(estimator) else "mse"
+    if not isinstance(scoring, str) or scoring not in SCORES:
+        shown = repr(scoring) if isinstance(scoring, str) else f"a {type(scoring).__name__}"
+        raise ValueError(f"scoring is {shown}, but None or one of {', '.join(SCORES)} is needed")
+    return scoring
+
+
+def checked_folds(folds: object) -> int:
+    """The number of parts, or a refusal."""
+    whole = isinstance(folds, int | np.integer) and not isinstance(folds, bool)
+    if not whole or not 2 <= int(folds) <= MOST_FOLDS:  # type: ignore[call-overload]
+        shown = folds if isinstance(folds, int | float) else type(folds).__name__
+        raise ValueError(f"folds={shown}, but a whole number from 2 to {MOST_FOLDS} is needed")
+    return int(folds)  # type: ignore[call-overload]
+
+
+def search(asked: Asked, X: object, y: object, groups: object) -> tuple[Tried, Certificate]:
+    """Check everything, charge once, try, and tell the best."""
+    read = blank(asked.estimator)
+    read._validate_params()
+    demand_both(read, groups)
+    X, groups = with_ids(X, groups)
+    X, y = with_target(X, y)
+    table = read._read(X, y)
+    people = people_of(read, groups, table)
+    n = len(table.y) if people is None else people.count
+    public = Adjacency(read.adjacency).n_is_public
+    sizes = sizes_of(n, asked.folds, public=public)
+    attempts = asked.attempts(read, first_rows(table, sizes[0]), sizes)
+    warn_of_delta(asked.budget, n if public else None)
+    plan = asked.plan(n, attempts.assumptions())
+    plan = plan if people is None else replace(plan, person=people.name)
+    everybody = Some(X, y, groups)
+    everybody.of(np.arange(min(n, 1)))  # whatever holds them, rows can be taken out of it
+    with charge_and_open(plan, asked.budget, **asked.charge) as release, in_silence():
+        test, *rest = folds_of(release, len(table.y), people, asked.folds)
+        train, held_out = everybody.of(np.sort(np.concatenate(rest))), everybody.of(test)
+        found = release.best_of_tries(
+            CHOICE, lambda setting, seed: attempts.run(setting, seed, train, held_out), clip=1.0
+        )
+    return found, release.certificate()
+
+
+def sizes_of(n: int, folds: int, *, public: bool) -> tuple[int, int]:
+    """Rows or people for fits and for scores; they are equal parts where the number is public."""
+    if public and n < 2 * folds:
+        raise ValueError(
+            f"there are {n} rows or people, but {folds} folds of at least 2 are needed; use fewer "
+            "folds, or more data"
+        )
+    return n - n // folds, n // folds
+
+
+def first_rows(table: Table, rows: int) -> Table:
+    """As many rows as a fit will see: for rehearsals, which look at the container alone."""
+    if table.X.shape[0] <= rows:
+        return table
+    return replace(table, X=table.X[:rows], y=table.y[:rows])
+
+
+@contextmanager
+def in_silence() -> Iterator[None]:
+    """Nobody is told about single tries: neither by a progress bar nor by repeated warnings."""
+    with progress(lambda done, total: None), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
