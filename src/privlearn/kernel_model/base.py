@@ -25,7 +25,6 @@ from privlearn.kernel_model.on_features import KernelSolution, OnFeatures, inner
 from privlearn.linear_model.base import PrivateEstimator
 from privlearn.private_bounds import solver_by_rule, with_private_bounds
 from privlearn.solvers import SGD, SOLVERS, Solution, Solver, resolve
-from privlearn.solvers._common.batches import MULTIPLIER
 from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
 
 __all__ = ["KernelMixin"]
@@ -43,8 +42,9 @@ ON_RESIDUALS, RESIDUALS_FALL = 3.0, 0.5  # times what numbers have; likewise
 SAMPLED = 0.3  # mu of its part beyond which rows vary by more than the noise, and a penalty stays
 KEPT = 2.5e8  # numbers that features of all rows may have to be kept in memory
 # SGD where features of all rows are not kept: few steps, since each computes features, and long
-# ones. Heavy ball bears what is below 2 (1 + momentum) where, as here, no row is longer than 1.
-STEPS, STEP_SIZE, MOMENTUM, LEAST_EPOCHS = 400, 3.6, 0.92, 5.0
+# ones. Heavy ball bears what is below 2 (1 + momentum) where, as here, no row is longer than 1. And
+# few passes: a noise multiplier of 1.2 or more, where those of rows in memory have 2.
+STEPS, STEP_SIZE, MOMENTUM, LEAST_EPOCHS, MULTIPLIER = 400, 3.6, 0.92, 4.0, 1.0
 AT_ONCE = 4096  # rows to predict at a time
 
 
