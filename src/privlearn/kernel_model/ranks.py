@@ -84,7 +84,8 @@ def ranks_of(
         return found
     for j, (own, of_own, slope) in enumerate(zip(edges, ranks, slopes, strict=True)):
         k = np.searchsorted(own[1:-1], X[:, j], side="right")
-        between = slope[k] * (X[:, j] - own[k]) + of_own[k]
+        with np.errstate(all="ignore"):
+            between = slope[k] * (X[:, j] - own[k]) + of_own[k]
         between[X[:, j] >= own[-1]] = of_own[-1]
         found[:, j] = np.clip(between, of_own[0], of_own[-1])
     return found
