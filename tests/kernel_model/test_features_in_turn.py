@@ -68,7 +68,7 @@ def test_ranks_are_found_once(monkeypatch):
     monkeypatch.setattr(solver, "KEPT", 0)
     seen, inputs = [], FeatureMap.inputs
     monkeypatch.setattr(
-        FeatureMap, "inputs", lambda self, X: seen.append(len(X)) or inputs(self, X)
+        FeatureMap, "inputs", lambda self, X, *n: seen.append(len(X)) or inputs(self, X, *n)
     )
     X, y = table()
     model = KernelRegressor(**FACTS, n_components=20, solver=SGD(steps=5), random_state=0)
@@ -85,3 +85,13 @@ def test_many_rows_take_few_long_steps(monkeypatch):
     assert (steps.name, steps.count) == ("clipped gradient", base.STEPS)
     assert steps.count * steps.sampling.rate >= base.LEAST_EPOCHS - 1e-9
     assert base.STEP_SIZE < 2 * (1 + base.MOMENTUM)  # what heavy ball bears
+
+
+def test_very_many_rows_are_passed_fewer_times(monkeypatch):
+    monkeypatch.setattr(base, "KEPT", 0.0)
+    rates = []
+    for many in (len(table()[0]), len(table()[0]) + 1):
+        monkeypatch.setattr(base, "MANY", many)
+        plan = KernelRegressor(**FACTS, random_state=0).fit(*table()).privacy_.plan
+        rates.append(plan.releases[-1].sampling.rate)
+    assert base.EPOCHS_OF_MANY / base.STEPS <= rates[0] < rates[1]

@@ -26,7 +26,6 @@ from privlearn.kernel_model.saved import map_from, plain_map
 from privlearn.linear_model.base import PrivateEstimator
 from privlearn.private_bounds import solver_by_rule, with_private_bounds
 from privlearn.solvers import SGD, SOLVERS, Solution, Solver, resolve
-from privlearn.solvers._common.batches import MULTIPLIER
 from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
 
 __all__ = ["KernelMixin"]
@@ -45,7 +44,11 @@ SAMPLED = 0.3  # mu of its part beyond which rows vary by more than the noise, a
 KEPT = 2.5e8  # numbers that features of all rows may have to be kept in memory
 # SGD where features of all rows are not kept: few steps, since each computes features, and long
 # ones. Heavy ball bears what is below 2 (1 + momentum) where, as here, no row is longer than 1.
-STEPS, STEP_SIZE, MOMENTUM, LEAST_EPOCHS = 400, 3.6, 0.92, 5.0
+STEPS, STEP_SIZE, MOMENTUM = 400, 3.6, 0.92
+# How often rows are drawn, at least, and about the noise multiplier; fewer passes over many rows.
+MANY = 500_000
+LEAST_EPOCHS, MULTIPLIER = 5.0, 2.0
+EPOCHS_OF_MANY, MULTIPLIER_OF_MANY = 4.0, 1.0
 AT_ONCE = 4096  # rows to predict at a time
 
 
@@ -228,7 +231,10 @@ class KernelMixin(PrivateEstimator):
             return "scd"
         if inner.n is None or not isinstance(inner.loss, Squared):
             return "sgd"
-        rate = max(LEAST_EPOCHS / STEPS, MULTIPLIER * gdp_mu(inner, budget) / math.sqrt(STEPS))
+        many = inner.n >= MANY
+        epochs = EPOCHS_OF_MANY if many else LEAST_EPOCHS
+        multiplier = MULTIPLIER_OF_MANY if many else MULTIPLIER
+        rate = max(epochs / STEPS, multiplier * gdp_mu(inner, budget) / math.sqrt(STEPS))
         batch = math.ceil(min(rate, 1.0) * inner.n)
         return SGD(steps=STEPS, batch_size=batch, step_size=STEP_SIZE, momentum=MOMENTUM)
 

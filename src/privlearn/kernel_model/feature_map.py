@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from privlearn._core.jit import worth_compiling
 from privlearn._core.numerics import BLOCK_ROWS
 from privlearn.kernel_approximation import RandomFourierFeatures
+from privlearn.kernel_model.ranks import ranks_of
 from privlearn.solvers._common.fourier_map import FourierMap, Workspace
 from privlearn.solvers._common.loops.sequential_sgd import Recipe
 
@@ -20,6 +22,7 @@ __all__ = ["FeatureMap", "KernelSpec"]
 Array = NDArray[np.float64]
 Single = NDArray[np.float32]
 CACHED = 2**19  # numbers: two megabytes
+PART = 64  # rows that a sum of gradients takes together
 STRAIGHT = 0.3  # part of the kernel that is u'v / p
 BELOW_ONE = 1.0 - 2.0**-18  # far more than single precision can add to a length
 
@@ -78,17 +81,22 @@ class FeatureMap:
 
     @cached_property
     def rows_at_once(self) -> int:
-        """So many rows that their features stay in the cache between one step and the next."""
-        return min(max(CACHED // self.n_features_out, 1), BLOCK_ROWS)
+        """So many rows that their features stay in the cache between one step and the next.
 
-    def inputs(self, X: NDArray[np.floating]) -> NDArray[np.floating]:
-        """What features are computed from: ranks from -1 to 1, in single precision, or rows."""
+        Whole parts of a sum, where there is one: what is left over is a step of its own.
+        """
+        rows = min(max(CACHED // self.n_features_out, 1), BLOCK_ROWS)
+        return rows - rows % PART if rows > PART else rows
+
+    def inputs(self, X: NDArray[np.floating], numbers: int | None = None) -> NDArray[np.floating]:
+        """What features are computed from: ranks from -1 to 1, in single precision, or rows.
+
+        `numbers` says how many there are in all, where X is a part of them.
+        """
         if self.edges is None or self.ranks is None:
             return X
-        found = np.empty(X.shape, np.float32)
-        for j, (edges, ranks) in enumerate(zip(self.edges, self.ranks, strict=True)):
-            found[:, j] = np.interp(X[:, j], edges, ranks)
-        return found
+        compiled = worth_compiling(X.size if numbers is None else numbers)
+        return ranks_of(X, self.edges, self.ranks, compiled=compiled)
 
     def workspace(self) -> Workspace:
         """Memory that `write` needs."""

@@ -72,7 +72,7 @@ class MappedData(BoundedData):
         """All rows in order in single precision, few at a time; each block overwrites the last."""
         workspace = self.new_workspace()
         for rows in self.source.blocks():
-            inputs = self.features.inputs(rows.X)
+            inputs = self.features.inputs(rows.X, self.n * self.source.n_features)
             yield from self.computed(Rows(inputs, rows.y, rows.present), length, workspace)
 
     def inputs_of(self, batch: NDArray[np.int64]) -> Iterator[Rows]:
@@ -90,12 +90,12 @@ class MappedData(BoundedData):
 
     @cached_property
     def _ranked(self) -> Rows:
-        n, start = self.n, 0
-        X, y = np.empty((n, self.source.n_features), np.float32), np.empty(n)
+        n, p, start = self.n, self.source.n_features, 0
+        X, y = np.empty((n, p), np.float32), np.empty(n)
         present = np.empty(n, np.bool_)
         for rows in self.source.blocks():
             own = slice(start, start + len(rows.y))
-            X[own], y[own] = self.features.inputs(rows.X), rows.y
+            X[own], y[own] = self.features.inputs(rows.X, n * p), rows.y
             present[own], start = rows.present, own.stop
         return Rows(X, y, present)
 

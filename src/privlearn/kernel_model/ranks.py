@@ -12,17 +12,19 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._core.jit import worth_compiling
 from privlearn._core.numerics import BlockSum
 from privlearn._core.problem import Bounds
 from privlearn._data.bounded import BoundedData
+from privlearn.kernel_model import loops
 from privlearn.solvers._common.histograms import count_within
 
-__all__ = ["BINS", "edges_of", "histograms", "ranks_from"]
+__all__ = ["BINS", "edges_of", "histograms", "ranks_from", "ranks_of"]
 
 Array = NDArray[np.float64]
 EVEN = 16
 HALF_POWERS = 24  # on either side: down to 2^-12 of the bounds
-BINS = EVEN + 2 * HALF_POWERS + 1
+BINS = EVEN + 2 * HALF_POWERS + 1  # loops.py has this number, too
 SIGNIFICANT = 2.0  # counts below so many deviations of their noise are taken for noise
 LEAST_SEEN = 0.5  # of the rows: with less in significant bins, ranks fill the bounds evenly
 
@@ -47,10 +49,46 @@ def edges_of(bounds: Bounds, n_features: int, fit_intercept: bool) -> Array:
 
 def histograms(data: BoundedData, edges: Array) -> Array:
     """How many rows are in which bin of each feature, (n_features, BINS); a secret."""
-    total = BlockSum((len(edges), BINS))
+    compiled = worth_compiling(data.n * len(edges))
+    total, counts = BlockSum((len(edges), BINS)), np.zeros((len(edges), BINS))
     for rows in data.blocks():
-        total.add(count_within(rows.X[rows.present], edges))
+        X = rows.X if rows.present.all() else rows.X[rows.present]
+        if compiled:
+            loops.count_between(X, edges, counts)  # whole numbers: exact
+        else:
+            total.add(count_within(X, edges))
+    total.add(counts)
     return total.value()
+
+
+def ranks_of(
+    X: NDArray[np.floating], edges: Array, ranks: Array, *, compiled: bool
+) -> NDArray[np.float32]:
+    """Ranks of values, linear between those of the edges, in single precision.
+
+    Parameters
+    ----------
+    X : array of shape (n_rows, n_features)
+        Bounded values.
+    edges, ranks : array of shape (n_features, BINS + 1)
+        From `edges_of` and `ranks_from`.
+    compiled : bool
+        Which form is used; both give the same bits.
+    """
+    found = np.empty(X.shape, np.float32)
+    with np.errstate(all="ignore"):
+        slopes = np.diff(ranks, axis=1) / np.diff(edges, axis=1)
+    slopes[~np.isfinite(slopes)] = 0.0  # bins of no width, or of hardly any
+    if compiled:
+        loops.write_ranks(X, edges, ranks, slopes, found)
+        return found
+    for j, (own, of_own, slope) in enumerate(zip(edges, ranks, slopes, strict=True)):
+        k = np.searchsorted(own[1:-1], X[:, j], side="right")
+        with np.errstate(all="ignore"):
+            between = slope[k] * (X[:, j] - own[k]) + of_own[k]
+        between[X[:, j] >= own[-1]] = of_own[-1]
+        found[:, j] = np.clip(between, of_own[0], of_own[-1])
+    return found
 
 
 def ranks_from(counts: Array, noise: float, edges: Array) -> Array:
