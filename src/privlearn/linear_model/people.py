@@ -23,18 +23,18 @@ from privlearn.exceptions import (
 if TYPE_CHECKING:
     from privlearn.linear_model.base import PrivateEstimator
 
-__all__ = ["people_of", "read_with_people", "refuse_unproved", "rehearsed_form"]
+__all__ = ["demand_both", "people_of", "read_with_people", "refuse_unproved", "rehearsed_form"]
 
 
 def read_with_people(estimator: PrivateEstimator, X: object, y: object, groups: object) -> Table:
     """X and y as numbers, and whose each row is, or a refusal."""
-    _demand_both(estimator, groups)
+    demand_both(estimator, groups)
     X, groups = with_ids(X, groups)
     table = estimator._read(*with_target(X, y))
     return replace(table, people=people_of(estimator, groups, table))
 
 
-def _demand_both(estimator: PrivateEstimator, groups: object) -> None:
+def demand_both(estimator: PrivateEstimator, groups: object) -> None:
     """Refuse ids without a largest number of rows, and the number without ids."""
     most = estimator.max_rows_per_person
     if groups is not None and most is None:
