@@ -19,7 +19,7 @@ from privlearn.ledger.names import normal_name
 from privlearn.ledger.records import Records
 from privlearn.ledger.remaining import Remaining
 from privlearn.ledger.serial import FORMAT
-from privlearn.ledger.store import Store
+from privlearn.ledger.store import Store, absolute
 from privlearn.ledger.streams import advance_in
 from privlearn.ledger.units import Protected
 
@@ -55,7 +55,7 @@ class Ledger:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._store = Store(_absolute(path))
+        self._store = Store(absolute(path))
         if self._store.format() < FORMAT:
             migrate(self._store, _new_key())
         with self._open() as records:
@@ -83,7 +83,7 @@ class Ledger:
         """
         budget = budget_of(epsilon, delta)
         key = _new_key()
-        Store(_absolute(path)).create(lambda link: Records.begin(link, budget, key))
+        Store(absolute(path)).create(lambda link: Records.begin(link, budget, key))
         return cls(path)
 
     @contextmanager
@@ -392,10 +392,6 @@ class Ledger:
 
     def __hash__(self) -> int:
         return hash(self.path)
-
-
-def _absolute(path: str | os.PathLike[str]) -> str:
-    return os.path.abspath(os.path.expanduser(os.fspath(path)))
 
 
 def _new_key() -> bytes:

@@ -20,7 +20,7 @@ from urllib.parse import quote
 from privlearn.exceptions import LedgerError
 from privlearn.ledger.serial import FORMAT
 
-__all__ = ["Store", "add_tables"]
+__all__ = ["Store", "absolute", "add_tables"]
 
 APPLICATION = 0x5052564C  # "PRVL" in the header of the file
 _PATIENCE = 120.0  # seconds to wait for others that are writing
@@ -207,6 +207,11 @@ _SENTENCES = (
         "or released: put back the newest copy, and check it with Ledger.check(certificates=...)",
     ),
 )
+
+
+def absolute(path: str | os.PathLike[str]) -> str:
+    """A path that stays the same wherever the process goes."""
+    return os.path.abspath(os.path.expanduser(os.fspath(path)))
 
 
 def add_tables(link: sqlite3.Connection) -> None:
