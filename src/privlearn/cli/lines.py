@@ -80,7 +80,7 @@ def joined_lines(lines: Iterator[bytes]) -> Iterator[bytes]:
     Examples
     --------
     >>> list(joined_lines(iter([b'1,"a', b'b"', b'2,"c', b"3,d"])))
-    [b'1,"a\nb"', b'2,"c', b'3,d']
+    [b'1,"a\\nb"', b'2,"c', b'3,d']
     """
     ahead: deque[bytes] = deque()
     while True:

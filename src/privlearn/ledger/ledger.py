@@ -19,7 +19,7 @@ from privlearn.ledger.names import normal_name
 from privlearn.ledger.records import Records
 from privlearn.ledger.remaining import Remaining
 from privlearn.ledger.serial import FORMAT
-from privlearn.ledger.store import Store, new_key
+from privlearn.ledger.store import Store, absolute
 from privlearn.ledger.streams import advance_in
 from privlearn.ledger.units import Protected
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from privlearn._core.plan import Plan
 
 __all__ = ["Ledger"]
+
+_KEY_BYTES = 32
 
 
 class Ledger:
@@ -53,9 +55,9 @@ class Ledger:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._store = Store(_absolute(path))
+        self._store = Store(absolute(path))
         if self._store.format() < FORMAT:
-            migrate(self._store, new_key())
+            migrate(self._store, _new_key())
         with self._open() as records:
             verify.check_chains(records)
             self._budget = records.budget
@@ -80,8 +82,8 @@ class Ledger:
         2.0
         """
         budget = budget_of(epsilon, delta)
-        key = new_key()
-        Store(_absolute(path)).create(lambda link: Records.begin(link, budget, key))
+        key = _new_key()
+        Store(absolute(path)).create(lambda link: Records.begin(link, budget, key))
         return cls(path)
 
     @contextmanager
@@ -392,5 +394,6 @@ class Ledger:
         return hash(self.path)
 
 
-def _absolute(path: str | os.PathLike[str]) -> str:
-    return os.path.abspath(os.path.expanduser(os.fspath(path)))
+def _new_key() -> bytes:
+    """The key of the chains: no noise comes from it, it only makes heads impossible to guess."""
+    return os.urandom(_KEY_BYTES)

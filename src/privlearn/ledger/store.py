@@ -20,9 +20,8 @@ from urllib.parse import quote
 from privlearn.exceptions import LedgerError
 from privlearn.ledger.serial import FORMAT
 
-__all__ = ["Store", "add_tables", "new_key"]
+__all__ = ["Store", "absolute", "add_tables"]
 
-_KEY_BYTES = 32
 APPLICATION = 0x5052564C  # "PRVL" in the header of the file
 _PATIENCE = 120.0  # seconds to wait for others that are writing
 _LONGEST_PAUSE, _SHORTEST_PAUSE = 0.025, 0.001  # seconds between two attempts to write
@@ -210,6 +209,11 @@ _SENTENCES = (
 )
 
 
+def absolute(path: str | os.PathLike[str]) -> str:
+    """A path that stays the same wherever the process goes."""
+    return os.path.abspath(os.path.expanduser(os.fspath(path)))
+
+
 def add_tables(link: sqlite3.Connection) -> None:
     """Lay out an empty ledger; within the caller's transaction, which `executescript` would end."""
     for statement in filter(str.strip, SCHEMA.split(";")):
@@ -263,8 +267,3 @@ def _begin(link: sqlite3.Connection) -> None:
                 raise
             sleep(max(_SHORTEST_PAUSE, _LONGEST_PAUSE * (1 - waited / _OLD)))
     link.execute(f"PRAGMA busy_timeout = {int(1000 * _PATIENCE)}")
-
-
-def new_key() -> bytes:
-    """The key of the chains: no noise comes from it, it only makes heads impossible to guess."""
-    return os.urandom(_KEY_BYTES)
