@@ -16,7 +16,7 @@ LAYERS = [
     {"_data", "schema"},
     {"solvers"},
     {"private_bounds"},
-    {"linear_model", "kernel_model", "kernel_approximation", "feature_selection"},
+    {"linear_model", "kernel_model", "kernel_approximation", "feature_selection", "export"},
     {"metrics"},
     {"audit", "datasets"},
     {"cli", "__main__"},

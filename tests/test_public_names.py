@@ -24,7 +24,7 @@ ESTIMATORS = {
     "Ridge",
 }
 MODULES = {"audit", "datasets", "exceptions", "metrics", "schema", "solvers"}
-PUBLIC = ESTIMATORS | MODULES | {"Ledger", "show_versions", "__version__"}
+PUBLIC = ESTIMATORS | MODULES | {"Ledger", "load", "show_versions", "__version__"}
 
 
 def for_checkers():

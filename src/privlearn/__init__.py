@@ -13,6 +13,7 @@ from privlearn._core.version import __version__
 if TYPE_CHECKING:
     from privlearn import audit, datasets, exceptions, metrics, schema, solvers
     from privlearn._core.show_versions import show_versions
+    from privlearn.export.model_file import load
     from privlearn.kernel_model import KernelClassifier, KernelRegressor
     from privlearn.ledger import Ledger
     from privlearn.linear_model import (
@@ -42,6 +43,7 @@ __all__ = [
     "audit",
     "datasets",
     "exceptions",
+    "load",
     "metrics",
     "schema",
     "show_versions",
@@ -67,6 +69,7 @@ _HOMES = {
     "feature_selection": "privlearn.feature_selection",
     "kernel_approximation": "privlearn.kernel_approximation",
     "linear_model": "privlearn.linear_model",
+    "load": "privlearn.export.model_file",
     "metrics": "privlearn.metrics",
     "schema": "privlearn.schema",
     "show_versions": "privlearn._core.show_versions",

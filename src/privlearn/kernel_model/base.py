@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Integral
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from privlearn.kernel_approximation import KERNELS
 from privlearn.kernel_model.feature_map import FeatureMap, KernelSpec
 from privlearn.kernel_model.line_first import LineFirst, part_of
 from privlearn.kernel_model.on_features import KernelSolution, OnFeatures, inner_problem
+from privlearn.kernel_model.saved import features_from, plain_features
 from privlearn.linear_model.base import PrivateEstimator
 from privlearn.private_bounds import solver_by_rule, with_private_bounds
 from privlearn.solvers import SGD, SOLVERS, Solution, Solver, resolve
@@ -93,35 +94,23 @@ class KernelMixin(PrivateEstimator):
     }
 
     def to_dict(self) -> dict[str, Any]:
-        """Kernel models are not written as plain values yet; pickle them.
+        """The fitted model as plain values, for JSON: coefficients, feature map, certificate.
 
         Returns
         -------
         dict
-            Never: it is refused.
+            Numbers, texts, lists and dictionaries; `from_dict` reads them.
         """
-        raise UnsupportedCombinationError(
-            f"{type(self).__name__} cannot be written as plain values yet: its feature map would "
-            "be lost; use pickle"
-        )
+        return super().to_dict() | {"features": plain_features(self.feature_map_)}
 
-    @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Self:
-        """Kernel models are not read from plain values yet; pickle them.
+    def _read_solution(self, content: Mapping[str, Any], solution: Solution) -> Solution:
+        features = features_from(content.get("features"), solution.coef.shape[1])
+        clip = solution.clip_bounds
+        return KernelSolution(solution.coef, solution.intercept, features, clip_bounds=clip)
 
-        Parameters
-        ----------
-        content : dict
-            Whatever it is, it is refused.
-
-        Returns
-        -------
-        estimator
-            Never: it is refused.
-        """
-        raise UnsupportedCombinationError(
-            f"{cls.__name__} cannot be read from plain values yet; use pickle"
-        )
+    def _input_width(self, solution: Solution) -> int:
+        assert isinstance(solution, KernelSolution)
+        return len(solution.features.frequencies)
 
     def _solver_for(self, problem: Problem, budget: Budget) -> tuple[Problem, Solver]:
         """A linear solver of the features, which the problem is not about; maps take all of X."""

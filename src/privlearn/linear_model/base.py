@@ -37,11 +37,11 @@ from privlearn._objective.losses import Loss
 from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import DeltaWarning, UnsupportedCombinationError
 from privlearn.linear_model.atomic import blank, demand_finite
+from privlearn.linear_model.exports import Exportable
 from privlearn.linear_model.job import Job
 from privlearn.linear_model.names import NamedFeatures
 from privlearn.linear_model.penalty_parameters import in_a_box
 from privlearn.linear_model.people import demand_both, people_of, refuse_unproved, rehearsed_form
-from privlearn.linear_model.saved import fill, plain_values
 from privlearn.linear_model.tabular import (
     declared_bounds,
     declared_facts,
@@ -63,7 +63,7 @@ __all__ = ["PrivateEstimator"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PrivateEstimator(NamedFeatures, BaseEstimator):
+class PrivateEstimator(NamedFeatures, Exportable, BaseEstimator):
     """Base of linear models with a privacy guarantee; subclasses name loss and penalty.
 
     The fields are the parameters of `__init__`, which stores them as they are; `fit` checks them.
@@ -268,48 +268,17 @@ class PrivateEstimator(NamedFeatures, BaseEstimator):
         if not hasattr(self, "_coef_noise"):
             raise AttributeError(
                 "coef_noise() is not known of this fit: solver='moments' tells it, and solver='cd' "
-                "of numbers and two classes, without an l1 penalty, limits on coefficients or a "
-                "model that was read from a file"
+                "of numbers and two classes, without an l1 penalty or limits on coefficients"
             )
         return self._coef_noise.copy()
 
-    def to_dict(self) -> dict[str, Any]:
-        """The fitted model as plain values, for JSON: coefficients, limits and certificate.
+    def _read_solution(self, content: Mapping[str, Any], solution: Solution) -> Solution:
+        """What `to_dict` told beside coefficients and limits, added to them."""
+        return solution
 
-        Returns
-        -------
-        dict
-            Numbers, texts, lists and dictionaries; `from_dict` reads them.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from privlearn import Ridge
-        >>> X = np.linspace(0, 1, 2_000).reshape(-1, 2)
-        >>> model = Ridge(bounds_X=(0, 1), bounds_y=(0, 1)).fit(X, X[:, 0])
-        >>> bool((Ridge.from_dict(model.to_dict()).predict(X) == model.predict(X)).all())
-        True
-        """
-        check_is_fitted(self)
-        return plain_values(self)
-
-    @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Self:
-        """The model that `to_dict` wrote; it predicts, and its certificate is there.
-
-        Parameters
-        ----------
-        content : dict
-            What `to_dict` gave, or JSON gave back.
-
-        Returns
-        -------
-        estimator
-            Fitted. Parameters of the fit are not kept, the certificate says what they led to.
-        """
-        model = cls()
-        fill(model, content)
-        return model
+    def _input_width(self, solution: Solution) -> int:
+        """How many numbers a row has that a solution predicts from."""
+        return int(solution.coef.shape[1])
 
     def _scores(self, X: object) -> NDArray[np.float64]:
         """Rows times coefficients plus intercept; X is clipped where the model learned so."""

@@ -1,0 +1,93 @@
+"""What a fitted model can be turned into: a file, plain scikit-learn, ONNX, SQL, a picture."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, cast
+
+from sklearn.utils.validation import check_is_fitted
+
+from privlearn.linear_model.saved import fill, plain_values
+
+if TYPE_CHECKING:
+    from privlearn.linear_model.base import PrivateEstimator
+
+__all__ = ["Exportable"]
+
+
+class Exportable:
+    """Adds `save` and exports to an estimator."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fitted model as plain values, for JSON: coefficients, limits and certificate.
+
+        Returns
+        -------
+        dict
+            Numbers, texts, lists and dictionaries; `from_dict` reads them.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from privlearn import Ridge
+        >>> X = np.linspace(0, 1, 2_000).reshape(-1, 2)
+        >>> model = Ridge(bounds_X=(0, 1), bounds_y=(0, 1)).fit(X, X[:, 0])
+        >>> bool((Ridge.from_dict(model.to_dict()).predict(X) == model.predict(X)).all())
+        True
+        """
+        return plain_values(self._fitted())
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Self:
+        """The model that `to_dict` wrote; it predicts, and its certificate is there.
+
+        Parameters
+        ----------
+        content : dict
+            What `to_dict` gave, or JSON gave back.
+
+        Returns
+        -------
+        estimator
+            Fitted. Parameters of the fit are not kept, the certificate says what they led to.
+        """
+        model = cls()
+        fill(cast("PrivateEstimator", model), content)
+        return model
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file of JSON, the certificate inside; `privlearn.load` reads.
+
+        The file holds no code, `privlearn verify` checks its certificate, and ``privlearn predict``
+        uses it where columns have names. A file that is there already is replaced as a whole.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+
+        Returns
+        -------
+        None
+            The file is there, as a whole.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import numpy as np
+        >>> from privlearn import LogisticRegression, load
+        >>> X = np.linspace(0, 1, 2_000).reshape(-1, 2)
+        >>> model = LogisticRegression(bounds_X=(0, 1)).fit(X, X[:, 0] > 0.5)
+        >>> path = tempfile.mkdtemp() + "/model.json"
+        >>> model.save(path)
+        >>> load(path).privacy_.epsilon
+        1.0
+        """
+        from privlearn.export.model_file import save
+
+        save(self._fitted(), path)
+
+    def _fitted(self) -> PrivateEstimator:
+        check_is_fitted(self)
+        return cast("PrivateEstimator", self)
