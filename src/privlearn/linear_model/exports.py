@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self, cast
 
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from privlearn.linear_model.saved import fill, plain_values
@@ -87,6 +88,33 @@ class Exportable:
         from privlearn.export.model_file import save
 
         save(self._fitted(), path)
+
+    def to_sklearn(self) -> BaseEstimator:
+        """The fitted model in plain scikit-learn, with the clip inside: it needs privlearn no more.
+
+        Models of numbers become a linear model of scikit-learn, behind a step that clips where
+        ranges were estimated privately. Models with a schema become a pipeline for data frames,
+        which needs pandas here; its columns hold numbers, dates, truth values and the texts of
+        lists, and gaps are None or NaN (docs/export.md says what is read otherwise). It can be
+        pickled, and holds no certificate: keep `save` beside it.
+
+        Returns
+        -------
+        estimator
+            Of scikit-learn, fitted.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from privlearn import LinearRegression
+        >>> X = np.linspace(0, 1, 2_000).reshape(-1, 2)
+        >>> model = LinearRegression(bounds_X=(0, 1), bounds_y=(0, 1)).fit(X, X[:, 0])
+        >>> bool(np.allclose(model.to_sklearn().predict(X), model.predict(X)))
+        True
+        """
+        from privlearn.export.to_sklearn import to_sklearn
+
+        return to_sklearn(self._fitted())
 
     def _fitted(self) -> PrivateEstimator:
         check_is_fitted(self)
