@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from sklearn.base import BaseEstimator
@@ -115,6 +115,49 @@ class Exportable:
         from privlearn.export.to_sklearn import to_sklearn
 
         return to_sklearn(self._fitted())
+
+    def to_sql(
+        self,
+        table: str | Sequence[str],
+        *,
+        key: str | Sequence[str] = (),
+        dialect: str = "standard",
+    ) -> str:
+        """One SELECT that predicts where the rows are, with the clip inside.
+
+        It has the column "prediction", and for classifiers "probability_..." or "score_..." of each
+        class ("score" of the second for two). Rows that cannot be predicted have NULL. Names of
+        columns are those of the data frame that the model was fitted to.
+
+        Parameters
+        ----------
+        table : str or sequence of str
+            The table, with the names of its schema and database before it, if needed:
+            ``("main", "people")``. Names are quoted.
+        key : str or sequence of str
+            Columns of the table to show beside predictions, such as its key.
+        dialect : {"standard", "sqlite"}
+            How dates are read; without dates it makes no difference. "standard" is for DuckDB and
+            PostgreSQL.
+
+        Returns
+        -------
+        str
+            The statement, without a semicolon.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pandas as pd
+        >>> from privlearn import LinearRegression
+        >>> people = pd.DataFrame({"age": np.linspace(20, 70, 2_000)})
+        >>> model = LinearRegression(bounds_X={"age": (20, 70)}, bounds_y=(0, 70))
+        >>> print(model.fit(people, people["age"]).to_sql("people", key="id").splitlines()[-1])
+          FROM "people") AS privlearn_rows) AS privlearn_scores
+        """
+        from privlearn.export.to_sql import to_sql
+
+        return to_sql(self._fitted(), table, key, dialect)
 
     def _fitted(self) -> PrivateEstimator:
         check_is_fitted(self)
