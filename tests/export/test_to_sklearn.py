@@ -92,6 +92,8 @@ def test_values_of_lists_in_other_spellings():
 
 
 def test_shortened_rows_are_refused():
-    for export in ("to_sklearn",):
+    for export, given in (("to_sklearn", []), ("to_onnx", []), ("to_sql", ["people"])):
+        if export == "to_onnx":
+            pytest.importorskip("onnx")
         with pytest.raises(UnsupportedCombinationError, match=f"{export} cannot shorten rows"):
-            getattr(fitted("shortened"), export)()
+            getattr(fitted("shortened"), export)(*given)

@@ -116,6 +116,33 @@ class Exportable:
 
         return to_sklearn(self._fitted())
 
+    def to_onnx(self) -> Any:  # noqa: ANN401
+        """The fitted model as an ONNX graph, with the clip inside; needs ``privlearn[onnx]``.
+
+        Models of numbers take one input, X, in double precision. Models with a schema take one
+        input per column, of shape (n_rows, 1): doubles, with NaN for gaps; texts for lists and
+        truth values, with "" for gaps; dates as days since 1970-01-01. The output is "prediction",
+        and for classifiers "probabilities" or "scores" beside it. Where a row cannot be predicted
+        these are NaN. The certificate is in the metadata.
+
+        Returns
+        -------
+        onnx.ModelProto
+            ``onnx.save(model.to_onnx(), "model.onnx")`` writes it.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from privlearn import Ridge
+        >>> X = np.linspace(0, 1, 2_000).reshape(-1, 2)
+        >>> model = Ridge(bounds_X=(0, 1), bounds_y=(0, 1)).fit(X, X[:, 0])
+        >>> model.to_onnx().graph.output[0].name  # doctest: +SKIP
+        'prediction'
+        """
+        from privlearn.export.to_onnx import to_onnx
+
+        return to_onnx(self._fitted())
+
     def to_sql(
         self,
         table: str | Sequence[str],
