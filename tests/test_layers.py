@@ -16,7 +16,8 @@ LAYERS = [
     {"_data", "schema"},
     {"solvers"},
     {"private_bounds"},
-    {"linear_model", "kernel_model", "kernel_approximation", "feature_selection", "export"},
+    {"linear_model", "kernel_model", "kernel_approximation", "feature_selection"}
+    | {"export", "plotting"},
     {"metrics"},
     {"audit", "datasets"},
     {"cli", "__main__"},

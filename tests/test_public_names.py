@@ -23,7 +23,7 @@ ESTIMATORS = {
     "PoissonRegressor",
     "Ridge",
 }
-MODULES = {"audit", "datasets", "exceptions", "metrics", "schema", "solvers"}
+MODULES = {"audit", "datasets", "exceptions", "metrics", "plotting", "schema", "solvers"}
 PUBLIC = ESTIMATORS | MODULES | {"Ledger", "load", "show_versions", "__version__"}
 
 

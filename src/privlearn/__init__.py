@@ -11,7 +11,7 @@ from privlearn._core.lazy import on_first_use
 from privlearn._core.version import __version__
 
 if TYPE_CHECKING:
-    from privlearn import audit, datasets, exceptions, metrics, schema, solvers
+    from privlearn import audit, datasets, exceptions, metrics, plotting, schema, solvers
     from privlearn._core.show_versions import show_versions
     from privlearn.export.model_file import load
     from privlearn.kernel_model import KernelClassifier, KernelRegressor
@@ -45,6 +45,7 @@ __all__ = [
     "exceptions",
     "load",
     "metrics",
+    "plotting",
     "schema",
     "show_versions",
     "solvers",
@@ -71,6 +72,7 @@ _HOMES = {
     "linear_model": "privlearn.linear_model",
     "load": "privlearn.export.model_file",
     "metrics": "privlearn.metrics",
+    "plotting": "privlearn.plotting",
     "schema": "privlearn.schema",
     "show_versions": "privlearn._core.show_versions",
     "solvers": "privlearn.solvers",

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from privlearn._core import log
 from privlearn._core.certificate import Certificate
 from privlearn._core.mechanisms import Kind
 from privlearn._core.numerics import round_to_grid
@@ -355,6 +356,7 @@ def charge_and_open(
     """
     seed = _seed(random_state)
     head: object = None
+    log.planned(plan, budget, dataset, charged=ledger is not None)
     if ledger is not None:
         known = {} if stream is None else {"stream": stream}
         head = _charge_of(ledger)(plan, dataset, **known)

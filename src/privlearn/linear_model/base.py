@@ -27,6 +27,7 @@ from privlearn._core.numerics import MAX_ROWS
 from privlearn._core.out_of_memory import BEFORE, no_sizes_told
 from privlearn._core.plan import Plan, check_size
 from privlearn._core.problem import Adjacency, Bounds, Budget, Problem, budget_of
+from privlearn._core.progress import shown as progress_shown
 from privlearn._core.releaser import charge_and_open
 from privlearn._data.bounded import Table, bound
 from privlearn._data.named_cells import with_ids, with_target
@@ -83,6 +84,7 @@ class PrivateEstimator(NamedFeatures, Exportable, BaseEstimator):
     ledger: Any = None  # a path, or anything with charge(plan, dataset)
     dataset: str | None = None
     random_state: Any = None  # as in scikit-learn
+    verbose: int = 0
 
     coef_: NDArray[np.float64] = field(init=False)
     intercept_: Any = field(init=False)  # a number, or one per output
@@ -99,6 +101,7 @@ class PrivateEstimator(NamedFeatures, Exportable, BaseEstimator):
         "on_invalid": [StrOptions({"raise", "drop"})],
         "dataset": [None, str],
         "random_state": ["random_state"],
+        "verbose": ["verbose"],
         # Of those that have them:
         "alpha": [Interval(Real, 0, None, closed="left")],
         "C": [Interval(Real, 0, None, closed="right")],
@@ -198,7 +201,7 @@ class PrivateEstimator(NamedFeatures, Exportable, BaseEstimator):
                     f"{name} is not supported: there is no privacy proof for it here; leave it out"
                 )
         work = blank(self)
-        with no_sizes_told(BEFORE):
+        with progress_shown(self.verbose), no_sizes_told(BEFORE):
             work._learn(X, y, sample_epsilon, groups)
         self.__dict__ = work.__dict__
         return self

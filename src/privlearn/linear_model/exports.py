@@ -12,6 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from privlearn.linear_model.saved import fill, plain_values
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from privlearn.linear_model.base import PrivateEstimator
 
 __all__ = ["Exportable"]
@@ -185,6 +187,35 @@ class Exportable:
         from privlearn.export.to_sql import to_sql
 
         return to_sql(self._fitted(), table, key, dialect)
+
+    def coef_plot(self, *, ax: Axes | None = None, most: int = 30) -> Axes:
+        """Draw the coefficients, with two deviations of the privacy noise where it is known.
+
+        It needs ``privlearn[plot]``; `privlearn.plotting` has more pictures.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes or None, default=None
+            Where to draw; None makes a figure.
+        most : int, default=30
+            How many features to show; of more, those that stand out.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            With one row per feature.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from privlearn import LinearRegression
+        >>> X = np.linspace(0, 1, 2_000).reshape(-1, 2)
+        >>> model = LinearRegression(bounds_X=(0, 1), bounds_y=(0, 1)).fit(X, X[:, 0])
+        >>> model.coef_plot()  # doctest: +SKIP
+        """
+        from privlearn.plotting import coefficients
+
+        return coefficients(self._fitted(), ax=ax, most=most)
 
     def _fitted(self) -> PrivateEstimator:
         check_is_fitted(self)
