@@ -44,6 +44,14 @@ def test_models_come_back_as_they_were(path, name):
     assert path.read_text() == text
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EVERY)
+def test_predictions_of_many_rows_are_the_same(path, name):
+    model, rows = fitted(name), rows_for(name, 10_000, seed=2)
+    model.save(path)
+    np.testing.assert_array_equal(privlearn.load(path).predict(rows), model.predict(rows))
+
+
 @pytest.mark.parametrize("name", ["linear", "line, then kernel", "frame, three"])
 def test_the_certificate_inside_holds(path, name, capsys):
     fitted(name).save(path)

@@ -102,7 +102,7 @@ def _of_frame(formula: Formula) -> Pipeline:
     intercept, example = formula.intercept.copy(), {}
     for k, term in enumerate(formula.terms):
         of_term = _number_parts if isinstance(term, Slope) else _list_parts
-        parts, own, constant = of_term(k, term)  # type: ignore[arg-type,operator]
+        parts, own, constant = of_term(k, term)  # type: ignore[arg-type]
         steps += parts
         coef += own
         intercept += constant

@@ -75,8 +75,12 @@ def forecast(
         values, withheld, rows = _forecasts(estimator, size, given, epsilons, quantity)
         reasons |= {withheld} - {""}
         if np.isfinite(values).any():
-            style = {"color": COLOURS[k % 7], "marker": MARKERS[k % 7], "markersize": 3.5}
-            axes.plot(epsilons, 100.0 * values, label=f"{size:,} {rows}", **style)
+            style: dict[str, Any] = {
+                "color": COLOURS[k % 7],
+                "marker": MARKERS[k % 7],
+                "markersize": 3.5,
+            }
+            axes.plot(epsilons, 100.0 * values, label=f"{size:,} {rows}", markersize=3.5, **style)
     _dress_forecast(axes, estimator, quantity)
     if reasons:
         text = " ".join(sorted(reasons)[0].split())

@@ -11,6 +11,7 @@ from privlearn.plotting.style import COLOURS, MARKERS, dressed_axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from privlearn.accounting.composition import Terms
     from privlearn.ledger import Ledger
 
 __all__ = ["spent_budget"]
@@ -58,7 +59,7 @@ def spent_budget(
     axes.legend(frameon=False, loc="best")
     if by_number:
         axes.set_xlabel("charge")
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.set_xticks(places)
     else:
         _date_axis(axes)
     return axes
@@ -81,7 +82,8 @@ def _spent(ledger: Ledger, dataset: str | None) -> tuple[list[datetime.datetime]
     if name is None and len(ledger.datasets()) == 1:
         (name,) = ledger.datasets()
     charges = [one for one in ledger.history(name) if one.part != "reserved"]
-    spent, before = [], ()
+    spent: list[float] = []
+    before: Terms = ()
     for charge in charges:
         before = (*before, *charge.pairs)
         spent.append(max(epsilon_of(before, charge.budget), *spent[-1:], 0.0))

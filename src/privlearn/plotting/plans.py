@@ -54,8 +54,8 @@ def privacy_curve(source: PrivateEstimator | Certificate | Plan, *, ax: Axes | N
     >>> plotting.privacy_curve(plan).get_yscale()  # doctest: +SKIP
     'log'
     """
-    plan, certificate = _plan(source), getattr(source, "privacy_", source)
-    promised = (certificate.epsilon, certificate.delta) if certificate is not plan else None
+    plan, found = _plan(source), getattr(source, "privacy_", source)
+    promised = (found.epsilon, found.delta) if isinstance(found, Certificate) else None
     end = 2.0 * (promised[0] if promised else plan.epsilon(1e-6))
     epsilons = np.linspace(0.0, end, 41)
     deltas = np.array([plan.delta(float(epsilon)) for epsilon in epsilons])
