@@ -163,7 +163,7 @@ def _list_parts(k: int, term: Lookup) -> Parts:
         handle_unknown="error" if term.missing is None else "ignore",
         sparse_output=False,
     )
-    step = make_pipeline(_applied(np.asarray, dtype=str), _applied(np.char.strip), encoder)
+    step = make_pipeline(_applied(np.asarray, dtype=str), encoder)
     return [(f"{k}", step, [term.name])], coef, nothing
 
 

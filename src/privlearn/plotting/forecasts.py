@@ -75,11 +75,7 @@ def forecast(
         values, withheld, rows = _forecasts(estimator, size, given, epsilons, quantity)
         reasons |= {withheld} - {""}
         if np.isfinite(values).any():
-            style: dict[str, Any] = {
-                "color": COLOURS[k % 7],
-                "marker": MARKERS[k % 7],
-                "markersize": 3.5,
-            }
+            style: dict[str, Any] = {"color": COLOURS[k % 7], "marker": MARKERS[k % 7]}
             axes.plot(epsilons, 100.0 * values, label=f"{size:,} {rows}", markersize=3.5, **style)
     _dress_forecast(axes, estimator, quantity)
     if reasons:

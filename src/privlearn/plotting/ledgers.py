@@ -58,8 +58,10 @@ def spent_budget(
     axes.set_title("Budget spent", loc="left", fontsize="medium")
     axes.legend(frameon=False, loc="best")
     if by_number:
+        from matplotlib.ticker import MaxNLocator
+
         axes.set_xlabel("charge")
-        axes.set_xticks(places)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     else:
         _date_axis(axes)
     return axes
