@@ -17,7 +17,8 @@ LAYERS = [
     {"_data", "schema"},
     {"solvers"},
     {"private_bounds"},
-    {"linear_model", "kernel_model", "kernel_approximation", "feature_selection"},
+    {"linear_model", "kernel_model", "kernel_approximation", "feature_selection"}
+    | {"export", "plotting"},
     {"metrics"},
     {"model_selection"},
     {"audit", "datasets"},

@@ -23,8 +23,10 @@ ESTIMATORS = {
     "PoissonRegressor",
     "Ridge",
 }
-MODULES = {"audit", "datasets", "exceptions", "metrics", "model_selection", "schema", "solvers"}
-PUBLIC = ESTIMATORS | MODULES | {"Ledger", "check_pipeline", "show_versions", "__version__"}
+MODULES = {"audit", "datasets", "exceptions", "metrics", "model_selection", "plotting"}
+MODULES |= {"schema", "solvers"}
+PUBLIC = ESTIMATORS | MODULES | {"Ledger", "check_pipeline", "load", "show_versions"}
+PUBLIC |= {"__version__"}
 
 
 def for_checkers():

@@ -11,8 +11,18 @@ from privlearn._core.lazy import on_first_use
 from privlearn._core.version import __version__
 
 if TYPE_CHECKING:
-    from privlearn import audit, datasets, exceptions, metrics, model_selection, schema, solvers
+    from privlearn import (
+        audit,
+        datasets,
+        exceptions,
+        metrics,
+        model_selection,
+        plotting,
+        schema,
+        solvers,
+    )
     from privlearn._core.show_versions import show_versions
+    from privlearn.export.model_file import load
     from privlearn.kernel_model import KernelClassifier, KernelRegressor
     from privlearn.ledger import Ledger
     from privlearn.linear_model import (
@@ -44,8 +54,10 @@ __all__ = [
     "check_pipeline",
     "datasets",
     "exceptions",
+    "load",
     "metrics",
     "model_selection",
+    "plotting",
     "schema",
     "show_versions",
     "solvers",
@@ -71,8 +83,10 @@ _HOMES = {
     "feature_selection": "privlearn.feature_selection",
     "kernel_approximation": "privlearn.kernel_approximation",
     "linear_model": "privlearn.linear_model",
+    "load": "privlearn.export.model_file",
     "metrics": "privlearn.metrics",
     "model_selection": "privlearn.model_selection",
+    "plotting": "privlearn.plotting",
     "schema": "privlearn.schema",
     "show_versions": "privlearn._core.show_versions",
     "solvers": "privlearn.solvers",

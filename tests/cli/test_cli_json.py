@@ -127,9 +127,9 @@ def test_kernel_classifiers_and_damaged_files(folder, capsys):
     content = json.loads((folder / "model.json").read_text())
     for change in (
         lambda values: values.pop("feature_map"),
-        lambda values: values["feature_map"]["frequencies"].pop(),
+        lambda values: values["features"]["frequencies"].pop(),
         lambda values: values["coef"][0].__delitem__(slice(-2, None)),
-        lambda values: values["feature_map"].update(edges=[[0.0]]),
+        lambda values: values["features"].update(edges=[[0.0]]),
         lambda values: values.update(classes=None),
     ):
         damaged = json.loads(json.dumps(content))

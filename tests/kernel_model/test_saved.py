@@ -42,9 +42,9 @@ def test_parts_that_do_not_fit_are_refused():
     content = KernelRegressor(bounds_y=(-1, 1), **BOX).fit(X, Y).to_dict()
     for change in (
         lambda values: values.pop("feature_map"),
-        lambda values: values["feature_map"].update(inputs=3),
-        lambda values: values["feature_map"].update(ranks=None),
-        lambda values: values["feature_map"]["frequencies"][0].__setitem__(0, float("inf")),
+        lambda values: values["features"].update(inputs=3),
+        lambda values: values["features"].update(ranks=None),
+        lambda values: values["features"]["frequencies"][0].__setitem__(0, float("inf")),
         lambda values: values["coef"][0].pop(),
     ):
         damaged = json.loads(json.dumps(content))

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from privlearn import KernelRegressor, LinearRegression, LinearSVC, LogisticRegression
-from privlearn.exceptions import UnsupportedCombinationError
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-1.0, 3.0, (600, 3))
@@ -74,12 +73,27 @@ def test_missing_parts_are_named():
         LogisticRegression.from_dict({"coef": [[1.0]], "intercept": [0.0]})
 
 
-def test_kernels_say_that_they_cannot():
+def test_kernel_models_come_back_from_json():
     fitted = KernelRegressor(n_components=8, **SEEDED).fit(X, Y)
-    with pytest.raises(UnsupportedCombinationError, match="pickle"):
-        fitted.to_dict()
-    with pytest.raises(UnsupportedCombinationError, match="pickle"):
-        KernelRegressor.from_dict({})
+    content = json.loads(json.dumps(fitted.to_dict()))
+    np.testing.assert_array_equal(KernelRegressor.from_dict(content).predict(X), fitted.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (None, "'features' is missing"),
+        ({"frequencies": [1.0, 2.0]}, "a row of finite numbers"),
+        ({"ranks": None}, "go together"),
+        ({"edges": [[0.0, 1.0]]}, "as many finite numbers"),
+        ({"frequencies": [[1.0]] * 3}, "one coefficient for each feature"),
+    ],
+)
+def test_wrong_feature_maps_are_refused(change, words):
+    content = KernelRegressor(n_components=8, **SEEDED).fit(X, Y).to_dict()
+    changed = None if change is None else content["features"] | change
+    with pytest.raises(ValueError, match=words):
+        KernelRegressor.from_dict(content | {"features": changed})
 
 
 @pytest.mark.parametrize(

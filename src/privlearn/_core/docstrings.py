@@ -66,6 +66,9 @@ dataset : str or None
     Name of the data set that the ledger charges: the same name for the same people.
 random_state : int, RandomState, Generator or None
     For tests only: a reproducible run is not private, and the certificate says so.
+verbose : int
+    With 1, stderr shows how many of the planned releases were made, which tells nothing about the
+    data. Likewise, the logger "privlearn" of `logging` says what will be released and charged.
 classes : array-like or "from_y"
     The labels. "from_y" declares the set of labels in y public, and the certificate lists that as
     an assumption.

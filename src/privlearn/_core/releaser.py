@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from privlearn._core import log
 from privlearn._core.certificate import Certificate
 from privlearn._core.mechanisms import Kind
 from privlearn._core.numerics import round_to_grid
@@ -350,6 +351,7 @@ def charge_and_open(
     """
     seed = _seed(random_state)
     head: object = None
+    log.planned(plan, budget, dataset, charged=ledger is not None)
     if ledger is not None:
         known = {} if stream is None else {"stream": stream}
         head = charge_of(ledger)(plan, dataset, **known)

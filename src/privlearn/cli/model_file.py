@@ -1,9 +1,9 @@
-"""Models as JSON: coefficients in the columns' own units, and the certificate beside them."""
+"""Models as the command line keeps them: the file of `privlearn.export`, and what to say of it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -11,16 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._core.harmless import json_text
-from privlearn._core.version import __version__
 from privlearn.cli.design import Design
 from privlearn.cli.errors import CommandError
 from privlearn.cli.models import MODELS
 from privlearn.cli.outputs import Output
-from privlearn.schema import Category, Number
+from privlearn.export.model_file import ENCODED, FORMATS, REMEDY, FileContent, model_text, parsed
 from privlearn.schema.encoding import Column, Encoding
-from privlearn.schema.kinds import Kind
-from privlearn.schema.plain import kind_from, plain_kind
 
 if TYPE_CHECKING:
     from privlearn.cli.kernel_file import SavedKernelModel
@@ -37,11 +33,10 @@ __all__ = [
     "saved_model",
 ]
 
-FORMAT = "privlearn model 1"
-CLIPPING = "privlearn model 2"  # with limits, which a reader of the first format would overlook
-KINDS = "privlearn model 3"  # with columns that are neither plain numbers nor plain lists
-MAPPED = "privlearn model 4"  # of features that a map computes
+FORMAT, CLIPPING, KINDS, _ = FORMATS
+MAPPED = ENCODED
 Array = NDArray[np.float64]
+UNNAMED = "y"  # the target of a model that Python saved
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,64 +47,58 @@ class SavedModel:
 
     Attributes
     ----------
-    kind : str
-        The model's name on the command line.
-    target : str
-        The column that it predicts.
-    columns : tuple of Column
-        What it predicts from.
-    coef : array of shape (1, n_features) or (n_classes, n_features)
-        One number per feature, in the units of the file; one row per class where there are more
-        than two.
-    intercept : array of shape (1,) or (n_classes,)
-        The score where all features are 0.
-    classes : list of str or None
-        Labels; of two, the second belongs to positive scores.
-    certificate : dict
-        The privacy guarantee.
-    clip_X : array of shape (2, n_features) or None
-        Lowest and highest value of each feature in the file's units, infinite where nothing is
-        clipped.
-    clip_y : list of two numbers or None
-        Lowest and highest prediction.
+    content : FileContent
+        What the file says.
     """
 
-    kind: str
-    target: str
-    columns: tuple[Column, ...]
-    coef: Array
-    intercept: Array
-    classes: list[str] | None
-    certificate: dict[str, Any]
-    clip_X: Array | None = None
-    clip_y: list[float] | None = None
+    content: FileContent
 
     @classmethod
     def of(cls, kind: str, design: Design, estimator: PrivateEstimator) -> SavedModel:
         """A fitted estimator, whose model is in the units of the file."""
-        from privlearn.linear_model.saved import clip_box
+        values = estimator.to_dict() | {"model": MODELS[kind].estimator}
+        if values["classes"] is not None:
+            values["classes"] = [*map(str, values["classes"])]
+        return cls(FileContent(values, design.columns, design.target))
 
-        values = estimator.to_dict()
-        return cls(
-            kind=kind,
-            target=design.target,
-            columns=design.columns,
-            coef=np.array(values["coef"]),
-            intercept=np.array(values["intercept"]),
-            classes=None if values["classes"] is None else [*map(str, values["classes"])],
-            certificate=values["certificate"],
-            clip_X=clip_box(values),
-            clip_y=values["clip_y"],
-        )
+    @property
+    def target(self) -> str:
+        """The column that it predicts."""
+        return self.content.target or UNNAMED
 
-    def _parts(self) -> Iterator[tuple[Column, slice]]:
-        return Encoding(self.columns).parts()
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """What it predicts from."""
+        return self.content.columns
+
+    @property
+    def coef(self) -> Array:
+        """One number per feature, in the units of the file; a row per class of several."""
+        return np.array(self.content.values["coef"], dtype=float)
+
+    @property
+    def classes(self) -> list[str] | None:
+        """Labels; of two, the second belongs to positive scores."""
+        found = self.content.values["classes"]
+        return None if found is None else [*map(str, found)]
+
+    @property
+    def certificate(self) -> dict[str, Any]:
+        """The privacy guarantee."""
+        found: dict[str, Any] = self.content.values["certificate"]
+        return found
+
+    @property
+    def clip_y(self) -> list[float] | None:
+        """Lowest and highest prediction, where they are clipped."""
+        found: list[float] | None = self.content.values["clip_y"]
+        return found
 
     def estimator(self) -> PrivateEstimator:
         """The fitted estimator, for features in the units of the file."""
-        values = {name: getattr(self, name) for name in ("coef", "intercept", "classes")}
-        clips = {"clip_X": self.clip_X, "clip_y": self.clip_y}
-        return MODELS[self.kind].estimator_class().from_dict(values | clips)
+        left_out = ("certificate", "schema", "feature_names", "coef_noise")
+        values = {k: v for k, v in self.content.values.items() if k not in left_out}
+        return FileContent(values | {"classes": self.classes}, self.columns).model()
 
     def inputs(self, features: Array) -> Array:
         """Features in the units of the file, as the estimator takes them."""
@@ -118,63 +107,31 @@ class SavedModel:
     def effects(self) -> list[tuple[str, Array]]:
         """Every feature in words, with its coefficients."""
         words = [word for column in self.columns for word in column.features]
-        return [*zip(words, self.coef.T, strict=True), ("(intercept)", self.intercept)]
+        intercept = np.array(self.content.values["intercept"], dtype=float)
+        return [*zip(words, self.coef.T, strict=True), ("(intercept)", intercept)]
 
     def ranges(self) -> list[tuple[str, list[float]]]:
         """Columns of numbers, the target last, with the ranges to which they are clipped."""
+        sides = self.content.values["clip_X"]
+        limits = [*zip(*sides, strict=True)] if sides else []
         found = [
-            (column.name, self._clips(part)[0])
-            for column, part in self._parts()
-            if not column.is_list
+            (column.name, [*limits[part.start]])
+            for column, part in Encoding(self.columns).parts()
+            if limits and not column.is_list and None not in limits[part.start]
         ]
-        return [(name, clip) for name, clip in [*found, (self.target, self.clip_y)] if clip]
-
-    def _clips(self, part: slice) -> list[list[float] | None]:
-        """Lowest and highest value of some features; None where one is not clipped."""
-        if self.clip_X is None:
-            return [None] * (part.stop - part.start)
-        pairs = (self.clip_X[:, part] + 0.0).T.tolist()  # no -0 to be read
-        return [pair if np.isfinite(pair).all() else None for pair in pairs]
+        return [*found, *([(self.target, self.clip_y)] if self.clip_y else [])]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values."""
-        found = FORMAT if self.clip_X is None and self.clip_y is None else CLIPPING
-        return {
-            "format": KINDS if not all(map(_is_plain, self.columns)) else found,
-            "privlearn": __version__,
-            "model": self.kind,
-            "target": self.target,
-            "classes": self.classes,
-            "intercept": _plain(self.intercept),
-            **({"clip_prediction": self.clip_y} if self.clip_y else {}),
-            "columns": [self._entry(column, part) for column, part in self._parts()],
-            "certificate": self.certificate,
-        }
-
-    def _entry(self, column: Column, part: slice) -> dict[str, Any]:
-        """What the file says about a column."""
-        numbers, clips = [_plain(values) for values in self.coef[:, part].T], self._clips(part)
-        entry: dict[str, Any] = {"name": column.name}
-        clip: object = clips[0]
-        if not _is_plain(column):
-            entry["schema"] = plain_kind(column.kind)
-            entry["coefficients"] = dict(zip(column.features, numbers, strict=True))
-            clip = dict(zip(column.features, clips, strict=True))
-        elif isinstance(column.kind, Category):
-            entry["categories"] = dict(zip(column.kind.values, numbers, strict=True))
-            clip = dict(zip(column.kind.values, clips, strict=True))
-        else:
-            entry |= {"bounds": list(column.bounds)} if column.bounds else {}
-            entry["coefficient"] = numbers[0]
-        return entry | ({"clip": clip} if any(clips) else {})
+        return self.content.to_dict()
 
     def to_json(self) -> str:
         """Everything, as JSON."""
-        return json_text(self.to_dict())
+        return model_text(self.content).rstrip("\n")
 
     def write(self, output: Output) -> None:
         """Save as JSON."""
-        output.write(self.to_json() + "\n")
+        output.write(model_text(self.content))
 
 
 Saved: TypeAlias = "SavedModel | SavedKernelModel"
@@ -189,109 +146,46 @@ def saved_model(kind: str, design: Design, estimator: PrivateEstimator) -> Saved
     return SavedModel.of(kind, design, estimator)
 
 
-def _is_plain(column: Column) -> bool:
-    """Whether a range or a list is all that predictions need to know about a column."""
-    kind = column.kind
-    if isinstance(kind, Category):
-        return kind.missing in ("raise", "drop")
-    if not isinstance(kind, Number):
-        return False
-    return kind in (Number(kind.low, kind.high, missing) for missing in ("raise", "drop"))
-
-
-def _plain(values: Array) -> float | list[float]:
-    """One number, or a list with one per class."""
-    return float(values[0]) if len(values) == 1 else [float(value) for value in values]
-
-
 def read_model(path: str | Path) -> Saved:
     """Read a model file, or say what is wrong with it."""
-    remedy = "give a file that privlearn fit wrote (-o model.json)"
-    parsed = _parsed_json(path, remedy)
-    content = parsed if isinstance(parsed, dict) else {}
-    found = content.get("format")
-    if found not in (FORMAT, CLIPPING, KINDS, MAPPED):
-        if isinstance(found, str) and found.startswith("privlearn model"):
-            raise CommandError(f"{path} is a {found!r}, newer than this version; update privlearn")
-        raise CommandError(f"{path} is JSON, but no model file; {remedy}")
     try:
-        model: Saved = _saved(content)
-        model.estimator()  # which refuses what does not go together
-        return model
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
-        pass  # out of the handler, so that the error's text, which may quote, is left behind
-    raise CommandError(f"the model {path} is incomplete or damaged; {remedy}")
-
-
-def _parsed_json(path: str | Path, remedy: str) -> object:
-    try:
-        return json.loads(Path(path).read_bytes().decode("utf-8"))
+        text = Path(path).read_bytes()
+        kernel = _kernel_model(text)
+        if kernel is not None:
+            return kernel
+        content = parsed(text, str(path))
     except OSError as error:
-        problem = f"the model {path} cannot be read: {error.strerror}; {remedy}"
-    except (ValueError, RecursionError):
-        problem = f"{path} is no model file (it is not JSON); {remedy}"
+        problem = f"the model {path} cannot be read: {error.strerror}"
+    except ValueError as error:
+        problem = str(error)
+    else:
+        why = _only_python(content)
+        if why is None:
+            return SavedModel(content)
+        problem = f"the model {path} {why}; use it in Python: privlearn.load({str(path)!r})"
     raise CommandError(problem)
 
 
-def _saved(content: dict[str, Any]) -> Saved:
-    if content["format"] == MAPPED:
-        from privlearn.cli.kernel_file import SavedKernelModel
+def _kernel_model(text: bytes) -> Saved | None:
+    """A kernel model, or None where the file is something else; damaged ones are refused."""
+    content: object = None
+    with suppress(ValueError, RecursionError):
+        content = json.loads(text.decode("utf-8"))
+    if not isinstance(content, dict) or content.get("format") != MAPPED:
+        return None
+    from privlearn.cli.kernel_file import SavedKernelModel
 
-        return SavedKernelModel.from_dict(content)
-    entries, classes = content["columns"], content["classes"]
-    if not (classes is None or isinstance(classes, list)):
-        raise ValueError("classes are two or more labels")
-    coef = np.vstack([_coefficients(entry) for entry in entries]).T
-    ends = [pair for entry in entries for pair in _clips(entry)]
-    clipped = any("clip" in entry for entry in entries)
-    target = content.get("clip_prediction")
-    clips = clipped or target is not None
-    if content["format"] != KINDS and (content["format"] == CLIPPING) != clips:
-        raise ValueError("a model of the second format clips something, one of the first nothing")
-    return SavedModel(
-        kind=str(content["model"]),
-        target=str(content["target"]),
-        columns=tuple(_column(entry) for entry in entries),
-        coef=coef,
-        intercept=np.atleast_1d(np.array(content["intercept"], dtype=float)),
-        classes=None if classes is None else [*map(str, classes)],
-        certificate=dict(content["certificate"]),
-        clip_X=np.array(ends).T if clipped else None,
-        clip_y=None if target is None else _ordered(target),
-    )
+    with suppress(KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
+        model = SavedKernelModel.from_dict(content)
+        model.estimator()  # which refuses what does not go together
+        return model
+    raise ValueError(f"the kernel model is incomplete or damaged; {REMEDY}")
 
 
-def _column(entry: dict[str, Any]) -> Column:
-    name = str(entry["name"])
-    if "schema" in entry:
-        kind = kind_from(entry["schema"])
-        if not isinstance(kind, Kind):
-            raise ValueError("a column of a model is not ignored")
-        return Column(name, kind)
-    if "categories" in entry:
-        return Column(name, Category(tuple(entry["categories"])))
-    low, high = _ordered(entry["bounds"]) if "bounds" in entry else (None, None)
-    return Column(name, Number(low, high))
-
-
-def _coefficients(entry: dict[str, Any]) -> Array:
-    """One row per feature, one column per class."""
-    several = entry.get("categories", entry.get("coefficients"))
-    values = [entry["coefficient"]] if several is None else several.values()
-    return np.array([np.atleast_1d(value) for value in values], dtype=float)
-
-
-def _clips(entry: dict[str, Any]) -> list[list[float]]:
-    """One range per feature of a column."""
-    clip = entry.get("clip")
-    several = entry.get("categories", entry.get("coefficients"))
-    if several is None:
-        return [_ordered(clip)]
-    return [_ordered((clip or {}).get(value)) for value in several]
-
-
-def _ordered(pair: list[float] | None) -> list[float]:
-    low, high = (-np.inf, np.inf) if pair is None else map(float, pair)
-    if not low <= high:
-        raise ValueError("the lower end comes first")
-    return [low, high]
+def _only_python(content: FileContent) -> str | None:
+    """Why a model is none for the command line, if it is none."""
+    if not all(column.name for column in content.columns):
+        return "was learned from an array whose columns have no names"
+    if content.values["clip_norm"] is not None and content.values.get("schema") is not None:
+        return "shortens rows in units of its own"
+    return None

@@ -22,7 +22,7 @@ from privlearn.kernel_approximation import KERNELS
 from privlearn.kernel_model.feature_map import FeatureMap, KernelSpec
 from privlearn.kernel_model.line_first import LineFirst, part_of
 from privlearn.kernel_model.on_features import KernelSolution, OnFeatures, inner_problem
-from privlearn.kernel_model.saved import map_from, plain_map
+from privlearn.kernel_model.saved import features_from, plain_features
 from privlearn.linear_model.base import PrivateEstimator
 from privlearn.private_bounds import solver_by_rule, with_private_bounds
 from privlearn.solvers import SGD, SOLVERS, Solution, Solver, resolve
@@ -97,36 +97,23 @@ class KernelMixin(PrivateEstimator):
     }
 
     def to_dict(self) -> dict[str, Any]:
-        """The fitted model as plain values, for JSON: as of linear models, and the feature map.
+        """The fitted model as plain values, for JSON: coefficients, feature map, certificate.
 
         Returns
         -------
         dict
             Numbers, texts, lists and dictionaries; `from_dict` reads them.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from privlearn import KernelRegressor
-        >>> X = np.linspace(-1, 1, 4_000).reshape(-1, 2)
-        >>> model = KernelRegressor(bounds_X=(-1, 1), bounds_y=(0, 1)).fit(X, X[:, 0] ** 2)
-        >>> again = KernelRegressor.from_dict(model.to_dict())
-        >>> bool((again.predict(X) == model.predict(X)).all())
-        True
         """
-        return {**super().to_dict(), "feature_map": plain_map(self.feature_map_)}
+        return super().to_dict() | {"features": plain_features(self.feature_map_)}
 
-    def _restored(self, solution: Solution, content: Mapping[str, Any]) -> tuple[Solution, int]:
-        """With the feature map, which some or all of the coefficients belong to."""
-        if "feature_map" not in content:
-            raise ValueError("'feature_map' is missing; give what to_dict of a kernel model gave")
-        features = map_from(content["feature_map"])
-        inputs, size = features.frequencies.shape[0], solution.coef.shape[1]
-        if size - features.n_features_out not in (0, inputs):
-            raise ValueError("a kernel model has a coefficient for each feature of its map")
+    def _read_solution(self, content: Mapping[str, Any], solution: Solution) -> Solution:
+        features = features_from(content.get("features"), solution.coef.shape[1])
         clip = solution.clip_bounds
-        whole = KernelSolution(solution.coef, solution.intercept, features, clip_bounds=clip)
-        return whole, inputs
+        return KernelSolution(solution.coef, solution.intercept, features, clip_bounds=clip)
+
+    def _input_width(self, solution: Solution) -> int:
+        assert isinstance(solution, KernelSolution)
+        return len(solution.features.frequencies)
 
     def _solver_for(self, problem: Problem, budget: Budget) -> tuple[Problem, Solver]:
         """A linear solver of the features, which the problem is not about; maps take all of X."""

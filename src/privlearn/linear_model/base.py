@@ -28,6 +28,7 @@ from privlearn._core.numerics import MAX_ROWS
 from privlearn._core.out_of_memory import BEFORE, no_sizes_told
 from privlearn._core.plan import Plan, check_size
 from privlearn._core.problem import Adjacency, Bounds, Budget, Problem, budget_of
+from privlearn._core.progress import shown as progress_shown
 from privlearn._core.releaser import Releaser, charge_and_open
 from privlearn._data.bounded import Table, bound
 from privlearn._data.clipping import within
@@ -38,6 +39,7 @@ from privlearn._objective.losses import Loss
 from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import DeltaWarning, UnsupportedCombinationError
 from privlearn.linear_model.atomic import blank, demand_finite
+from privlearn.linear_model.exports import Exportable
 from privlearn.linear_model.fitted import FittedModel
 from privlearn.linear_model.job import Job
 from privlearn.linear_model.penalty_parameters import in_a_box
@@ -55,7 +57,7 @@ __all__ = ["PrivateEstimator"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PrivateEstimator(FittedModel, BaseEstimator):
+class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
     """Base of linear models with a privacy guarantee; subclasses name loss and penalty.
 
     The fields are the parameters of `__init__`, which stores them as they are; `fit` checks them.
@@ -75,6 +77,7 @@ class PrivateEstimator(FittedModel, BaseEstimator):
     ledger: Any = None  # a path, or anything with charge(plan, dataset)
     dataset: str | None = None
     random_state: Any = None  # as in scikit-learn
+    verbose: int = 0
 
     coef_: NDArray[np.float64] = field(init=False)
     intercept_: Any = field(init=False)  # a number, or one per output
@@ -92,6 +95,7 @@ class PrivateEstimator(FittedModel, BaseEstimator):
         "on_invalid": [StrOptions({"raise", "drop"})],
         "dataset": [None, str],
         "random_state": ["random_state"],
+        "verbose": ["verbose"],
         # Of those that have them:
         "alpha": [Interval(Real, 0, None, closed="left")],
         "C": [Interval(Real, 0, None, closed="right")],
@@ -194,7 +198,7 @@ class PrivateEstimator(FittedModel, BaseEstimator):
                     f"{name} is not supported: there is no privacy proof for it here; leave it out"
                 )
         work = blank(self)
-        with no_sizes_told(BEFORE):
+        with progress_shown(self.verbose), no_sizes_told(BEFORE):
             work._learn(X, y, sample_epsilon, groups)
         self.__dict__ = work.__dict__
         return self
@@ -257,51 +261,13 @@ class PrivateEstimator(FittedModel, BaseEstimator):
         if solution.errors is not None:
             self._errors = solution.errors
 
-    def to_dict(self) -> dict[str, Any]:
-        """The fitted model as plain values, for JSON: coefficients, limits and certificate.
+    def _read_solution(self, content: Mapping[str, Any], solution: Solution) -> Solution:
+        """What `to_dict` told beside coefficients and limits, added to them."""
+        return solution
 
-        Returns
-        -------
-        dict
-            Numbers, texts, lists and dictionaries; `from_dict` reads them.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from privlearn import Ridge
-        >>> X = np.linspace(0, 1, 2_000).reshape(-1, 2)
-        >>> model = Ridge(bounds_X=(0, 1), bounds_y=(0, 1)).fit(X, X[:, 0])
-        >>> bool((Ridge.from_dict(model.to_dict()).predict(X) == model.predict(X)).all())
-        True
-        """
-        from privlearn.linear_model.saved import plain_values
-
-        check_is_fitted(self)
-        return plain_values(self)
-
-    @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Self:
-        """The model that `to_dict` wrote; it predicts, and its certificate is there.
-
-        Parameters
-        ----------
-        content : dict
-            What `to_dict` gave, or JSON gave back.
-
-        Returns
-        -------
-        estimator
-            Fitted. Parameters of the fit are not kept, the certificate says what they led to.
-        """
-        from privlearn.linear_model.saved import fill
-
-        model = cls()
-        fill(model, content)
-        return model
-
-    def _restored(self, solution: Solution, _: Mapping[str, Any]) -> tuple[Solution, int]:
-        """What was written of a solution, as a fit would have it, and the number of columns."""
-        return solution, solution.coef.shape[1]
+    def _input_width(self, solution: Solution) -> int:
+        """How many numbers a row has that a solution predicts from."""
+        return int(solution.coef.shape[1])
 
     def _scores(self, X: object) -> NDArray[np.float64]:
         """Rows times coefficients plus intercept; X is clipped where the model learned so."""

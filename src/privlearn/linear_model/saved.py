@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,7 @@ def plain_values(model: PrivateEstimator) -> dict[str, Any]:
     classes = getattr(model, "classes_", None)
     names = getattr(model, "feature_names_in_", None)
     encoding = getattr(model, "_encoding", None)
+    noise = getattr(model, "_coef_noise", None)
     return {
         "model": type(model).__name__,
         "fit_intercept": bool(model.fit_intercept),
@@ -36,12 +37,13 @@ def plain_values(model: PrivateEstimator) -> dict[str, Any]:
         "clip_X": None if clip.low is None else [_ends(clip.low), _ends(clip.high)],
         "clip_y": None if clip.target is None else list(clip.target),
         "clip_norm": clip.row_norm,
+        **({} if noise is None else {"coef_noise": [_ends(row) for row in np.atleast_2d(noise)]}),
         "certificate": model.privacy_.to_dict(),
     }
 
 
 def _ends(side: NDArray[np.float64] | None) -> list[float | None]:
-    """Numbers; None where a feature has no end, for JSON knows no infinity."""
+    """Numbers; None where a feature has no end or is not known, for JSON knows no infinity."""
     return [end if np.isfinite(end) else None for end in np.asarray(side).tolist()]
 
 
@@ -64,32 +66,51 @@ def fill(model: PrivateEstimator, content: Mapping[str, Any]) -> None:
     _check(model, content)
     coef = np.array(content["coef"], dtype=np.float64)
     intercept = np.array(content["intercept"], dtype=np.float64)
+    classes = content.get("classes")
+    _check_numbers(coef, intercept, classes)
+    model.fit_intercept = bool(content.get("fit_intercept", True))
+    if classes is not None:
+        model.classes_ = np.array(classes)
+    solution = model._read_solution(content, Solution(coef, intercept, clip_bounds=_clip(content)))
+    model.n_features_in_ = width = model._input_width(solution)
+    if content.get("schema") is not None:
+        from privlearn.schema.plain import read_columns
+
+        encoding = read_columns(content["schema"])
+        if len(encoding.features) != width:
+            raise ValueError("a model has one coefficient for each feature of its schema")
+        model._encoding, model.n_features_in_ = encoding, len(encoding.columns)
+    _check_widths(content, width, model.n_features_in_)
+    if content.get("feature_names") is not None:
+        model.feature_names_in_ = np.array(content["feature_names"], dtype=object)
+    model._publish(solution)
+    if content.get("coef_noise") is not None:
+        model._coef_noise = np.array(content["coef_noise"], float).reshape(np.shape(model.coef_))
+    if content.get("certificate"):
+        model.privacy_ = Certificate.from_dict(content["certificate"])
+
+
+def _check_numbers(
+    coef: NDArray[np.float64], intercept: NDArray[np.float64], classes: Sequence[object] | None
+) -> None:
+    """Refuse coefficients that do not belong together."""
     if coef.ndim != 2 or intercept.shape != coef.shape[:1]:
         raise ValueError("a model has a row of coefficients and an intercept for each output")
-    classes = content.get("classes")
     if classes is not None and len({str(label) for label in classes}) < 2:
         raise ValueError("classes are two or more labels")
     if len(coef) != (len(classes) if classes is not None and len(classes) > 2 else 1):
         raise ValueError("a model has one row of coefficients, or one for each of several classes")
     if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
         raise ValueError("coefficients of a model are finite numbers")
-    model.fit_intercept = bool(content.get("fit_intercept", True))
-    if classes is not None:
-        model.classes_ = np.array(classes)
-    if content.get("feature_names") is not None:
-        model.feature_names_in_ = np.array(content["feature_names"], dtype=object)
-    solution = Solution(coef, intercept, clip_bounds=_clip(content))
-    solution, model.n_features_in_ = model._restored(solution, content)
-    if content.get("schema") is not None:
-        from privlearn.schema.plain import read_columns
 
-        encoding = read_columns(content["schema"])
-        if len(encoding.features) != coef.shape[1]:
-            raise ValueError("a model has one coefficient for each feature of its schema")
-        model._encoding, model.n_features_in_ = encoding, len(encoding.columns)
-    model._publish(solution)
-    if content.get("certificate"):
-        model.privacy_ = Certificate.from_dict(content["certificate"])
+
+def _check_widths(content: Mapping[str, Any], width: int, columns: int) -> None:
+    """Refuse limits and names of another number of features or columns."""
+    box, names = clip_box(content), content.get("feature_names")
+    if box is not None and (box.shape != (2, width) or not (box[0] <= box[1]).all()):
+        raise ValueError("limits of a model are a lower and an upper one for each feature")
+    if names is not None and (len(names) != columns or not all(type(n) is str for n in names)):
+        raise ValueError("a model has one name for each column")
 
 
 def _check(model: PrivateEstimator, content: Mapping[str, Any]) -> None:

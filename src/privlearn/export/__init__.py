@@ -1,0 +1,1 @@
+"""Fitted models for others: files, plain scikit-learn, ONNX and SQL."""

@@ -1,0 +1,211 @@
+"""Models of scikit-learn and numpy alone: a pipeline that clips, then a fitted linear model."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import linear_model
+from sklearn.base import BaseEstimator
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
+from sklearn.svm import LinearSVC
+
+from privlearn.exceptions import UnsupportedCombinationError
+from privlearn.export.formula import Formula, Lookup, Slope, formula_of, spelled_states
+from privlearn.kernel_model.feature_map import BELOW_ONE, STRAIGHT
+
+if TYPE_CHECKING:
+    from privlearn.kernel_model.feature_map import FeatureMap
+    from privlearn.linear_model.base import PrivateEstimator
+
+__all__ = ["to_sklearn"]
+
+Array = NDArray[np.float64]
+Parts = tuple[list[tuple[str, Any, list[str]]], list[Array], Array]
+GAPS = {"None", "<NA>", "NaT"}  # in text
+EPOCH, DAY = np.datetime64("1970-01-01", "us"), np.timedelta64(1, "D")
+
+
+def to_sklearn(model: PrivateEstimator) -> BaseEstimator:
+    """The plain estimator that predicts what `model` does."""
+    formula = formula_of(model, to="to_sklearn")
+    if formula.features is not None:
+        return _of_kernel(formula, formula.features)
+    if formula.by_schema:
+        return _of_frame(formula)
+    slopes = [term.slope for term in formula.terms if isinstance(term, Slope)]
+    fitted = _linear(formula, np.array(slopes).T, formula.intercept)
+    low, high = formula.limits
+    clips = np.isfinite([low, high]).any()
+    first = _clipping(formula) if clips else fitted
+    if formula.named:
+        first.feature_names_in_ = np.array([term.name for term in formula.terms], dtype=object)
+    return make_pipeline(first, fitted) if clips else fitted
+
+
+def _clipping(formula: Formula) -> FunctionTransformer:
+    """Numbers, checked as scikit-learn checks them, and clipped."""
+    low, high = formula.limits
+    clip = FunctionTransformer(np.clip, kw_args={"a_min": low, "a_max": high}, validate=True)
+    return clip.fit(np.zeros((1, len(low))))
+
+
+def _linear(formula: Formula, coef: Array, intercept: Array) -> BaseEstimator:
+    """The estimator at the end, as if it had been fitted."""
+    classifies = formula.classes is not None
+    found: Any = {
+        "number": linear_model.LinearRegression,
+        "mean": linear_model.PoissonRegressor,
+        "probability": linear_model.LogisticRegression,
+        "score": LinearSVC,
+    }[formula.link]()
+    if formula.link == "mean":  # which has more of its own than coefficients
+        found.fit(np.zeros((2, coef.shape[1])), np.ones(2))
+    found.coef_, found.intercept_ = (coef, intercept) if classifies else (coef[0], intercept[0])
+    found.n_features_in_ = coef.shape[1]
+    if classifies:
+        found.classes_ = formula.classes
+    return found if formula.ends is None else _within(found, formula.ends)
+
+
+def _within(fitted: BaseEstimator, ends: tuple[float, float]) -> BaseEstimator:
+    """The same with limits of predictions."""
+    low, high = ends
+    clip = FunctionTransformer(inverse_func=np.clip, inv_kw_args={"a_min": low, "a_max": high})
+    line = linear_model.LinearRegression()
+    both = TransformedTargetRegressor(line, transformer=clip, check_inverse=False)
+    both.fit(np.zeros((1, fitted.n_features_in_)), np.zeros(1))
+    both.regressor, both.regressor_ = type(fitted)(), fitted
+    return both
+
+
+# Frames by a schema
+
+
+def _of_frame(formula: Formula) -> Pipeline:
+    """One or two transformers per column, then the linear model of what they make."""
+    try:
+        import pandas as pd
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            "to_sklearn of a model with a schema needs pandas, whose frames the pipeline takes; "
+            "pip install pandas"
+        ) from None
+    steps: list[tuple[str, Any, list[str]]] = []
+    coef: list[Array] = []
+    intercept, example = formula.intercept.copy(), {}
+    for k, term in enumerate(formula.terms):
+        of_term = _number_parts if isinstance(term, Slope) else _list_parts
+        parts, own, constant = of_term(k, term)  # type: ignore[arg-type]
+        steps += parts
+        coef += own
+        intercept += constant
+        example[term.name] = [_example(term)]
+    columns = ColumnTransformer(steps, sparse_threshold=0.0)
+    columns.fit(pd.DataFrame(example, dtype=object))
+    return make_pipeline(columns, _linear(formula, np.array(coef).T, intercept))
+
+
+def _example(term: Slope | Lookup) -> object:
+    """A cell that a column may hold, for transformers to be fitted on: nothing is learned."""
+    if isinstance(term, Lookup):
+        return spelled_states(term)[0][0]
+    return 0.0 if term.first_day is None else EPOCH.item()
+
+
+def _applied(function: Any, **given: object) -> FunctionTransformer:  # noqa: ANN401
+    return FunctionTransformer(function, kw_args=given or None)
+
+
+def _cells(term: Slope) -> list[FunctionTransformer]:
+    """A column as numbers: days, where it holds dates."""
+    if term.first_day is None:
+        return [_applied(np.asarray, dtype=np.float64)]
+    microseconds = round(term.first_day * 86_400 * 10**6)
+    start = EPOCH + np.timedelta64(microseconds, "us")
+    return [
+        _applied(np.asarray, dtype="datetime64[us]"),
+        _applied(operator.methodcaller("__sub__", start)),
+        _applied(operator.methodcaller("__truediv__", DAY)),
+    ]
+
+
+def _number_parts(k: int, term: Slope) -> Parts:
+    cells, clip = _cells(term), _applied(np.clip, a_min=term.low, a_max=term.high)
+    name = [str(term.name)]
+    if term.missing is None:
+        return [(f"{k}", make_pipeline(*cells, clip), name)], [term.slope], np.zeros(1)
+    fill = _applied(np.nan_to_num, nan=0.0, posinf=0.0, neginf=0.0)
+    there = make_pipeline(*_cells(term), _applied(np.isfinite))
+    parts = [(f"{k}", make_pipeline(*cells, fill, clip), name), (f"{k} is there", there, name)]
+    gap = term.missing - term.slope * np.clip(0.0, term.low, term.high)
+    return parts, [term.slope, -gap], gap
+
+
+def _list_parts(k: int, term: Lookup) -> Parts:
+    """Every spelling of a value has a column; what is missing has none, so 0 stands for it."""
+    if taken := set(term.values) & GAPS:
+        raise UnsupportedCombinationError(
+            f"column {term.name!r} has the value {taken.pop()!r}, which numpy writes for a gap, so "
+            "that to_sklearn cannot tell them apart; use save and load, or call the value otherwise"
+        )
+    nothing = np.zeros(term.adds.shape[1]) if term.missing is None else term.missing
+    texts = spelled_states(term)
+    coef = [adds - nothing for adds, same in zip(term.adds, texts, strict=True) for _ in same]
+    encoder = OneHotEncoder(
+        categories=[np.array([text for same in texts for text in same], dtype=object)],
+        handle_unknown="error" if term.missing is None else "ignore",
+        sparse_output=False,
+    )
+    step = make_pipeline(_applied(np.asarray, dtype=str), encoder)
+    return [(f"{k}", step, [term.name])], coef, nothing
+
+
+# Kernels
+
+
+def _of_kernel(formula: Formula, features: FeatureMap) -> Pipeline:
+    """Ranks where there are some, waves of them, and the columns themselves."""
+    assert formula.coef is not None
+    half, size = features.frequencies.shape[1], features.n_features_out
+    p, parts, scales = len(formula.terms), [], []
+    straight = 0.0 if features.ranks is None else STRAIGHT
+    if half:
+        waves = _waves(features.frequencies)
+        parts.append(("waves", make_pipeline(*_ranked(features), waves)))
+        scales.append(np.full(2 * half, math.sqrt(1.0 - straight) * BELOW_ONE))
+    if features.ranks is not None:
+        parts.append(("ranks", make_pipeline(*_ranked(features))))
+        scales.append(np.full(p, math.sqrt(straight / p) * BELOW_ONE))
+    if formula.coef.shape[1] > size:
+        parts.append(("columns", FunctionTransformer().fit(np.zeros((1, p)))))
+        scales.append(np.ones(p))
+    union = FeatureUnion(parts)  # of transformers that are fitted already
+    fitted = _linear(formula, formula.coef * np.concatenate(scales), formula.intercept)
+    return make_pipeline(_clipping(formula), union, fitted)
+
+
+def _ranked(features: FeatureMap) -> list[ColumnTransformer]:
+    if features.edges is None or features.ranks is None:
+        return []
+    pairs = zip(features.edges, features.ranks, strict=True)
+    steps = [(f"{j}", _applied(np.interp, xp=x, fp=f), [j]) for j, (x, f) in enumerate(pairs)]
+    return [ColumnTransformer(steps).fit(np.zeros((1, len(features.edges))))]
+
+
+def _waves(frequencies: Array) -> RBFSampler:
+    """Cosines, then sines, which are cosines of a quarter turn less, over the root of their half.
+
+    The sampler's own weights are replaced: what it draws depends on nothing.
+    """
+    half = frequencies.shape[1]
+    waves = RBFSampler(n_components=2 * half, random_state=0).fit(np.zeros((1, len(frequencies))))
+    waves.random_weights_ = np.hstack([frequencies, frequencies])
+    waves.random_offset_ = np.repeat([0.0, -math.pi / 2.0], half)
+    return waves

@@ -1,0 +1,222 @@
+"""What a fitted model can be turned into: a file, plain scikit-learn, ONNX, SQL, a picture."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self, cast
+
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from privlearn.linear_model.saved import fill, plain_values
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from privlearn.linear_model.base import PrivateEstimator
+
+__all__ = ["Exportable"]
+
+
+class Exportable:
+    """Adds `save` and exports to an estimator."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fitted model as plain values, for JSON: coefficients, limits and certificate.
+
+        Returns
+        -------
+        dict
+            Numbers, texts, lists and dictionaries; `from_dict` reads them.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from privlearn import Ridge
+        >>> X = np.linspace(0, 1, 2_000).reshape(-1, 2)
+        >>> model = Ridge(bounds_X=(0, 1), bounds_y=(0, 1)).fit(X, X[:, 0])
+        >>> bool((Ridge.from_dict(model.to_dict()).predict(X) == model.predict(X)).all())
+        True
+        """
+        return plain_values(self._fitted())
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Self:
+        """The model that `to_dict` wrote; it predicts, and its certificate is there.
+
+        Parameters
+        ----------
+        content : dict
+            What `to_dict` gave, or JSON gave back.
+
+        Returns
+        -------
+        estimator
+            Fitted. Parameters of the fit are not kept, the certificate says what they led to.
+        """
+        model = cls()
+        fill(cast("PrivateEstimator", model), content)
+        return model
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file of JSON, the certificate inside; `privlearn.load` reads.
+
+        The file holds no code, `privlearn verify` checks its certificate, and ``privlearn predict``
+        uses it where columns have names. A file that is there already is replaced as a whole.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+
+        Returns
+        -------
+        None
+            The file is there, as a whole.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import numpy as np
+        >>> from privlearn import LogisticRegression, load
+        >>> X = np.linspace(0, 1, 2_000).reshape(-1, 2)
+        >>> model = LogisticRegression(bounds_X=(0, 1)).fit(X, X[:, 0] > 0.5)
+        >>> path = tempfile.mkdtemp() + "/model.json"
+        >>> model.save(path)
+        >>> load(path).privacy_.epsilon
+        1.0
+        """
+        from privlearn.export.model_file import save
+
+        save(self._fitted(), path)
+
+    def to_sklearn(self) -> BaseEstimator:
+        """The fitted model in plain scikit-learn, with the clip inside: it needs privlearn no more.
+
+        Models of numbers become a linear model of scikit-learn, behind a step that clips where
+        ranges were estimated privately. Models with a schema become a pipeline for data frames,
+        which needs pandas here; its columns hold numbers, dates, truth values and the texts of
+        lists, and gaps are None or NaN (docs/export.md says what is read otherwise). It can be
+        pickled, and holds no certificate: keep `save` beside it.
+
+        Returns
+        -------
+        estimator
+            Of scikit-learn, fitted.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from privlearn import LinearRegression
+        >>> X = np.linspace(0, 1, 2_000).reshape(-1, 2)
+        >>> model = LinearRegression(bounds_X=(0, 1), bounds_y=(0, 1)).fit(X, X[:, 0])
+        >>> bool(np.allclose(model.to_sklearn().predict(X), model.predict(X)))
+        True
+        """
+        from privlearn.export.to_sklearn import to_sklearn
+
+        return to_sklearn(self._fitted())
+
+    def to_onnx(self) -> Any:  # noqa: ANN401
+        """The fitted model as an ONNX graph, with the clip inside; needs ``privlearn[onnx]``.
+
+        Models of numbers take one input, X, in double precision. Models with a schema take one
+        input per column, of shape (n_rows, 1): doubles, with NaN for gaps; texts for lists and
+        truth values, with "" for gaps; dates as days since 1970-01-01. The output is "prediction",
+        and for classifiers "probabilities" or "scores" beside it. Where a row cannot be predicted
+        these are NaN. The certificate is in the metadata.
+
+        Returns
+        -------
+        onnx.ModelProto
+            ``onnx.save(model.to_onnx(), "model.onnx")`` writes it.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from privlearn import Ridge
+        >>> X = np.linspace(0, 1, 2_000).reshape(-1, 2)
+        >>> model = Ridge(bounds_X=(0, 1), bounds_y=(0, 1)).fit(X, X[:, 0])
+        >>> model.to_onnx().graph.output[0].name  # doctest: +SKIP
+        'prediction'
+        """
+        from privlearn.export.to_onnx import to_onnx
+
+        return to_onnx(self._fitted())
+
+    def to_sql(
+        self,
+        table: str | Sequence[str],
+        *,
+        key: str | Sequence[str] = (),
+        dialect: str = "standard",
+    ) -> str:
+        """One SELECT that predicts where the rows are, with the clip inside.
+
+        It has the column "prediction", and for classifiers "probability_..." or "score_..." of each
+        class ("score" of the second for two). Rows that cannot be predicted have NULL. Names of
+        columns are those of the data frame that the model was fitted to.
+
+        Parameters
+        ----------
+        table : str or sequence of str
+            The table, with the names of its schema and database before it, if needed:
+            ``("main", "people")``. Names are quoted.
+        key : str or sequence of str
+            Columns of the table to show beside predictions, such as its key.
+        dialect : {"standard", "sqlite"}
+            How dates are read; without dates it makes no difference. "standard" is for DuckDB and
+            PostgreSQL.
+
+        Returns
+        -------
+        str
+            The statement, without a semicolon.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pandas as pd
+        >>> from privlearn import LinearRegression
+        >>> people = pd.DataFrame({"age": np.linspace(20, 70, 2_000)})
+        >>> model = LinearRegression(bounds_X={"age": (20, 70)}, bounds_y=(0, 70))
+        >>> print(model.fit(people, people["age"]).to_sql("people", key="id").splitlines()[-1])
+          FROM "people") AS privlearn_rows) AS privlearn_scores
+        """
+        from privlearn.export.to_sql import to_sql
+
+        return to_sql(self._fitted(), table, key, dialect)
+
+    def coef_plot(self, *, ax: Axes | None = None, most: int = 30) -> Axes:
+        """Draw the coefficients, with two deviations of the privacy noise where it is known.
+
+        It needs ``privlearn[plot]``; `privlearn.plotting` has more pictures.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes or None, default=None
+            Where to draw; None makes a figure.
+        most : int, default=30
+            How many features to show; of more, those that stand out.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            With one row per feature.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from privlearn import LinearRegression
+        >>> X = np.linspace(0, 1, 2_000).reshape(-1, 2)
+        >>> model = LinearRegression(bounds_X=(0, 1), bounds_y=(0, 1)).fit(X, X[:, 0])
+        >>> model.coef_plot()  # doctest: +SKIP
+        """
+        from privlearn.plotting import coefficients
+
+        return coefficients(self._fitted(), ax=ax, most=most)
+
+    def _fitted(self) -> PrivateEstimator:
+        check_is_fitted(self)
+        return cast("PrivateEstimator", self)

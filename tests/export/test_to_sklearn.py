@@ -1,0 +1,99 @@
+"""Plain scikit-learn models: the same predictions, without privlearn."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from exported_models import MODELS, agree, fitted, outputs, rows_for
+
+from privlearn.exceptions import UnsupportedCombinationError
+
+ROWS = 400
+
+
+@pytest.mark.parametrize("name", sorted(MODELS))
+def test_predictions_are_the_same(name):
+    model, rows = fitted(name), rows_for(name, ROWS)
+    plain = model.to_sklearn()
+    assert type(plain).__module__.startswith("sklearn.")
+    for method in outputs(model):
+        agree(name, getattr(plain, method)(rows), getattr(model, method)(rows))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(MODELS))
+def test_predictions_of_many_rows_are_the_same(name):
+    model, rows = fitted(name), rows_for(name, 10_000, seed=2)
+    plain = model.to_sklearn()
+    for method in outputs(model):
+        agree(name, getattr(plain, method)(rows), getattr(model, method)(rows))
+
+
+ALONE = """
+import pickle, sys
+class Absent:
+    def find_spec(self, name, *_):
+        if name.startswith("privlearn"):
+            raise ImportError(name)
+sys.meta_path.insert(0, Absent())
+for path in sys.argv[1:]:
+    with open(path, "rb") as file:
+        model, rows, expected = pickle.load(file)
+    found = model.predict(rows)
+    assert (found == expected).all() if expected.dtype.kind in "OU" else (
+        abs(found - expected) <= 1e-5 * abs(expected).max()).all()
+assert not any(name.startswith("privlearn") for name in sys.modules)
+"""
+
+
+def test_pickles_need_no_privlearn(tmp_path):
+    paths = []
+    for name in ("estimated", "margin", "line, then kernel", "frame", "frame, two"):
+        rows = rows_for(name, 20)
+        content = fitted(name).to_sklearn(), rows, fitted(name).predict(rows)
+        paths.append(tmp_path / f"{len(paths)}.pickle")
+        paths[-1].write_bytes(pickle.dumps(content))
+    subprocess.run([sys.executable, "-c", ALONE, *map(str, paths)], check=True)
+
+
+def test_names_of_columns_are_compared():
+    pd = pytest.importorskip("pandas")
+    from privlearn import LinearRegression
+
+    X = pd.DataFrame(rows_for("linear", 300), columns=["a", "b", "c"])
+    for bounds in ({}, {"bounds_X": (-2, 4), "bounds_y": (-3, 5)}):
+        model = LinearRegression(epsilon=10, random_state=0, **bounds).fit(X, X["a"]).to_sklearn()
+        with pytest.raises(ValueError, match="feature names"):
+            model.predict(X[["b", "a", "c"]])
+        assert np.isfinite(model.predict(X)).all()
+
+
+def test_what_a_model_refuses_is_refused():
+    rows = rows_for("frame", 10)
+    plain = fitted("frame").to_sklearn()
+    with pytest.raises(ValueError, match="unknown categories"):
+        plain.predict(rows.assign(town="elsewhere"))
+    with pytest.raises(ValueError, match="NaN"):
+        fitted("linear").to_sklearn().predict([[np.nan, 0.0, 0.0]])
+
+
+def test_values_of_lists_in_other_spellings():
+    """Numbers and truth values are one value, whatever a column holds them as."""
+    rows = rows_for("frame", 60).assign(level=2, here=1)
+    model = fitted("frame")
+    plain, expected = model.to_sklearn(), model.predict(rows)
+    for level in (2.0, "2", "2.0"):
+        for here in (True, "yes", "TRUE", 1.0, "1"):
+            other = rows.assign(level=level, here=here)
+            agree("frame", plain.predict(other), expected)
+            agree("frame", model.predict(other), expected)
+
+
+def test_shortened_rows_are_refused():
+    for export, given in (("to_sklearn", []), ("to_onnx", []), ("to_sql", ["people"])):
+        if export == "to_onnx":
+            pytest.importorskip("onnx")
+        with pytest.raises(UnsupportedCombinationError, match=f"{export} cannot shorten rows"):
+            getattr(fitted("shortened"), export)(*given)
