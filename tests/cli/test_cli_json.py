@@ -126,7 +126,7 @@ def test_kernel_classifiers_and_damaged_files(folder, capsys):
     assert sum(a == b for a, b in zip(labels, truth, strict=True)) > 3_400
     content = json.loads((folder / "model.json").read_text())
     for change in (
-        lambda values: values.pop("feature_map"),
+        lambda values: values.pop("features"),
         lambda values: values["features"]["frequencies"].pop(),
         lambda values: values["coef"][0].__delitem__(slice(-2, None)),
         lambda values: values["features"].update(edges=[[0.0]]),
