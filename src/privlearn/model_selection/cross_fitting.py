@@ -238,8 +238,8 @@ def _gaussian(mu: float, delta: float) -> dict[str, float]:
 def _whole(fit: Plan, score: Plan, folds: int) -> Plan:
     """All fits but one, and the scores: what one person enters."""
     releases = [
-        *(one for release in fit.releases for one in _times(release, fit.scale, folds - 1)),
-        *(replace(r, name=SCORED + r.name, weight=r.weight * score.scale) for r in score.releases),
+        *(one for release in fit.at_scale_one() for one in _times(release, folds - 1)),
+        *(replace(release, name=SCORED + release.name) for release in score.at_scale_one()),
     ]
     paper = f"cross-fitting, {folds} folds: each person in {folds - 1} fits and in one score; "
     return replace(
@@ -247,12 +247,11 @@ def _whole(fit: Plan, score: Plan, folds: int) -> Plan:
     )
 
 
-def _times(release: Release, scale: float, times: int) -> list[Release]:
+def _times(release: Release, times: int) -> list[Release]:
     """A release of every fit; those that are charged once per fit need names of their own."""
-    one = replace(release, weight=release.weight * scale)
     if not release.sampling.at_once:
-        return [replace(one, count=times * release.count)]
-    return [replace(one, name=f"{one.name}, fit {k + 1}") for k in range(times)]
+        return [replace(release, count=times * release.count)]
+    return [replace(release, name=f"{release.name}, fit {k + 1}") for k in range(times)]
 
 
 def _seeds(release: Releaser, random_state: object, folds: int) -> list[int | None]:
