@@ -46,7 +46,7 @@ def test_every_plan_has_the_shares_that_were_written(monkeypatch):
 
 
 def test_only_one_formula_writes_a_weight():
-    """Elsewhere weights are read from a file, or multiplied by a level's noise."""
+    """Elsewhere weights are read from a file, or multiplied by a level's noise or the own scale."""
     home = Path(privlearn.__file__).parent
     writers = {
         f"{file.relative_to(home).as_posix()}: {function.name}"
@@ -60,6 +60,7 @@ def test_only_one_formula_writes_a_weight():
     }
     assert writers == {
         "_core/plan.py: split",
+        "_core/plan.py: at_scale_one",
         "_core/certificate_file.py: _release",
         "solvers/one_pass/solver.py: _by_level",
     }

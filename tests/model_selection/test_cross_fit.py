@@ -136,7 +136,7 @@ def test_one_charge_before_everything():
 def test_a_fit_too_few_in_the_plan_is_found(monkeypatch):
     """A planted bug: training parts are taken for parallel, so one fit is charged."""
     times = cross_fitting._times
-    monkeypatch.setattr(cross_fitting, "_times", lambda release, scale, k: times(release, scale, 1))
+    monkeypatch.setattr(cross_fitting, "_times", lambda release, k: times(release, 1))
     with pytest.raises(AssertionError):
         test_the_plan_is_what_a_person_enters(Adjacency.ZERO_OUT, "cd")
 

@@ -34,7 +34,7 @@ from privlearn.exceptions import (
     PrivacyTestFailedError,
     UnsupportedCombinationError,
 )
-from privlearn.model_selection import PrivateSearchCV, attempts, searching
+from privlearn.model_selection import PrivateSearchCV, attempts, parts, searching
 from privlearn.schema import Category, Number
 
 RNG = np.random.default_rng(0)
@@ -483,12 +483,12 @@ def test_a_number_of_tries_that_leaks_is_found(monkeypatch):
 
 
 def test_rows_in_both_parts_are_found(monkeypatch):
-    folds = searching.folds_of
+    folds = parts.folds_of
 
     def sharing(*given):
         first, *rest = folds(*given)
         return [np.concatenate([first, rest[0][:5]]), *rest]
 
-    monkeypatch.setattr(searching, "folds_of", sharing)
+    monkeypatch.setattr(parts, "folds_of", sharing)
     with pytest.raises(AssertionError, match="both parts"):
         check_parts(classified(random_state=0), X, Y, patch=monkeypatch)

@@ -273,6 +273,10 @@ class Plan:
         )
         return replace(self, releases=releases)
 
+    def at_scale_one(self) -> tuple[Release, ...]:
+        """The releases with weights that are noise multipliers: for plans that hold several."""
+        return tuple(replace(one, weight=self.noise_multiplier(one)) for one in self.releases)
+
     def after(self, estimated: Sequence[tuple[Release, float]]) -> Plan:
         """This plan after releases of bounds that take the given shares of the budget."""
         bounds = [(replace(release, stage=BOUNDS), share) for release, share in estimated]

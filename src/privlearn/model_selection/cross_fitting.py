@@ -6,7 +6,7 @@ Every person is in all fits but one, and in the scores: so many releases compose
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,24 +16,18 @@ from numpy.typing import NDArray
 from privlearn._core.budget import Budget, budget_of, warn_of_delta
 from privlearn._core.certificate import Certificate
 from privlearn._core.plan import Plan, Release
-from privlearn._core.problem import Adjacency
 from privlearn._core.releaser import Releaser, charge_and_open
-from privlearn._data.named_cells import with_ids, with_target
-from privlearn._data.people import read_people
 from privlearn.accounting import Gaussian, compose, smallest_scale
 from privlearn.exceptions import InvalidBudgetError, UnsupportedCombinationError
 from privlearn.linear_model.atomic import blank
 from privlearn.linear_model.base import PrivateEstimator
-from privlearn.linear_model.people import demand_both, people_of
-from privlearn.metrics.evaluation import Job, added_up, conclude, prepare, read_rows
+from privlearn.metrics.evaluation import Job, added_up, conclude, prepare
 from privlearn.metrics.evaluation import rehearse as rehearse_score
-from privlearn.metrics.people import Everybody
-from privlearn.metrics.predictions import Predicted, predicted_blocks
 from privlearn.metrics.result import Evaluation
 from privlearn.metrics.task import Task
 from privlearn.model_selection.attempts import assumed_by, ready
 from privlearn.model_selection.grid import demand_estimator
-from privlearn.model_selection.parts import Indices, Some, folds_of
+from privlearn.model_selection.parts import Indices, ReadIn, Some, certified, scored_blocks
 from privlearn.model_selection.searching import checked_folds, first_rows, in_silence, sizes_of
 
 __all__ = ["CrossFit", "cross_fit"]
@@ -138,30 +132,22 @@ def cross_fit(
             "delta=0, but scores get Gaussian noise, which needs delta > 0; set delta, for example "
             "delta=1e-6"
         )
-    read = blank(demand_estimator(estimator))
-    read._validate_params()
-    demand_both(read, groups)
-    X, groups = with_ids(X, groups)
-    X, y = with_target(X, y)
-    table = read._read(X, y)
-    people = people_of(read, groups, table)
-    n = len(table.y) if people is None else people.count
-    public = Adjacency(read.adjacency).n_is_public
-    each = sizes_of(n, folds, public=public)[1]
-    _refuse_dropped(predictions, read)
-    work = _Work.of(read, first_rows(table, each * (folds - 1)), budget, folds, each, metrics)
-    warn_of_delta(budget, n if public else None)
-    plan = work.plan if people is None else replace(work.plan, person=people.name)
-    everybody = Some(X, y, groups)
-    everybody.of(np.arange(min(n, 1)))
+    given = ReadIn.by(demand_estimator(estimator), X, y, groups)
+    _refuse_dropped(predictions, given.estimator)
+    each = sizes_of(given.n, folds, public=given.public)[1]
+    table = first_rows(given.table, each * (folds - 1))
+    work = _Work.of(given.estimator, table, budget, folds, each, metrics)
+    warn_of_delta(budget, given.n if given.public else None)
+    plan = given.named(work.plan)
     with charge_and_open(plan, budget, **charge) as release, in_silence():  # type: ignore[arg-type]
-        rows = folds_of(release, len(table.y), people, folds, most=each if public else None)
-        models = work.models(everybody, rows, _seeds(release, random_state, folds))
-        found = work.scored(models, everybody, rows, random_state)
-        told = _out_of_fold(models, X, rows, len(table.y)) if predictions else None
+        rows = given.folds(release, folds, each if given.public else None)
+        models = work.models(given.everybody, rows, _seeds(release, random_state, folds))
+        found = work.scored(models, given.everybody, rows, random_state)
+        told = _out_of_fold(models, given.everybody, rows) if predictions else None
     certificate = replace(release.certificate(), made={r.name: r.count for r in plan.releases})
+    known = {"epsilon": budget.epsilon, "delta": budget.delta, **charge}
     for model in models:
-        _publish(model, estimator, budget, charge, certificate)
+        certified(model, estimator, known, certificate)
     return CrossFit(tuple(models), replace(found, privacy=certificate), told)
 
 
@@ -237,19 +223,11 @@ class _Work:
             blocks = (
                 block
                 for model, fold in zip(models, rows, strict=True)
-                for block in self._blocks(model, everybody.of(fold), key)
+                for block in scored_blocks(
+                    replace(self.score.task, model=model), everybody.of(fold), key, strict=False
+                )
             )
             return conclude(self.score, added_up(self.score, blocks), self.n, release)
-
-    def _blocks(self, model: PrivateEstimator, test: Some, key: int) -> Iterator[Predicted]:
-        task = replace(self.score.task, model=model)
-        most = model.max_rows_per_person
-        data = read_rows(task, test.X, test.y, model.adjacency, "drop", most)
-        blocks = predicted_blocks(task, data, strict=False)
-        if most is None:
-            return blocks
-        people = read_people(test.groups, data.n, strict=False)
-        return Everybody.of(people, blocks).who_count(most, key)
 
 
 def _gaussian(mu: float, delta: float) -> dict[str, float]:
@@ -260,8 +238,8 @@ def _gaussian(mu: float, delta: float) -> dict[str, float]:
 def _whole(fit: Plan, score: Plan, folds: int) -> Plan:
     """All fits but one, and the scores: what one person enters."""
     releases = [
-        *(one for release in fit.releases for one in _times(release, fit.scale, folds - 1)),
-        *(replace(r, name=SCORED + r.name, weight=r.weight * score.scale) for r in score.releases),
+        *(one for release in fit.at_scale_one() for one in _times(release, folds - 1)),
+        *(replace(release, name=SCORED + release.name) for release in score.at_scale_one()),
     ]
     paper = f"cross-fitting, {folds} folds: each person in {folds - 1} fits and in one score; "
     return replace(
@@ -269,12 +247,11 @@ def _whole(fit: Plan, score: Plan, folds: int) -> Plan:
     )
 
 
-def _times(release: Release, scale: float, times: int) -> list[Release]:
+def _times(release: Release, times: int) -> list[Release]:
     """A release of every fit; those that are charged once per fit need names of their own."""
-    one = replace(release, weight=release.weight * scale)
     if not release.sampling.at_once:
-        return [replace(one, count=times * release.count)]
-    return [replace(one, name=f"{one.name}, fit {k + 1}") for k in range(times)]
+        return [replace(release, count=times * release.count)]
+    return [replace(release, name=f"{release.name}, fit {k + 1}") for k in range(times)]
 
 
 def _seeds(release: Releaser, random_state: object, folds: int) -> list[int | None]:
@@ -285,31 +262,11 @@ def _seeds(release: Releaser, random_state: object, folds: int) -> list[int | No
 
 
 def _out_of_fold(
-    models: Sequence[PrivateEstimator],
-    X: Any,  # noqa: ANN401
-    rows: Sequence[Indices],
-    n: int,
+    models: Sequence[PrivateEstimator], everybody: Some, rows: Sequence[Indices]
 ) -> NDArray[Any]:
     """What the model of the other folds says about each row; who took no part, the first's."""
-    everybody = Some(X, np.zeros(n))
-    found = np.asarray(models[0].predict(X)).copy()
+    found = np.asarray(models[0].predict(everybody.X)).copy()
     for model, fold in zip(models, rows, strict=True):
         if len(fold):
             found[fold] = model.predict(everybody.of(fold).X)
     return found
-
-
-def _publish(
-    model: PrivateEstimator,
-    estimator: PrivateEstimator,
-    budget: Budget,
-    charge: dict[str, Any],
-    certificate: Certificate,
-) -> None:
-    """Give a model the parameters and the certificate of the whole."""
-    model.epsilon, model.delta = budget.epsilon, budget.delta
-    for name, value in charge.items():
-        setattr(model, name, value)
-    if hasattr(model, "classes"):
-        model.classes = estimator.classes
-    model.privacy_ = certificate

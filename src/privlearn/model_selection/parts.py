@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._core.certificate import Certificate
+from privlearn._core.plan import Plan
+from privlearn._core.problem import Adjacency
 from privlearn._core.releaser import Releaser
-from privlearn._data.people import People
+from privlearn._data.bounded import Table
+from privlearn._data.named_cells import with_ids, with_target
+from privlearn._data.people import People, read_people
 from privlearn._data.reading import is_frame, native
+from privlearn.linear_model.atomic import blank
+from privlearn.linear_model.base import PrivateEstimator
+from privlearn.linear_model.people import demand_both, people_of
+from privlearn.metrics.evaluation import read_rows
+from privlearn.metrics.people import Everybody
+from privlearn.metrics.predictions import Predicted, predicted_blocks
+from privlearn.metrics.task import Task
 
-__all__ = ["Indices", "Some", "folds_of", "taken"]
+__all__ = ["Indices", "ReadIn", "Some", "certified", "folds_of", "scored_blocks", "taken"]
 
 Indices = NDArray[np.int64]
 
@@ -34,6 +47,73 @@ class Some:
     def named(self) -> dict[str, Any]:
         """What `fit` gets by name."""
         return {} if self.groups is None else {"groups": self.groups}
+
+
+@dataclass(frozen=True, eq=False)
+class ReadIn:
+    """A table that an estimator has read: what it holds, whose it is, and how many they are."""
+
+    estimator: PrivateEstimator
+    table: Table
+    people: People | None
+    everybody: Some
+
+    @classmethod
+    def by(cls, estimator: PrivateEstimator, X: object, y: object, groups: object) -> ReadIn:
+        """Read by a twin of an estimator, or a refusal."""
+        read = blank(estimator)
+        read._validate_params()
+        demand_both(read, groups)
+        X, groups = with_ids(X, groups)
+        X, y = with_target(X, y)
+        table = read._read(X, y)
+        found = cls(read, table, people_of(read, groups, table), Some(X, y, groups))
+        found.everybody.of(np.arange(min(found.n, 1)))  # rows can be taken out of whatever it is
+        return found
+
+    @property
+    def n(self) -> int:
+        """Number of rows, or of people."""
+        return len(self.table.y) if self.people is None else self.people.count
+
+    @property
+    def public(self) -> bool:
+        """Whether that number is."""
+        return Adjacency(self.estimator.adjacency).n_is_public
+
+    def named(self, plan: Plan) -> Plan:
+        """The plan, with the name of the column of ids, by which a ledger knows people."""
+        return plan if self.people is None else replace(plan, person=self.people.name)
+
+    def folds(self, release: Releaser, folds: int, most: int | None = None) -> list[Indices]:
+        """Rows of each fold, as in `folds_of`."""
+        return folds_of(release, len(self.table.y), self.people, folds, most)
+
+
+def scored_blocks(task: Task, test: Some, key: int, *, strict: bool) -> Iterator[Predicted]:
+    """What a fitted model says about rows that count of everybody."""
+    model = task.model
+    most, on_invalid = model.max_rows_per_person, "raise" if strict else "drop"
+    data = read_rows(task, test.X, test.y, model.adjacency, on_invalid, most)
+    blocks = predicted_blocks(task, data, strict=strict)
+    if most is None:
+        return blocks
+    people = read_people(test.groups, data.n, strict=strict)
+    return Everybody.of(people, blocks).who_count(most, key)
+
+
+def certified(
+    model: PrivateEstimator,
+    like: PrivateEstimator,
+    known: Mapping[str, Any],
+    certificate: Certificate,
+) -> None:
+    """Give a model the parameters and the certificate of the whole that it is a part of."""
+    for name, value in known.items():
+        setattr(model, name, value)
+    if hasattr(model, "classes"):
+        model.classes = like.classes
+    model.privacy_ = certificate
 
 
 def taken(table: Any, rows: Indices) -> Any:  # noqa: ANN401

@@ -8,7 +8,7 @@ the others. Rows for the choice are other people's: the worse of both parts is t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -24,13 +24,9 @@ from privlearn._core.numerics import BlockSum
 from privlearn._core.plan import Plan, Release
 from privlearn._core.releaser import Releaser, charge_and_open, use_releaser
 from privlearn._data.bounded import Table
-from privlearn._data.people import read_people
 from privlearn.linear_model.atomic import blank
 from privlearn.linear_model.base import PrivateEstimator
 from privlearn.linear_model.job import Job
-from privlearn.metrics.evaluation import read_rows
-from privlearn.metrics.people import Everybody
-from privlearn.metrics.predictions import Predicted, predicted_blocks
 from privlearn.metrics.task import Task
 from privlearn.model_selection.attempts import (
     Promise,
@@ -41,7 +37,7 @@ from privlearn.model_selection.attempts import (
     score_of,
 )
 from privlearn.model_selection.grid import Setting
-from privlearn.model_selection.parts import Some
+from privlearn.model_selection.parts import Some, scored_blocks
 from privlearn.solvers import SufficientStatistics
 from privlearn.solvers._common.rehearsal import once, run_through
 
@@ -137,20 +133,11 @@ class PenaltyPath:
     def _errors(self, model: PrivateEstimator, test: Some) -> float:
         """Sum of squared errors on the range of the target, 0 to 1 per row."""
         total = BlockSum((1,))
-        for rows in self._blocks(model, test):
+        task, strict = Task.of(model, [self.metric], None), model.on_invalid == "raise"
+        for rows in scored_blocks(task, test, 0, strict=strict):
             error = (rows.target - rows.answers[:, 0]) ** 2
             total.add(np.full(1, float(error @ rows.present)))
         return float(total.value()[0])
-
-    def _blocks(self, model: PrivateEstimator, test: Some) -> Iterator[Predicted]:
-        task = Task.of(model, [self.metric], None)
-        most, strict = model.max_rows_per_person, model.on_invalid == "raise"
-        data = read_rows(task, test.X, test.y, model.adjacency, model.on_invalid, most)
-        blocks = predicted_blocks(task, data, strict=strict)
-        if most is None:
-            return blocks
-        people = read_people(test.groups, data.n, strict=strict)
-        return Everybody.of(people, blocks).who_count(most, 0)
 
     def _chosen(self, errors: Array, seed: int | None) -> int:
         """The setting with the smallest sum after noise."""

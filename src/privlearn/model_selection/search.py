@@ -19,6 +19,7 @@ from privlearn.exceptions import PrivacyTestFailedError
 from privlearn.linear_model.base import PrivateEstimator
 from privlearn.model_selection.attempts import Tried
 from privlearn.model_selection.grid import OF_THE_SEARCH, Setting, settings_of
+from privlearn.model_selection.parts import certified
 from privlearn.model_selection.searching import Asked, search
 
 __all__ = ["PrivateSearchCV"]
@@ -179,11 +180,8 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
         """Set all fitted attributes at once."""
         model = found.model
         assert model is not None
-        for name in OF_THE_SEARCH:
-            setattr(model, name, getattr(self, name))
-        if hasattr(model, "classes"):
-            model.classes = self.estimator.classes
-        model.privacy_ = certificate
+        known = {name: getattr(self, name) for name in OF_THE_SEARCH}
+        certified(model, self.estimator, known, certificate)
         settings = settings_of(self.estimator, self.grid)
         self.__dict__ |= {
             "best_params_": dict(settings[found.setting]),

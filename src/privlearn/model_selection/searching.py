@@ -19,13 +19,10 @@ from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Adjacency
 from privlearn._core.releaser import charge_and_open, progress
 from privlearn._data.bounded import Table
-from privlearn._data.named_cells import with_ids, with_target
-from privlearn.linear_model.atomic import blank
 from privlearn.linear_model.base import PrivateEstimator
-from privlearn.linear_model.people import demand_both, people_of
 from privlearn.model_selection.attempts import SCORES, Attempts, Tried
 from privlearn.model_selection.grid import Setting, demand_estimator, settings_of
-from privlearn.model_selection.parts import Some, folds_of
+from privlearn.model_selection.parts import ReadIn
 from privlearn.model_selection.penalty_path import PenaltyPath, is_path
 from privlearn.model_selection.rules import SLACK, tries_for
 
@@ -119,25 +116,15 @@ def checked_folds(folds: object) -> int:
 
 def search(asked: Asked, X: object, y: object, groups: object) -> tuple[Tried, Certificate]:
     """Check everything, charge once, try, and tell the best."""
-    read = blank(asked.estimator)
-    read._validate_params()
-    demand_both(read, groups)
-    X, groups = with_ids(X, groups)
-    X, y = with_target(X, y)
-    table = read._read(X, y)
-    people = people_of(read, groups, table)
-    n = len(table.y) if people is None else people.count
-    public = Adjacency(read.adjacency).n_is_public
-    sizes = sizes_of(n, asked.folds, public=public)
-    attempts = asked.attempts(read, first_rows(table, sizes[0]), sizes)
-    warn_of_delta(asked.budget, n if public else None)
-    plan = asked.plan(n, attempts.assumptions())
-    plan = plan if people is None else replace(plan, person=people.name)
-    everybody = Some(X, y, groups)
-    everybody.of(np.arange(min(n, 1)))  # whatever holds them, rows can be taken out of it
+    given = ReadIn.by(asked.estimator, X, y, groups)
+    sizes = sizes_of(given.n, asked.folds, public=given.public)
+    attempts = asked.attempts(given.estimator, first_rows(given.table, sizes[0]), sizes)
+    warn_of_delta(asked.budget, given.n if given.public else None)
+    plan = given.named(asked.plan(given.n, attempts.assumptions()))
     with charge_and_open(plan, asked.budget, **asked.charge) as release, in_silence():
-        test, *rest = folds_of(release, len(table.y), people, asked.folds)
-        train, held_out = everybody.of(np.sort(np.concatenate(rest))), everybody.of(test)
+        test, *rest = given.folds(release, asked.folds)
+        train = given.everybody.of(np.sort(np.concatenate(rest)))
+        held_out = given.everybody.of(test)
         found = release.best_of_tries(
             CHOICE, lambda setting, seed: attempts.run(setting, seed, train, held_out), clip=1.0
         )
