@@ -16,6 +16,7 @@ from privlearn._core.problem import Bounds, Budget, Problem, short_rows_exist
 from privlearn._objective.losses import Target
 from privlearn.private_bounds.powers import UNKNOWN
 from privlearn.private_bounds.ranges import CoarseRange, Range
+from privlearn.private_bounds.steady import SteadyRange, steady_range
 from privlearn.solvers import Solver, resolve
 from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
 from privlearn.solvers.auto import norm_tells_enough
@@ -42,6 +43,7 @@ HIDING = 200.0  # rows per deviation of noise up to which tails are hidden
 # of the most that a few bins before it do, and at most this part of the rows may be beyond it.
 STANDS_OUT, AS_MANY, BEFORE, BEYOND = 10.0, 0.7, 4, 0.1
 MAX_EXPONENT = 1023  # of a float
+STEADY_MORE = 0.08  # of its width, by which a range with steady ends is wider
 NARROWER = 1 / 16  # of what was seen: then a declared range says more than powers of two do
 
 
@@ -198,7 +200,9 @@ def beside_declared(
     return CentredRange(low, high, center, counted)
 
 
-def widened(counts: Array, noise: float, within: Range, found: CoarseRange, by: float) -> Range:
+def widened(
+    counts: Array, noise: float, within: Range, found: CoarseRange, by: float
+) -> SteadyRange:
     """The range with room for tails that noise hides, but not across zero.
 
     A column that ends abruptly, as flags, grades and cut-off values do, has no tail there. Where
@@ -218,16 +222,21 @@ def widened(counts: Array, noise: float, within: Range, found: CoarseRange, by: 
         Part of its width, on either side; less where there is little noise beside the rows.
     """
     unknown = (found.low == -UNKNOWN) & (found.high == UNKNOWN)
+    abrupt = _abrupt_ends(counts, noise, within, found)
+    ends = steady_range(counts, noise, within, found, abrupt | unknown)
     hidden = np.minimum(1.0, HIDING * noise / np.maximum(found.rows, HIDING * noise + 1.0))
-    more = np.where(unknown, 0.0, by * hidden * (found.high - found.low))
+    part = by * hidden + np.where(ends.steady, STEADY_MORE, 0.0)
+    return ends.widened(np.where(abrupt | unknown, 0.0, part * (ends.high - ends.low)))
+
+
+def _abrupt_ends(
+    counts: Array, noise: float, within: Range, found: CoarseRange
+) -> NDArray[np.bool_]:
+    """Whether columns end abruptly, below and above: of shape (2, columns)."""
     bins = (within.high - within.low) / counts.shape[1]
     first, last = (found.low - within.low) / bins, (within.high - found.high) / bins
-    less = np.where(_abrupt(counts, noise, first, found.rows), 0.0, more)
-    more = np.where(_abrupt(counts[:, ::-1], noise, last, found.rows), 0.0, more)
-    return Range(
-        np.where(found.low >= 0.0, np.maximum(found.low - less, 0.0), found.low - less),
-        np.where(found.high <= 0.0, np.minimum(found.high + more, 0.0), found.high + more),
-    )
+    above = _abrupt(counts[:, ::-1], noise, last, found.rows)
+    return np.array([_abrupt(counts, noise, first, found.rows), above])
 
 
 def _abrupt(counts: Array, noise: float, place: Array, rows: Array) -> NDArray[np.bool_]:

@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 
 from privlearn.private_bounds.ranges import (
     CoarseRange,
+    Tails,
     significance,
     significant_bins,
     sums,
 )
+from privlearn.private_bounds.steady import steady_rows
 
 __all__ = ["POWERS", "SIGNED_BINS", "UNKNOWN", "coarse_range"]
 
@@ -80,8 +82,8 @@ def coarse_range(counts: Array, noise: float, rows: float | None = None) -> Coar
     high, earliest_high = (-end for end in _lower_ends(above, below, zero, few))
     # Beside many zeros, rows that spread over several powers are too thin to be seen closer.
     dominated = zero & (zeros > beside)
-    earliest_high = np.where(dominated & above.spread, high, earliest_high)
-    latest_low = np.where(dominated & below.spread, low, latest_low)
+    thin = np.array([dominated & below.spread, dominated & above.spread])
+    latest_low, earliest_high = np.where(thin, [low, high], [latest_low, earliest_high])
     unseen = ~(above.seen | below.seen)
     inside = beside + np.where(zero | (above.seen & below.seen), zeros, 0.0)
     around = unseen if rows is None else unseen | (inside <= COVERED * rows)
@@ -96,6 +98,7 @@ def coarse_range(counts: Array, noise: float, rows: float | None = None) -> Coar
         np.where(around, inner, np.where(narrow, low, earliest_high)),
         inside,
         narrow,
+        _tails(above, below, around | few | thin),
     )
 
 
@@ -155,17 +158,18 @@ class _Powers:
     """
 
     seen: NDArray[np.bool_]
-    least: Array  # magnitudes: the outer and inner end of the smallest and of the largest power
+    least: Array  # magnitudes: the smallest, and where not too few are smaller; so of the largest
     least_outer: Array
     most_inner: Array
     most: Array
     bins: Places
     rows: Array
+    tails: NDArray[np.float64]  # (2, 2, columns): rows beyond, and in the power, of both ends
 
     @property
     def spread(self) -> NDArray[np.bool_]:
         """Whether there are rows in several of them."""
-        return self.seen & (self.most_inner > self.least)
+        return self.seen & (self.most > 2.0 * self.least)
 
 
 ENDS = {
@@ -195,7 +199,8 @@ def _joined(one: _Powers, other: _Powers) -> _Powers:
         both = np.where(other.seen, of_both(first, second), first)
         ends[end] = np.where(one.seen, both, second)
     bins, rows = np.maximum(one.bins, other.bins), np.maximum(one.rows, other.rows)
-    return _Powers(seen=one.seen | other.seen, bins=bins, rows=rows, **ends)
+    tails = np.where(other.seen, np.nan, one.tails)  # a shape tells no numbers
+    return _Powers(seen=one.seen | other.seen, bins=bins, rows=rows, tails=tails, **ends)
 
 
 def _powers(counts: Array, sure: Array, noise: float) -> _Powers:
@@ -203,16 +208,60 @@ def _powers(counts: Array, sure: Array, noise: float) -> _Powers:
     near = SIGNED_NEXT * noise
     windows = SIGNED_WINDOWS
     first, last, seen, surely = significant_bins(counts, sure, near, windows, SIGNED_NEAR)
-    start, end = (np.asarray(2.0 ** (place - POWERS // 2)) for place in (first, last))
+    rows = np.where(seen, sums(counts, first, last), 0.0)
+    places = np.arange(counts.shape[1])
+    between = (places >= first[:, None]) & (places <= last[:, None])
+    own, beyond = np.where(between, counts, 0.0), steady_rows(noise, rows)
+    few = beyond <= 0.0
+    small, *under = _passed(own, beyond)
+    large, *over = _passed(own[:, ::-1], beyond)
     return _Powers(
         seen,
-        start,
-        np.asarray(2.0 * start),
-        end,
-        np.asarray(2.0 * end),
+        _power_of(first),
+        _power_of(np.where(few, first, small) + 1),
+        _power_of(np.where(few, last, len(places) - 1 - large)),
+        _power_of(last + 1),
         np.where(seen, surely, 0),
-        np.where(seen, sums(counts, first, last), 0.0),
+        rows,
+        np.array([under, over]),
     )
+
+
+def _tails(above: _Powers, below: _Powers, unknown: NDArray[np.bool_]) -> Tails:
+    """Of lower ends the large powers below zero, or the small ones above; and so of upper ends."""
+    low = np.where(below.seen, below.tails[1], above.tails[0])
+    high = np.where(above.seen, above.tails[1], below.tails[0])
+    inner = [
+        np.where(below.seen, -below.most_inner, above.least_outer),
+        np.where(above.seen, above.most_inner, -below.least_outer),
+    ]
+    outer = [
+        np.where(below.seen, -2.0 * below.most_inner, above.least_outer / 2.0),
+        np.where(above.seen, 2.0 * above.most_inner, -below.least_outer / 2.0),
+    ]
+    side = [
+        np.where(below.seen, below.rows, above.rows),
+        np.where(above.seen, above.rows, below.rows),
+    ]
+    return Tails(
+        np.array([low[0], high[0]]),
+        np.where(unknown, np.nan, [low[1], high[1]]),
+        np.array(inner),
+        np.array(outer),
+        np.where(unknown, 0.0, side),
+    )
+
+
+def _power_of(place: Places) -> Array:
+    """The lower end of a bin on one side of zero."""
+    return np.asarray(2.0 ** (place - POWERS // 2))
+
+
+def _passed(counts: Array, wanted: Array) -> tuple[Places, Array, Array]:
+    """The first bin up to which there are so many rows, those before it and those in it."""
+    so_far, own = np.cumsum(counts, axis=1), np.arange(len(counts))
+    at = np.argmax(so_far >= wanted[:, None], axis=1)
+    return at, so_far[own, at] - counts[own, at], counts[own, at]
 
 
 def _lower_ends(
