@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._core.end_noise import EndNoise
 from privlearn._core.problem import Bounds, Budget, Problem, short_rows_exist
 from privlearn._objective.losses import Target
 from privlearn.private_bounds.powers import UNKNOWN
@@ -30,6 +31,7 @@ __all__ = [
     "declared_range",
     "inside",
     "looks_closer",
+    "noise_of",
     "of_use_together",
     "solver_by_rule",
     "widened",
@@ -175,11 +177,13 @@ def counted_columns(bounds: Bounds, *, closer: bool) -> NDArray[np.bool_] | None
 class CentredRange(Range):
     """Ends of the columns' values, and around what to centre them; None leaves that open.
 
-    `estimated` says which columns' ends were estimated; None means all of them.
+    `estimated` says which columns' ends were estimated; None means all of them. `noise` tells how
+    far noise moves the ends.
     """
 
     center: Array | None = None
     estimated: NDArray[np.bool_] | None = None
+    noise: EndNoise | None = None
 
 
 def beside_declared(
@@ -192,12 +196,33 @@ def beside_declared(
     """
     low, high = (np.array(side, dtype=np.float64) for side in (bounds.low, bounds.high))
     low[counted], high[counted] = found.low, found.high
+    noise = None
+    if found.noise is not None:
+        deviation, beyond = np.zeros((2, 2, len(low)))
+        deviation[:, counted], beyond[:, counted] = found.noise
+        noise = EndNoise(deviation, beyond)
     if found.center is None:
-        return CentredRange(low, high, None, counted)
+        return CentredRange(low, high, None, counted, noise)
     excluded = (low > 0.0) | (high < 0.0)
     center = np.where(excluded, low / 2 + high / 2, 0.0)
     center[counted] = found.center
-    return CentredRange(low, high, center, counted)
+    return CentredRange(low, high, center, counted, noise)
+
+
+def noise_of(wide: SteadyRange, ends: Range, rows: Array) -> EndNoise:
+    """How far noise moves the ends; not at all where they are zero, or those of what is declared.
+
+    Parameters
+    ----------
+    wide, ends : Range
+        The range that was found, and the part of it that is in the declared one.
+    rows : array of shape (columns,)
+        How many there are.
+    """
+    here, there = np.array([ends.low, ends.high]), np.array([wide.low, wide.high])
+    moves = (here == there) & (here != 0.0)
+    beyond = np.clip(wide.beyond / np.maximum(rows, 1.0), 0.0, 1.0)
+    return EndNoise(np.where(moves, wide.deviation, 0.0), np.where(moves, beyond, 0.0))
 
 
 def widened(

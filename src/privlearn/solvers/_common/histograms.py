@@ -26,6 +26,7 @@ __all__ = [
     "count_magnitudes",
     "count_within",
     "histogram_release",
+    "mean_length",
     "moments_from",
     "scales_from",
     "significance",
@@ -250,3 +251,22 @@ def clip_for(
     edges: Array = longest * math.sqrt(0.5) ** np.arange(len(counts), dtype=np.float64)
     middles = edges * MIDDLE_OF_HALF
     return best_clip(edges, middles, kept[0], noise_std, aligned=ALIGNED, rows=rows)
+
+
+def mean_length(counts: Array, noise: float, longest: float) -> float | None:
+    """Of gradients, as far as half powers of two below `longest` tell; None where noise hides it.
+
+    Parameters
+    ----------
+    counts : array of shape (bins,)
+        Noisy counts of gradient norms.
+    noise : float
+        Standard deviation of the noise on a count.
+    longest : float
+        Public limit of the lengths.
+    """
+    kept, first = trimmed(counts[None, :], noise)
+    if first[0] == len(counts) - 1:
+        return None
+    middles = longest * math.sqrt(0.5) ** np.arange(len(counts)) * MIDDLE_OF_HALF
+    return float(kept[0] @ middles / kept[0].sum())

@@ -1,0 +1,82 @@
+"""What noise on the ends of estimated ranges does to weights: post-processing of what was released.
+
+Rows beyond an end of feature j have its value e there. With the end at e + d each of them adds
+d (slope at j + weight w_j times its curvature along all entries) to the gradients of all steps. The
+mean of these slopes is not known; a part of the typical one is taken. If entries of such rows are
+those that feature j lets expect, the second term moves w_j alone, by w_j d (e - mean) / variance
+times the part of the rows that is beyond. A moved end of the target's range pulls all weights, as
+far as they explain the target, to or away from zero.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._core.problem import Bounds
+from privlearn.solvers._common.objective import Objective
+from privlearn.solvers.coordinate_descent.private_scales import RowMoments
+
+__all__ = ["NoiseOfEnds", "noise_of_ends"]
+
+Array = NDArray[np.float64]
+SLOPE = (
+    0.8  # mean slope of rows beyond an end, relative to the mean size of slopes (derive/coefficients.py)
+)
+LEAST_VARIANCE = 0.05  # of a feature, relative to its mean square: less may be noise
+
+
+class NoiseOfEnds(NamedTuple):
+    """Standard deviations that noise on ends causes."""
+
+    gradient: Array  # of each entry of all gradients alike
+    weights: Array  # of each weight, besides
+
+
+def noise_of_ends(
+    bounds: Bounds, objective: Objective, moments: RowMoments, weights: Array, slope: float
+) -> NoiseOfEnds | None:
+    """What is known of ends that were estimated; None where none were.
+
+    Parameters
+    ----------
+    bounds : Bounds
+        Estimated.
+    objective : Objective
+        Loss and units.
+    moments : RowMoments
+        Of rows in these units.
+    weights : array of shape (width,)
+        Of features and the intercept.
+    slope : float
+        Mean size of the loss's slopes.
+    """
+    ends, target = bounds.end_noise, bounds.target_noise
+    if ends is None and target is None:
+        return None
+    gradient, moved = np.zeros((2, len(weights)))
+    mean, variance = _mean_and_variance(moments, bool(objective.scaling.intercept_value))
+    if ends is not None and bounds.low is not None and bounds.high is not None:
+        scaling, own = objective.scaling, slice(len(bounds.low))
+        at = (np.array([bounds.low, bounds.high]) - scaling.center) * scaling.inverse_scale
+        pushed = ends.beyond * ends.deviation * scaling.inverse_scale
+        gradient[own] = SLOPE * slope * np.linalg.norm(pushed, axis=0)
+        pulled = pushed * (at - mean[own]) / variance[own]
+        moved[own] = np.abs(weights[own]) * np.linalg.norm(pulled, axis=0)
+    if target is not None:
+        explained = float(weights @ (moments.noisy - np.outer(mean, mean)) @ weights)
+        rest = (slope / objective.loss.curvature) ** 2
+        ends_of_y = np.array([-1.0, 1.0])[:, None] - float(mean @ weights)
+        pushed = target.beyond * target.deviation / objective.scaling.target_scale
+        pulled = float(np.linalg.norm(pushed * ends_of_y)) / max(explained + rest, rest)
+        moved = np.hypot(moved, pulled * weights)
+    return NoiseOfEnds(gradient, moved)
+
+
+def _mean_and_variance(moments: RowMoments, intercept: bool) -> tuple[Array, Array]:
+    """Of the entries of rows, as released."""
+    squares = np.diag(moments.damped)
+    mean = moments.noisy[-1] if intercept else np.zeros(len(squares))
+    return mean, np.maximum(squares - mean**2, LEAST_VARIANCE * squares)
