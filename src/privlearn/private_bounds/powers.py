@@ -98,7 +98,7 @@ def coarse_range(counts: Array, noise: float, rows: float | None = None) -> Coar
         np.where(around, inner, np.where(narrow, low, earliest_high)),
         inside,
         narrow,
-        _tails(above, below, around | few | thin),
+        _tails(above, below, around | few, thin),
     )
 
 
@@ -164,7 +164,7 @@ class _Powers:
     most: Array
     bins: Places
     rows: Array
-    tails: NDArray[np.float64]  # (2, 2, columns): rows beyond, and in the power, of both ends
+    tails: Array  # (2, 3, columns): of both ends a power, rows beyond it and in it
 
     @property
     def spread(self) -> NDArray[np.bool_]:
@@ -211,45 +211,39 @@ def _powers(counts: Array, sure: Array, noise: float) -> _Powers:
     rows = np.where(seen, sums(counts, first, last), 0.0)
     places = np.arange(counts.shape[1])
     between = (places >= first[:, None]) & (places <= last[:, None])
-    own, beyond = np.where(between, counts, 0.0), steady_rows(noise, rows)
-    few = beyond <= 0.0
+    own, (beyond, few) = np.where(between, counts, 0.0), steady_rows(noise, rows)
     small, *under = _passed(own, beyond)
     large, *over = _passed(own[:, ::-1], beyond)
+    large = len(places) - 1 - large
     return _Powers(
         seen,
         _power_of(first),
-        _power_of(np.where(few, first, small) + 1),
-        _power_of(np.where(few, last, len(places) - 1 - large)),
+        _power_of(np.where(few, small, first) + 1),
+        _power_of(np.where(few, large, last)),
         _power_of(last + 1),
         np.where(seen, surely, 0),
         rows,
-        np.array([under, over]),
+        np.array([[_power_of(small), *under], [_power_of(large), *over]]),
     )
 
 
-def _tails(above: _Powers, below: _Powers, unknown: NDArray[np.bool_]) -> Tails:
-    """Of lower ends the large powers below zero, or the small ones above; and so of upper ends."""
-    low = np.where(below.seen, below.tails[1], above.tails[0])
-    high = np.where(above.seen, above.tails[1], below.tails[0])
-    inner = [
-        np.where(below.seen, -below.most_inner, above.least_outer),
-        np.where(above.seen, above.most_inner, -below.least_outer),
-    ]
-    outer = [
-        np.where(below.seen, -2.0 * below.most_inner, above.least_outer / 2.0),
-        np.where(above.seen, 2.0 * above.most_inner, -below.least_outer / 2.0),
-    ]
-    side = [
-        np.where(below.seen, below.rows, above.rows),
-        np.where(above.seen, above.rows, below.rows),
-    ]
-    return Tails(
-        np.array([low[0], high[0]]),
-        np.where(unknown, np.nan, [low[1], high[1]]),
-        np.array(inner),
-        np.array(outer),
-        np.where(unknown, 0.0, side),
-    )
+def _tails(
+    above: _Powers, below: _Powers, unknown: NDArray[np.bool_], thin: NDArray[np.bool_]
+) -> Tails:
+    """Of lower ends the large powers below zero, or the small ones above; and so of upper ends.
+
+    Where a column is unknown, powers do not tell; where rows are thin, they do not fix an end.
+    """
+    ends, sides = list[Array](), list[Array]()
+    for own, other, sign in ((below, above, -1.0), (above, below, 1.0)):
+        large, small = own.tails[1], other.tails[0]
+        power = np.where(own.seen, sign * large[0], -sign * small[0])
+        inner, outer = np.where(own.seen, [power, 2.0 * power], [2.0 * power, power])
+        ends.append(np.array([*np.where(own.seen, large[1:], small[1:]), inner, outer]))
+        sides.append(np.where(own.seen, own.rows, other.rows))
+    beyond, rows, inner, outer = np.array(ends).transpose(1, 0, 2)
+    side = np.where(unknown | thin, 0.0, sides)
+    return Tails(beyond, np.where(unknown, np.nan, rows), inner, outer, side)
 
 
 def _power_of(place: Places) -> Array:
@@ -258,10 +252,15 @@ def _power_of(place: Places) -> Array:
 
 
 def _passed(counts: Array, wanted: Array) -> tuple[Places, Array, Array]:
-    """The first bin up to which there are so many rows, those before it and those in it."""
+    """The first bin up to which there are so many rows, those before it and those in it.
+
+    NaN where there never are so many.
+    """
     so_far, own = np.cumsum(counts, axis=1), np.arange(len(counts))
-    at = np.argmax(so_far >= wanted[:, None], axis=1)
-    return at, so_far[own, at] - counts[own, at], counts[own, at]
+    passed = so_far >= wanted[:, None]
+    at = np.argmax(passed, axis=1)
+    there = np.where(passed[own, at], counts[own, at], np.nan)
+    return at, so_far[own, at] - counts[own, at], there
 
 
 def _lower_ends(

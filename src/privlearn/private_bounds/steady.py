@@ -19,9 +19,9 @@ __all__ = ["SteadyRange", "steady_range", "steady_rows"]
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-# Rows beyond an end, in deviations of noise, where that is at most this part of all on its side of
-# zero.
-STEADY, STEADY_ROWS = 10.0, 0.03
+# Rows beyond an end: this part of all on its side of zero, but within so many deviations of noise.
+# Where that many are a larger part, the end is that of what stands out.
+STEADY_ROWS, LOOSE, STEADY = 0.03, 5.0, 10.0
 LEAST = 1e-3  # bins by which noise moves an end, where a density is asked for
 
 
@@ -34,7 +34,7 @@ class SteadyRange(Range):
     steady : array of bool, of shape (2, columns)
         Lower and upper ends that were found by the number of rows beyond them.
     deviation : array of shape (2, columns)
-        How far noise moves them, about; 0 of the others.
+        How far noise moves all of them, about; 0 of those that are kept.
     beyond : array of shape (2, columns)
         How many rows are beyond them.
     density : array of shape (2, columns)
@@ -55,15 +55,15 @@ class SteadyRange(Range):
         low = np.where(self.low >= 0.0, np.maximum(low, 0.0), low)
         high = np.where(self.high <= 0.0, np.minimum(high, 0.0), high)
         moved = np.array([self.low - low, high - self.high])
-        lengths = 0.5 * moved * self.density / np.maximum(self.beyond, np.finfo(np.float64).tiny)
+        lengths = 0.5 * moved * self.density / np.where(self.beyond > 0.0, self.beyond, np.inf)
         left = self.beyond * (1.0 + lengths) ** -2.0
         return replace(self, low=low, high=high, beyond=left)
 
 
-def steady_rows(noise: float, rows: Array) -> Array:
-    """How many are beyond an end, of all on its side of zero; 0 where noise hides too many."""
-    beyond = STEADY * noise
-    return np.where(beyond <= STEADY_ROWS * rows, beyond, 0.0)
+def steady_rows(noise: float, rows: Array) -> tuple[Array, Flags]:
+    """How many are beyond an end, of all on its side of zero, and whether these are few."""
+    beyond = np.clip(STEADY_ROWS * rows, LOOSE * noise, STEADY * noise)
+    return beyond, (beyond > 0.0) & (beyond <= STEADY_ROWS * rows)
 
 
 def steady_range(
@@ -89,8 +89,9 @@ def steady_range(
     ends = np.array([found.low, found.high])
     if found.tails is None:
         return SteadyRange(*ends, np.zeros(ends.shape, bool), *np.zeros((3, *ends.shape)))
-    wanted = steady_rows(noise, found.tails.side)
-    steady = (wanted > 0.0) & ~kept & (ends != 0.0)
+    wanted, few = steady_rows(noise, found.tails.side)
+    free = ~kept & (ends != 0.0)
+    steady = few & free & (found.tails.side > 0.0)
     width = (within.high - within.low) / counts.shape[1]
     below = _Side.of(0, counts, width, within.low, found, found.tails)
     above = _Side.of(1, counts, width, within.high, found, found.tails)
@@ -100,7 +101,8 @@ def steady_range(
         np.array([first[1], last[1]]) * width,
         np.array([first[2], last[2]]) / width,
     )
-    told = (np.where(steady, what, 0.0) for what in (deviation, wanted, density))
+    deviation = np.minimum(deviation, ends[1] - ends[0])
+    told = (np.where(free, what, 0.0) for what in (deviation, wanted, density))
     return SteadyRange(*np.where(steady, moved, ends), steady, *told)
 
 

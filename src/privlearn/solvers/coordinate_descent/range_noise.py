@@ -22,9 +22,7 @@ from privlearn.solvers.coordinate_descent.private_scales import RowMoments
 __all__ = ["NoiseOfEnds", "noise_of_ends"]
 
 Array = NDArray[np.float64]
-SLOPE = (
-    0.8  # mean slope of rows beyond an end, relative to the mean size of slopes (derive/coefficients.py)
-)
+SLOPE = 0.8  # mean slope of rows beyond an end, relative to the mean size of slopes (derive/coefficients.py)
 LEAST_VARIANCE = 0.05  # of a feature, relative to its mean square: less may be noise
 
 
