@@ -22,6 +22,7 @@ Flags = NDArray[np.bool_]
 # Rows beyond an end: this part of all on its side of zero, but within so many deviations of noise.
 # Where that many are a larger part, the end is that of what stands out.
 STEADY_ROWS, LOOSE, STEADY = 0.03, 5.0, 10.0
+OTHERS = 0.7  # noise of other ends, relative to that of places where so many rows are beyond
 LEAST = 1e-3  # bins by which noise moves an end, where a density is asked for
 
 
@@ -35,26 +36,29 @@ class SteadyRange(Range):
         Lower and upper ends that were found by the number of rows beyond them.
     deviation : array of shape (2, columns)
         How far noise moves all of them, about; 0 of those that are kept.
+    passed : array of shape (2, columns)
+        Where so many rows are beyond: the steady ends themselves.
     beyond : array of shape (2, columns)
-        How many rows are beyond them.
+        How many these are.
     density : array of shape (2, columns)
-        How many rows there are per unit, where they are.
+        How many rows there are per unit, there.
     """
 
     steady: Flags
     deviation: Array
+    passed: Array
     beyond: Array
     density: Array
 
     def widened(self, by: Array) -> SteadyRange:
         """The range with ends moved outwards by so much, of shape (2, columns), not across zero.
 
-        Rows beyond are then fewer: as many as in a tail that falls with the third power.
+        Rows beyond are fewer then: as many as in a tail that falls with the third power.
         """
         low, high = self.low - by[0], self.high + by[1]
         low = np.where(self.low >= 0.0, np.maximum(low, 0.0), low)
         high = np.where(self.high <= 0.0, np.minimum(high, 0.0), high)
-        moved = np.array([self.low - low, high - self.high])
+        moved = np.maximum([self.passed[0] - low, high - self.passed[1]], 0.0)
         lengths = 0.5 * moved * self.density / np.where(self.beyond > 0.0, self.beyond, np.inf)
         left = self.beyond * (1.0 + lengths) ** -2.0
         return replace(self, low=low, high=high, beyond=left)
@@ -88,10 +92,10 @@ def steady_range(
     """
     ends = np.array([found.low, found.high])
     if found.tails is None:
-        return SteadyRange(*ends, np.zeros(ends.shape, bool), *np.zeros((3, *ends.shape)))
+        return SteadyRange(*ends, np.zeros(ends.shape, bool), *np.zeros((4, *ends.shape)))
     wanted, few = steady_rows(noise, found.tails.side)
-    free = ~kept & (ends != 0.0)
-    steady = few & free & (found.tails.side > 0.0)
+    free = ~kept & (ends != 0.0) & (found.tails.side > 0.0)
+    steady = few & free
     width = (within.high - within.low) / counts.shape[1]
     below = _Side.of(0, counts, width, within.low, found, found.tails)
     above = _Side.of(1, counts, width, within.high, found, found.tails)
@@ -101,8 +105,8 @@ def steady_range(
         np.array([first[1], last[1]]) * width,
         np.array([first[2], last[2]]) / width,
     )
-    deviation = np.minimum(deviation, ends[1] - ends[0])
-    told = (np.where(free, what, 0.0) for what in (deviation, wanted, density))
+    deviation = np.minimum(np.where(steady, 1.0, OTHERS) * deviation, ends[1] - ends[0])
+    told = (np.where(free, what, 0.0) for what in (deviation, moved, wanted, density))
     return SteadyRange(*np.where(steady, moved, ends), steady, *told)
 
 

@@ -22,7 +22,9 @@ from privlearn.solvers.coordinate_descent.private_scales import RowMoments
 __all__ = ["NoiseOfEnds", "noise_of_ends"]
 
 Array = NDArray[np.float64]
-SLOPE = 0.8  # mean slope of rows beyond an end, relative to the mean size of slopes (derive/coefficients.py)
+# Mean slope of rows beyond an end, relative to the mean size of slopes, and how much of what their
+# weight does is not undone by it: both point in opposite directions (derive/coefficients.py).
+SLOPE, OWN = 0.6, 0.5
 LEAST_VARIANCE = 0.05  # of a feature, relative to its mean square: less may be noise
 
 
@@ -62,14 +64,14 @@ def noise_of_ends(
         pushed = ends.beyond * ends.deviation * scaling.inverse_scale
         gradient[own] = SLOPE * slope * np.linalg.norm(pushed, axis=0)
         pulled = pushed * (at - mean[own]) / variance[own]
-        moved[own] = np.abs(weights[own]) * np.linalg.norm(pulled, axis=0)
+        moved[own] = OWN * np.abs(weights[own]) * np.linalg.norm(pulled, axis=0)
     if target is not None:
         explained = float(weights @ (moments.noisy - np.outer(mean, mean)) @ weights)
         rest = (slope / objective.loss.curvature) ** 2
         ends_of_y = np.array([-1.0, 1.0])[:, None] - float(mean @ weights)
         pushed = target.beyond * target.deviation / objective.scaling.target_scale
         pulled = float(np.linalg.norm(pushed * ends_of_y)) / max(explained + rest, rest)
-        moved = np.hypot(moved, pulled * weights)
+        moved = np.hypot(moved, OWN * pulled * weights)
     return NoiseOfEnds(gradient, moved)
 
 
