@@ -92,7 +92,8 @@ def steady_range(
     """
     ends = np.array([found.low, found.high])
     if found.tails is None:
-        return SteadyRange(*ends, np.zeros(ends.shape, bool), *np.zeros((4, *ends.shape)))
+        nothing = np.zeros(ends.shape)
+        return SteadyRange(found.low, found.high, nothing > 0.0, nothing, ends, nothing, nothing)
     wanted, few = steady_rows(noise, found.tails.side)
     free = ~kept & (ends != 0.0) & (found.tails.side > 0.0)
     steady = few & free
@@ -106,8 +107,16 @@ def steady_range(
         np.array([first[2], last[2]]) / width,
     )
     deviation = np.minimum(np.where(steady, 1.0, OTHERS) * deviation, ends[1] - ends[0])
-    told = (np.where(free, what, 0.0) for what in (deviation, moved, wanted, density))
-    return SteadyRange(*np.where(steady, moved, ends), steady, *told)
+    low, high = np.where(steady, moved, ends)
+    return SteadyRange(
+        low,
+        high,
+        steady=steady,
+        deviation=np.where(free, deviation, 0.0),
+        passed=moved,
+        beyond=np.where(free, wanted, 0.0),
+        density=np.where(free, density, 0.0),
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,6 +26,7 @@ Array = NDArray[np.float64]
 # weight does is not undone by it: both point in opposite directions (derive/coefficients.py).
 SLOPE, OWN = 0.6, 0.5
 LEAST_VARIANCE = 0.05  # of a feature, relative to its mean square: less may be noise
+TINY = float(np.finfo(np.float64).tiny)  # in the place of zero
 
 
 class NoiseOfEnds(NamedTuple):
@@ -68,10 +69,10 @@ def noise_of_ends(
     if target is not None:
         explained = float(weights @ (moments.noisy - np.outer(mean, mean)) @ weights)
         rest = (slope / objective.loss.curvature) ** 2
-        ends_of_y = np.array([-1.0, 1.0])[:, None] - float(mean @ weights)
-        pushed = target.beyond * target.deviation / objective.scaling.target_scale
-        pulled = float(np.linalg.norm(pushed * ends_of_y)) / max(explained + rest, rest)
-        moved = np.hypot(moved, OWN * pulled * weights)
+        away = np.array([-1.0, 1.0])[:, None] - float(mean @ weights)
+        shift = target.beyond * target.deviation / objective.scaling.target_scale
+        part = OWN * float(np.linalg.norm(shift * away)) / max(explained + rest, rest, TINY)
+        moved = np.hypot(moved, part * weights)
     return NoiseOfEnds(gradient, moved)
 
 
@@ -79,4 +80,4 @@ def _mean_and_variance(moments: RowMoments, intercept: bool) -> tuple[Array, Arr
     """Of the entries of rows, as released."""
     squares = np.diag(moments.damped)
     mean = moments.noisy[-1] if intercept else np.zeros(len(squares))
-    return mean, np.maximum(squares - mean**2, LEAST_VARIANCE * squares)
+    return mean, np.maximum(np.maximum(squares - mean**2, LEAST_VARIANCE * squares), TINY)
