@@ -148,7 +148,7 @@ def of_use_together(found: Bounds, declared: Bounds, fit_intercept: bool) -> Bou
     """The estimated bounds, or the declared box where no row of a declared norm is in theirs."""
     if short_rows_exist(found, fit_intercept):
         return found
-    return replace(found, low=declared.low, high=declared.high, center=None)
+    return replace(found, low=declared.low, high=declared.high, center=None, end_noise=None)
 
 
 def counted_columns(bounds: Bounds, *, closer: bool) -> NDArray[np.bool_] | None:
