@@ -81,6 +81,16 @@ def test_flags_zeros_and_rare_values_keep_their_ends():
     assert (ranges(amounts, 20.0).high > np.quantile(amounts, 0.99)).all()
 
 
+def test_amounts_that_may_reach_another_power_are_not_told():
+    """Most have none, some a little, and as many as noise may hide or show have a lot."""
+    rng = np.random.default_rng(5)
+    amounts = np.where(rng.random(N) < 0.9, 0.0, rng.uniform(1_000.0, 3_900.0, N))
+    few = amounts.copy()
+    few[:70] = 9_000.0  # 3.5 deviations
+    assert np.isnan(ranges(few, 20.0).deviation[1]).mean() > 0.8
+    assert np.isnan(ranges(amounts, 20.0).deviation[1]).mean() < 0.4
+
+
 def test_without_noise_and_where_noise_hides_rows_ends_are_what_stands_out():
     values = laws()["log-normal"]
     exact = ranges(values, 1e-9, fits=1)

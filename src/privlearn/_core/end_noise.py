@@ -13,5 +13,5 @@ __all__ = ["EndNoise"]
 class EndNoise(NamedTuple):
     """Of the lower and upper ends of columns; all arrays have shape (2, columns)."""
 
-    deviation: NDArray[np.float64]  # in the units of the column; 0 where noise does not move an end
+    deviation: NDArray[np.float64]  # in the column's units; 0 of ends that stay, NaN where unknown
     beyond: NDArray[np.float64]  # part of the rows

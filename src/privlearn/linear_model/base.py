@@ -255,7 +255,8 @@ class PrivateEstimator(NamedFeatures, BaseEstimator):
         Returns
         -------
         array of the shape of coef_
-            NaN for features that were not selected.
+            NaN for features that were not selected, and for amounts that most rows have none of and
+            whose estimated range may be far wider or narrower in another fit.
 
         Examples
         --------

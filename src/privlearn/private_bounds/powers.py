@@ -32,6 +32,7 @@ SIGNED_ALARMS, SHAPE_ALARMS = 1e-5, 1e-3  # false ones of a release: a far power
 SIGNED_WINDOWS = (1, 2, 4)
 # Deviations by which bins next to a significant one must stand out, and how many are next to it.
 SIGNED_NEXT, SIGNED_NEAR = 3.5, 2
+SIGNED_MAYBE = 1.5  # deviations by which they stand out that might be seen in another fit
 # Where powers that stand out hold at most this part of the rows that are not zero, and those so
 # many deviations of noise, the others are looked for by their shape.
 SEEN, ELSEWHERE = 0.8, 8.0
@@ -164,6 +165,7 @@ class _Powers:
     most: Array
     bins: Places
     rows: Array
+    open: NDArray[np.bool_]  # whether another power may be the largest that is seen
     tails: Array  # (2, 3, columns): of both ends a power, rows beyond it and in it
 
     @property
@@ -200,7 +202,8 @@ def _joined(one: _Powers, other: _Powers) -> _Powers:
         ends[end] = np.where(one.seen, both, second)
     bins, rows = np.maximum(one.bins, other.bins), np.maximum(one.rows, other.rows)
     tails = np.where(other.seen, np.nan, one.tails)  # a shape tells no numbers
-    return _Powers(seen=one.seen | other.seen, bins=bins, rows=rows, tails=tails, **ends)
+    seen, unsure = one.seen | other.seen, one.open | other.seen
+    return _Powers(seen=seen, bins=bins, rows=rows, open=unsure, tails=tails, **ends)
 
 
 def _powers(counts: Array, sure: Array, noise: float) -> _Powers:
@@ -215,6 +218,10 @@ def _powers(counts: Array, sure: Array, noise: float) -> _Powers:
     small, *under = _passed(own, beyond)
     large, *over = _passed(own[:, ::-1], beyond)
     large = len(places) - 1 - large
+    next_to = np.pad(counts, ((0, 0), (0, SIGNED_NEAR)))[
+        np.arange(len(counts))[:, None], last[:, None] + np.arange(SIGNED_NEAR + 1)
+    ]
+    unsure = (next_to[:, 0] < sure[:, 0]) | (next_to[:, 1:].max(axis=1) > SIGNED_MAYBE * noise)
     return _Powers(
         seen,
         _power_of(first),
@@ -223,6 +230,7 @@ def _powers(counts: Array, sure: Array, noise: float) -> _Powers:
         _power_of(last + 1),
         np.where(seen, surely, 0),
         rows,
+        unsure,
         np.array([[_power_of(small), *under], [_power_of(large), *over]]),
     )
 
@@ -243,7 +251,8 @@ def _tails(
         sides.append(np.where(own.seen, own.rows, other.rows))
     beyond, rows, inner, outer = np.array(ends).transpose(1, 0, 2)
     side = np.where(unknown | thin, 0.0, sides)
-    return Tails(beyond, np.where(unknown, np.nan, rows), inner, outer, side)
+    unsure = thin & ~unknown & np.array([below.open, above.open])
+    return Tails(beyond, np.where(unknown, np.nan, rows), inner, outer, side, unsure)
 
 
 def _power_of(place: Places) -> Array:

@@ -66,6 +66,7 @@ class Tails(NamedTuple):
     inner: Array  # its ends
     outer: Array
     side: Array  # all rows on this side of zero
+    open: NDArray[np.bool_]  # ends of thin rows that may be another power of two in another fit
 
     def untold(self, columns: NDArray[np.bool_]) -> Tails:
         """The same, where powers of two do not tell of some columns."""

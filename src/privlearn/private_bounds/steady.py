@@ -35,7 +35,8 @@ class SteadyRange(Range):
     steady : array of bool, of shape (2, columns)
         Lower and upper ends that were found by the number of rows beyond them.
     deviation : array of shape (2, columns)
-        How far noise moves all of them, about; 0 of those that are kept.
+        How far noise moves all of them, about; 0 of those that are kept, NaN of those that may be
+        another power of two in another fit.
     passed : array of shape (2, columns)
         Where so many rows are beyond: the steady ends themselves.
     beyond : array of shape (2, columns)
@@ -108,11 +109,12 @@ def steady_range(
     )
     deviation = np.minimum(np.where(steady, 1.0, OTHERS) * deviation, ends[1] - ends[0])
     low, high = np.where(steady, moved, ends)
+    told = np.where(free, deviation, 0.0)
     return SteadyRange(
         low,
         high,
         steady=steady,
-        deviation=np.where(free, deviation, 0.0),
+        deviation=np.where(found.tails.open & ~kept & (ends != 0.0), np.nan, told),
         passed=moved,
         beyond=np.where(free, wanted, 0.0),
         density=np.where(free, density, 0.0),

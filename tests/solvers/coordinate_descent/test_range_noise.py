@@ -59,6 +59,12 @@ def test_nothing_is_divided_by_zero():
     np.testing.assert_array_equal(one.weights, 0.0)
 
 
+def test_nothing_is_told_of_a_feature_whose_end_may_be_elsewhere():
+    one = found(ends([[0.0, 0.0], [np.nan, 0.5]], [[0.0, 0.0], [0.01, 0.02]]))
+    np.testing.assert_array_equal(np.isnan(one.weights), [True, False, False])
+    assert np.isfinite(one.gradient).all()
+
+
 def test_mean_length_of_gradients():
     lengths = np.random.default_rng(0).exponential(size=50_000).clip(0.0, 16.0)
     bins = np.floor(-2.0 * np.log2(lengths / 16.0)).astype(int).clip(0, 47)

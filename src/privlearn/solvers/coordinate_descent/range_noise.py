@@ -41,6 +41,8 @@ def noise_of_ends(
 ) -> NoiseOfEnds | None:
     """What is known of ends that were estimated; None where none were.
 
+    Nothing is told (NaN) of a feature one of whose ends may be far elsewhere in another fit.
+
     Parameters
     ----------
     bounds : Bounds
@@ -62,15 +64,17 @@ def noise_of_ends(
     if ends is not None and bounds.low is not None and bounds.high is not None:
         scaling, own = objective.scaling, slice(len(bounds.low))
         at = (np.array([bounds.low, bounds.high]) - scaling.center) * scaling.inverse_scale
-        pushed = ends.beyond * ends.deviation * scaling.inverse_scale
+        untold = np.isnan(ends.deviation)
+        pushed = ends.beyond * np.where(untold, 0.0, ends.deviation) * scaling.inverse_scale
         gradient[own] = SLOPE * slope * np.linalg.norm(pushed, axis=0)
         pulled = pushed * (at - mean[own]) / variance[own]
         moved[own] = OWN * np.abs(weights[own]) * np.linalg.norm(pulled, axis=0)
+        moved[own][untold.any(axis=0)] = np.nan
     if target is not None:
         explained = float(weights @ (moments.noisy - np.outer(mean, mean)) @ weights)
         rest = (slope / objective.loss.curvature) ** 2
         away = np.array([-1.0, 1.0])[:, None] - float(mean @ weights)
-        shift = target.beyond * target.deviation / objective.scaling.target_scale
+        shift = target.beyond * np.nan_to_num(target.deviation) / objective.scaling.target_scale
         part = OWN * float(np.linalg.norm(shift * away)) / max(explained + rest, rest, TINY)
         moved = np.hypot(moved, part * weights)
     return NoiseOfEnds(gradient, moved)
