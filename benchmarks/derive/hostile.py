@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.choice import failures
 from benchmarks.datasets import hostile
 from privlearn import LogisticRegression, Ridge
-from privlearn.private_bounds import declared, powers, ranges
+from privlearn.private_bounds import declared, powers, ranges, steady
 from privlearn.private_bounds import solver as bounds
 from privlearn.solvers._common import histograms
 from privlearn.solvers.coordinate_descent import rules
@@ -32,7 +32,7 @@ def arguments(parser):
 
 
 def homes(given):
-    return rules, histograms, bounds, powers, ranges, declared
+    return rules, histograms, bounds, powers, ranges, steady, declared
 
 
 def problems(given):

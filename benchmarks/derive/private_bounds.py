@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.datasets.tables import table
 from privlearn import LinearRegression
-from privlearn.private_bounds import declared, powers, ranges, selection
+from privlearn.private_bounds import declared, powers, ranges, selection, steady
 from privlearn.private_bounds import solver as purchase
 from privlearn.solvers.coordinate_descent import rules
 
@@ -29,7 +29,7 @@ def arguments(parser):
 
 
 def homes(given):
-    return purchase, powers, ranges, declared, selection, rules
+    return purchase, powers, ranges, steady, declared, selection, rules
 
 
 def problems(given):

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from privlearn._core.adjacency import Adjacency
 from privlearn._core.budget import Budget, budget_of
+from privlearn._core.end_noise import EndNoise
 from privlearn._data.cells import numbers
 from privlearn._objective.losses import Loss
 from privlearn._objective.penalties import Penalty
@@ -79,6 +80,8 @@ class Bounds:
     center: NDArray[np.float64] | None = None  # of an estimated box: around what to centre columns
     penalised: Penalised = Penalised.OWN_UNITS
     estimated: bool = False  # whether the box is estimated: a plan must hold wherever it will lie
+    end_noise: EndNoise | None = None  # of an estimated box, and of the target's estimated range
+    target_noise: EndNoise | None = None
 
     @classmethod
     def declared(

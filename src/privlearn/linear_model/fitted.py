@@ -38,9 +38,11 @@ class FittedModel:
         """Standard deviations of the privacy noise on `coef_`, to first order.
 
         They follow from what was released and from the known noise, and cost no privacy: how far
-        another fit of the same table would be off, but for the sampling of its rows, for shrinkage
-        towards 0, and for ranges that were estimated privately. Where columns have long tails those
-        make most of the difference, which may be several times what is told here.
+        another fit of the same table would be off, but for the sampling of its rows and for
+        shrinkage towards 0. Ends of ranges that were estimated privately differ from fit to fit,
+        too: "cd" counts what that does, as far as released histograms tell, "moments" does not.
+        Where columns have long tails and the budget is small the spread may be larger all the same;
+        of columns that others nearly tell it may be smaller.
 
         Solvers "moments" and "cd" tell it (squared errors; "cd" also of two classes, with
         ``block="all"`` and at most 200 columns), without an l1 penalty or limits on coefficients.
@@ -48,7 +50,8 @@ class FittedModel:
         Returns
         -------
         array of the shape of coef_
-            NaN for features that were not selected.
+            NaN for features that were not selected, and for amounts that most rows have none of and
+            whose estimated range may be far wider or narrower in another fit.
 
         Examples
         --------

@@ -12,10 +12,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._core.end_noise import EndNoise
 from privlearn._core.problem import Bounds, Budget, Problem, short_rows_exist
 from privlearn._objective.losses import Target
 from privlearn.private_bounds.powers import UNKNOWN
 from privlearn.private_bounds.ranges import CoarseRange, Range
+from privlearn.private_bounds.steady import SteadyRange, steady_range
 from privlearn.solvers import Solver, resolve
 from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
 from privlearn.solvers.auto import norm_tells_enough
@@ -29,6 +31,7 @@ __all__ = [
     "declared_range",
     "inside",
     "looks_closer",
+    "noise_of",
     "of_use_together",
     "solver_by_rule",
     "widened",
@@ -42,6 +45,7 @@ HIDING = 200.0  # rows per deviation of noise up to which tails are hidden
 # of the most that a few bins before it do, and at most this part of the rows may be beyond it.
 STANDS_OUT, AS_MANY, BEFORE, BEYOND = 10.0, 0.7, 4, 0.1
 MAX_EXPONENT = 1023  # of a float
+STEADY_MORE = 0.08  # of its width, by which a range with steady ends is wider
 NARROWER = 1 / 16  # of what was seen: then a declared range says more than powers of two do
 
 
@@ -144,7 +148,7 @@ def of_use_together(found: Bounds, declared: Bounds, fit_intercept: bool) -> Bou
     """The estimated bounds, or the declared box where no row of a declared norm is in theirs."""
     if short_rows_exist(found, fit_intercept):
         return found
-    return replace(found, low=declared.low, high=declared.high, center=None)
+    return replace(found, low=declared.low, high=declared.high, center=None, end_noise=None)
 
 
 def counted_columns(bounds: Bounds, *, closer: bool) -> NDArray[np.bool_] | None:
@@ -173,11 +177,13 @@ def counted_columns(bounds: Bounds, *, closer: bool) -> NDArray[np.bool_] | None
 class CentredRange(Range):
     """Ends of the columns' values, and around what to centre them; None leaves that open.
 
-    `estimated` says which columns' ends were estimated; None means all of them.
+    `estimated` says which columns' ends were estimated; None means all of them. `noise` tells how
+    far noise moves the ends.
     """
 
     center: Array | None = None
     estimated: NDArray[np.bool_] | None = None
+    noise: EndNoise | None = None
 
 
 def beside_declared(
@@ -190,15 +196,38 @@ def beside_declared(
     """
     low, high = (np.array(side, dtype=np.float64) for side in (bounds.low, bounds.high))
     low[counted], high[counted] = found.low, found.high
+    noise = None
+    if found.noise is not None:
+        deviation, beyond = np.zeros((2, 2, len(low)))
+        deviation[:, counted], beyond[:, counted] = found.noise
+        noise = EndNoise(deviation, beyond)
     if found.center is None:
-        return CentredRange(low, high, None, counted)
+        return CentredRange(low, high, None, counted, noise)
     excluded = (low > 0.0) | (high < 0.0)
     center = np.where(excluded, low / 2 + high / 2, 0.0)
     center[counted] = found.center
-    return CentredRange(low, high, center, counted)
+    return CentredRange(low, high, center, counted, noise)
 
 
-def widened(counts: Array, noise: float, within: Range, found: CoarseRange, by: float) -> Range:
+def noise_of(wide: SteadyRange, ends: Range, rows: Array) -> EndNoise:
+    """How far noise moves the ends; not at all where they are zero, or those of what is declared.
+
+    Parameters
+    ----------
+    wide, ends : Range
+        The range that was found, and the part of it that is in the declared one.
+    rows : array of shape (columns,)
+        How many there are.
+    """
+    here, there = np.array([ends.low, ends.high]), np.array([wide.low, wide.high])
+    moves = (here == there) & (here != 0.0)
+    beyond = np.clip(wide.beyond / np.maximum(rows, 1.0), 0.0, 1.0)
+    return EndNoise(np.where(moves, wide.deviation, 0.0), np.where(moves, beyond, 0.0))
+
+
+def widened(
+    counts: Array, noise: float, within: Range, found: CoarseRange, by: float
+) -> SteadyRange:
     """The range with room for tails that noise hides, but not across zero.
 
     A column that ends abruptly, as flags, grades and cut-off values do, has no tail there. Where
@@ -218,16 +247,21 @@ def widened(counts: Array, noise: float, within: Range, found: CoarseRange, by: 
         Part of its width, on either side; less where there is little noise beside the rows.
     """
     unknown = (found.low == -UNKNOWN) & (found.high == UNKNOWN)
+    abrupt = _abrupt_ends(counts, noise, within, found)
+    ends = steady_range(counts, noise, within, found, abrupt | unknown)
     hidden = np.minimum(1.0, HIDING * noise / np.maximum(found.rows, HIDING * noise + 1.0))
-    more = np.where(unknown, 0.0, by * hidden * (found.high - found.low))
+    part = by * hidden + np.where(ends.steady, STEADY_MORE, 0.0)
+    return ends.widened(np.where(abrupt | unknown, 0.0, part * (ends.high - ends.low)))
+
+
+def _abrupt_ends(
+    counts: Array, noise: float, within: Range, found: CoarseRange
+) -> NDArray[np.bool_]:
+    """Whether columns end abruptly, below and above: of shape (2, columns)."""
     bins = (within.high - within.low) / counts.shape[1]
     first, last = (found.low - within.low) / bins, (within.high - found.high) / bins
-    less = np.where(_abrupt(counts, noise, first, found.rows), 0.0, more)
-    more = np.where(_abrupt(counts[:, ::-1], noise, last, found.rows), 0.0, more)
-    return Range(
-        np.where(found.low >= 0.0, np.maximum(found.low - less, 0.0), found.low - less),
-        np.where(found.high <= 0.0, np.minimum(found.high + more, 0.0), found.high + more),
-    )
+    above = _abrupt(counts[:, ::-1], noise, last, found.rows)
+    return np.array([_abrupt(counts, noise, first, found.rows), above])
 
 
 def _abrupt(counts: Array, noise: float, place: Array, rows: Array) -> NDArray[np.bool_]:

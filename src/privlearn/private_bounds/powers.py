@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 
 from privlearn.private_bounds.ranges import (
     CoarseRange,
+    Tails,
     significance,
     significant_bins,
     sums,
 )
+from privlearn.private_bounds.steady import steady_rows
 
 __all__ = ["POWERS", "SIGNED_BINS", "UNKNOWN", "coarse_range"]
 
@@ -30,6 +32,7 @@ SIGNED_ALARMS, SHAPE_ALARMS = 1e-5, 1e-3  # false ones of a release: a far power
 SIGNED_WINDOWS = (1, 2, 4)
 # Deviations by which bins next to a significant one must stand out, and how many are next to it.
 SIGNED_NEXT, SIGNED_NEAR = 3.5, 2
+SIGNED_MAYBE = 1.5  # deviations by which they stand out that might be seen in another fit
 # Where powers that stand out hold at most this part of the rows that are not zero, and those so
 # many deviations of noise, the others are looked for by their shape.
 SEEN, ELSEWHERE = 0.8, 8.0
@@ -80,8 +83,8 @@ def coarse_range(counts: Array, noise: float, rows: float | None = None) -> Coar
     high, earliest_high = (-end for end in _lower_ends(above, below, zero, few))
     # Beside many zeros, rows that spread over several powers are too thin to be seen closer.
     dominated = zero & (zeros > beside)
-    earliest_high = np.where(dominated & above.spread, high, earliest_high)
-    latest_low = np.where(dominated & below.spread, low, latest_low)
+    thin = np.array([dominated & below.spread, dominated & above.spread])
+    latest_low, earliest_high = np.where(thin, [low, high], [latest_low, earliest_high])
     unseen = ~(above.seen | below.seen)
     inside = beside + np.where(zero | (above.seen & below.seen), zeros, 0.0)
     around = unseen if rows is None else unseen | (inside <= COVERED * rows)
@@ -96,6 +99,7 @@ def coarse_range(counts: Array, noise: float, rows: float | None = None) -> Coar
         np.where(around, inner, np.where(narrow, low, earliest_high)),
         inside,
         narrow,
+        _tails(above, below, around | few, thin),
     )
 
 
@@ -155,17 +159,19 @@ class _Powers:
     """
 
     seen: NDArray[np.bool_]
-    least: Array  # magnitudes: the outer and inner end of the smallest and of the largest power
+    least: Array  # magnitudes: the smallest, and where not too few are smaller; so of the largest
     least_outer: Array
     most_inner: Array
     most: Array
     bins: Places
     rows: Array
+    open: NDArray[np.bool_]  # whether another power may be the largest that is seen
+    tails: Array  # (2, 3, columns): of both ends a power, rows beyond it and in it
 
     @property
     def spread(self) -> NDArray[np.bool_]:
         """Whether there are rows in several of them."""
-        return self.seen & (self.most_inner > self.least)
+        return self.seen & (self.most > 2.0 * self.least)
 
 
 ENDS = {
@@ -195,7 +201,9 @@ def _joined(one: _Powers, other: _Powers) -> _Powers:
         both = np.where(other.seen, of_both(first, second), first)
         ends[end] = np.where(one.seen, both, second)
     bins, rows = np.maximum(one.bins, other.bins), np.maximum(one.rows, other.rows)
-    return _Powers(seen=one.seen | other.seen, bins=bins, rows=rows, **ends)
+    tails = np.where(other.seen, np.nan, one.tails)  # a shape tells no numbers
+    seen, unsure = one.seen | other.seen, one.open | other.seen
+    return _Powers(seen=seen, bins=bins, rows=rows, open=unsure, tails=tails, **ends)
 
 
 def _powers(counts: Array, sure: Array, noise: float) -> _Powers:
@@ -203,16 +211,65 @@ def _powers(counts: Array, sure: Array, noise: float) -> _Powers:
     near = SIGNED_NEXT * noise
     windows = SIGNED_WINDOWS
     first, last, seen, surely = significant_bins(counts, sure, near, windows, SIGNED_NEAR)
-    start, end = (np.asarray(2.0 ** (place - POWERS // 2)) for place in (first, last))
+    rows = np.where(seen, sums(counts, first, last), 0.0)
+    places = np.arange(counts.shape[1])
+    between = (places >= first[:, None]) & (places <= last[:, None])
+    own, (beyond, few) = np.where(between, counts, 0.0), steady_rows(noise, rows)
+    small, *under = _passed(own, beyond)
+    large, *over = _passed(own[:, ::-1], beyond)
+    large = len(places) - 1 - large
+    next_to = np.pad(counts, ((0, 0), (0, SIGNED_NEAR)))[
+        np.arange(len(counts))[:, None], last[:, None] + np.arange(SIGNED_NEAR + 1)
+    ]
+    unsure = (next_to[:, 0] < sure[:, 0]) | (next_to[:, 1:].max(axis=1) > SIGNED_MAYBE * noise)
     return _Powers(
         seen,
-        start,
-        np.asarray(2.0 * start),
-        end,
-        np.asarray(2.0 * end),
+        _power_of(first),
+        _power_of(np.where(few, small, first) + 1),
+        _power_of(np.where(few, large, last)),
+        _power_of(last + 1),
         np.where(seen, surely, 0),
-        np.where(seen, sums(counts, first, last), 0.0),
+        rows,
+        unsure,
+        np.array([[_power_of(small), *under], [_power_of(large), *over]]),
     )
+
+
+def _tails(
+    above: _Powers, below: _Powers, unknown: NDArray[np.bool_], thin: NDArray[np.bool_]
+) -> Tails:
+    """Of lower ends the large powers below zero, or the small ones above; and so of upper ends.
+
+    Where a column is unknown, powers do not tell; where rows are thin, they do not fix an end.
+    """
+    ends, sides = list[Array](), list[Array]()
+    for own, other, sign in ((below, above, -1.0), (above, below, 1.0)):
+        large, small = own.tails[1], other.tails[0]
+        power = np.where(own.seen, sign * large[0], -sign * small[0])
+        inner, outer = np.where(own.seen, [power, 2.0 * power], [2.0 * power, power])
+        ends.append(np.array([*np.where(own.seen, large[1:], small[1:]), inner, outer]))
+        sides.append(np.where(own.seen, own.rows, other.rows))
+    beyond, rows, inner, outer = np.array(ends).transpose(1, 0, 2)
+    side = np.where(unknown | thin, 0.0, sides)
+    unsure = thin & ~unknown & np.array([below.open, above.open])
+    return Tails(beyond, np.where(unknown, np.nan, rows), inner, outer, side, unsure)
+
+
+def _power_of(place: Places) -> Array:
+    """The lower end of a bin on one side of zero."""
+    return np.asarray(2.0 ** (place - POWERS // 2))
+
+
+def _passed(counts: Array, wanted: Array) -> tuple[Places, Array, Array]:
+    """The first bin up to which there are so many rows, those before it and those in it.
+
+    NaN where there never are so many.
+    """
+    so_far, own = np.cumsum(counts, axis=1), np.arange(len(counts))
+    passed = so_far >= wanted[:, None]
+    at = np.argmax(passed, axis=1)
+    there = np.where(passed[own, at], counts[own, at], np.nan)
+    return at, so_far[own, at] - counts[own, at], there
 
 
 def _lower_ends(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ __all__ = [
     "LAST_BINS",
     "CoarseRange",
     "Range",
+    "Tails",
     "located_range",
     "refined_range",
     "significance",
@@ -53,6 +55,24 @@ class Range:
     high: Array
 
 
+class Tails(NamedTuple):
+    """Powers of two in which the number of rows from outside passes `steady_rows` (steady.py).
+
+    All are of shape (2, columns), of the lower and the upper ends.
+    """
+
+    beyond: Array  # rows further out
+    rows: Array  # in the power itself; NaN where powers of two do not tell
+    inner: Array  # its ends
+    outer: Array
+    side: Array  # all rows on this side of zero
+    open: NDArray[np.bool_]  # ends of thin rows that may be another power of two in another fit
+
+    def untold(self, columns: NDArray[np.bool_]) -> Tails:
+        """The same, where powers of two do not tell of some columns."""
+        return self._replace(rows=np.where(columns, np.nan, self.rows))
+
+
 @dataclass(frozen=True, eq=False)
 class CoarseRange(Range):
     """Ends of bins with values; values are surely beyond `latest_low` and `earliest_high`.
@@ -61,6 +81,8 @@ class CoarseRange(Range):
     ----------
     rows : array
         How many lie between the ends, after noise.
+    tails : Tails or None
+        Where few rows are beyond the lower, and beyond the upper end; None tells nothing.
     may_be_narrow : array of bool
         Whether nothing tells how narrow the column is: it lies in one or two powers of two, or in
         one or two even bins, or in more of them but so thinly that none shows it.
@@ -70,6 +92,7 @@ class CoarseRange(Range):
     earliest_high: Array
     rows: Array
     may_be_narrow: NDArray[np.bool_]
+    tails: Tails | None = None
 
 
 def zoom_bins(rows_per_noise: float, columns: int) -> tuple[int, int]:
@@ -112,6 +135,7 @@ def located_range(counts: Array, noise: float, outer: CoarseRange) -> CoarseRang
         np.where(narrow, low, outer.earliest_high),
         outer.rows,
         narrow & ~wide,
+        None if outer.tails is None else outer.tails.untold(narrow),
     )
 
 

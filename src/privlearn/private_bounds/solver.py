@@ -31,6 +31,7 @@ from privlearn.private_bounds.declared import (
     declared_range,
     inside,
     looks_closer,
+    noise_of,
     of_use_together,
     widened,
 )
@@ -177,11 +178,13 @@ class WithPrivateBounds(SolverDefaults):
                 center=box.center,
                 penalised=Penalised.STANDARDISED if nothing else Penalised.NOT_TOO_SMALL,
                 estimated=True,
+                end_noise=box.noise,
             )
             bounds = of_use_together(found, bounds, problem.fit_intercept)
         if "target" in self.wanted:
             ends = ranges.get("target") or CentredRange(-np.ones(1), np.ones(1))
-            bounds = replace(bounds, target=(float(ends.low[0]), float(ends.high[0])))
+            target = float(ends.low[0]), float(ends.high[0])
+            bounds = replace(bounds, target=target, target_noise=ends.noise)
         return replace(problem, n_features=size, bounds=bounds)
 
     def plan(self, problem: Problem, settings: Settings, scale: float) -> Plan:
@@ -356,10 +359,11 @@ def _ranges(
     counts = noisy(last, count_evenly(data, what, found.low, found.high, LAST_BINS))
     noise = release.noise_scale(last)
     ends = refined_range(counts, noise, found)
-    wide = inside(widened(counts, noise, found, ends, WIDER[what]), declared)
+    wide = widened(counts, noise, found, ends, WIDER[what])
+    own = inside(wide, declared)
     # Sparse rows stay sparse: they are never centred where zero is in the range.
-    center = None if data.sparse else centers(counts, noise, found, wide)
-    return CentredRange(wide.low, wide.high, center)
+    center = None if data.sparse else centers(counts, noise, found, own)
+    return CentredRange(own.low, own.high, center, noise=noise_of(wide, own, ends.rows))
 
 
 def _released(release: Releaser, name: str, counts: Array, *, columns: int) -> Array:

@@ -26,6 +26,7 @@ __all__ = [
     "count_magnitudes",
     "count_within",
     "histogram_release",
+    "mean_length",
     "moments_from",
     "scales_from",
     "significance",
@@ -254,3 +255,22 @@ def clip_for(
     middles = edges * MIDDLE_OF_HALF
     found = best_clip(edges, middles, kept[0], noise_std, aligned=ALIGNED, rows=rows)
     return found if cut_seen else max(found, float(edges[first[0]]))
+
+
+def mean_length(counts: Array, noise: float, longest: float) -> float | None:
+    """Of gradients, as far as half powers of two below `longest` tell; None where noise hides it.
+
+    Parameters
+    ----------
+    counts : array of shape (bins,)
+        Noisy counts of gradient norms.
+    noise : float
+        Standard deviation of the noise on a count.
+    longest : float
+        Public limit of the lengths.
+    """
+    kept, first = trimmed(counts[None, :], noise)
+    if first[0] == len(counts) - 1:
+        return None
+    middles = longest * math.sqrt(0.5) ** np.arange(len(counts)) * MIDDLE_OF_HALF
+    return float(kept[0] @ middles / kept[0].sum())

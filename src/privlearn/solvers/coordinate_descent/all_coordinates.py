@@ -51,6 +51,7 @@ def _descend(
     problem: Problem, settings: Settings, data: BoundedData, release: Releaser
 ) -> Solution:
     from privlearn.solvers.coordinate_descent.coef_noise import NoiseRecord, is_told  # fits alone
+    from privlearn.solvers.coordinate_descent.range_noise import noise_of_ends
 
     prepared = prepare(problem, settings, data, release)
     objective = prepared.objective
@@ -64,7 +65,9 @@ def _descend(
     for loop, steps in enumerate(rules.loops(settings)):
         noise_std = noise / math.sqrt(settings.passes)
         most = math.inf if bounded else rules.GROWTH * clip
-        clip = private_clip(problem, settings, prepared, weights, release, noise_std, least, most)
+        clip, slope = private_clip(
+            problem, settings, prepared, weights, release, noise_std, least, most
+        )
         model.forget()
         last = LoopRecord()
         for step in range(steps):
@@ -89,7 +92,8 @@ def _descend(
         return newton_solution(prepared, last, weights, clip, known, release)
     if not is_told(problem):
         return objective.solution(weights)
-    deviations = record.deviations(before, bend.within, model.response(weights))
+    ends = noise_of_ends(problem.bounds, objective, moments, weights, slope)
+    deviations = record.deviations(before, bend.within, model.response(weights), ends)
     return objective.solution(weights, deviations)
 
 

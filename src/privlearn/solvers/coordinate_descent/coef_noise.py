@@ -22,6 +22,7 @@ from privlearn._core.problem import Problem
 from privlearn.solvers._common.objective import Objective
 from privlearn.solvers.coordinate_descent.gaussian_rows import curvature_at
 from privlearn.solvers.coordinate_descent.private_scales import RowMoments
+from privlearn.solvers.coordinate_descent.range_noise import NoiseOfEnds
 
 __all__ = ["NoiseRecord", "is_told"]
 
@@ -60,7 +61,13 @@ class NoiseRecord:
         self._parts.append(part)
         self._noise_stds.append(noise_std)
 
-    def deviations(self, weights: Array, step_curvature: Array, response: Array) -> Array:
+    def deviations(
+        self,
+        weights: Array,
+        step_curvature: Array,
+        response: Array,
+        ends: NoiseOfEnds | None = None,
+    ) -> Array:
         """Standard deviation of the noise on each of the last weights.
 
         Parameters
@@ -71,6 +78,8 @@ class NoiseRecord:
             A, of its model.
         response : array of shape (width, width)
             J, the derivative of its minimiser in the average's pull.
+        ends : NoiseOfEnds or None, default=None
+            What noise on the ends of ranges does to gradients and weights.
         """
         values, vectors = _true_spectrum(self._moments)
         positive = np.maximum(values, FLATTEST * self._moments.damping)
@@ -83,6 +92,9 @@ class NoiseRecord:
             slow = vectors[:, weak] @ vectors[:, weak].T
             without = self._variances(missing - slow @ missing @ slow, root)  # as if they converged
             variance = without + real * np.maximum(variance - without, 0.0)
+        if ends is not None:
+            moved = self._lasting(missing, root) * ends.gradient
+            variance = variance + np.sum(moved**2, axis=1) + ends.weights**2
         return np.sqrt(variance)
 
     def _loss_curvature(self, moments: Array, weights: Array) -> Array:
@@ -95,16 +107,26 @@ class NoiseRecord:
 
     def _variances(self, missing: Array, root: Array) -> Array:
         """Of the last weights, where the models' curvature exceeds the loss's by `missing`."""
-        repeated, directions = np.linalg.eigh(root @ missing @ root)  # by the next step
-        left = np.ones(len(repeated))
-        in_the_end = np.empty((len(self._parts), len(left)))
-        for k in reversed(range(len(self._parts))):
-            part = self._parts[k]
-            in_the_end[k] = part * self._noise_stds[k] * left
-            left *= 1.0 - part + part * repeated
-        basis = root @ directions
+        basis, reached = self._through_steps(missing, root)
+        in_the_end = reached * np.array(self._noise_stds)[:, None]
         covariance = (basis.T @ basis) * (in_the_end.T @ in_the_end)
         return np.maximum(np.einsum("ij,ij->i", basis @ covariance, basis), 0.0)
+
+    def _lasting(self, missing: Array, root: Array) -> Array:
+        """How far the last weights move per unit by which all gradients differ."""
+        basis, reached = self._through_steps(missing, root)
+        return np.asarray((basis * reached.sum(axis=0)) @ basis.T)
+
+    def _through_steps(self, missing: Array, root: Array) -> tuple[Array, Array]:
+        """Directions that steps do not mix, and what of each gradient reaches the end in each."""
+        repeated, directions = np.linalg.eigh(root @ missing @ root)  # by the next step
+        left = np.ones(len(repeated))
+        reached = np.empty((len(self._parts), len(left)))
+        for k in reversed(range(len(self._parts))):
+            part = self._parts[k]
+            reached[k] = part * left
+            left *= 1.0 - part + part * repeated
+        return root @ directions, reached
 
 
 def _root(matrix: Array) -> Array:

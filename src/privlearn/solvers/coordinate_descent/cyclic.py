@@ -38,7 +38,7 @@ def descend_by_coordinates(
     share, shortened = settings.coordinate_clip, state.step_sizes.copy()
     for sweeps in rules.loops(settings):
         noise_std = noise * share / math.sqrt(settings.passes * objective.size)
-        clip = private_clip(problem, settings, prepared, state.weights, release, noise_std)
+        clip = private_clip(problem, settings, prepared, state.weights, release, noise_std).length
         set_limits(problem.loss, state, clip, share)
         if settings.shortened:
             whole = noise_is_cut(state, noise)

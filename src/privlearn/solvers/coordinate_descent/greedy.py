@@ -45,7 +45,7 @@ def descend_greedily(
     share = rules.COORDINATE_CLIP / math.sqrt(len(sums))
     for steps in rules.loops(settings):
         noise_std = noise * share * math.sqrt(steps / len(sums))
-        clip = private_clip(problem, settings, prepared, state.weights, release, noise_std)
+        clip = private_clip(problem, settings, prepared, state.weights, release, noise_std).length
         set_limits(problem.loss, state, clip)
         refresh(columns, state, problem.loss)
         for _ in range(steps):

@@ -17,6 +17,7 @@ from privlearn.solvers._common.histograms import (
     LENGTH_BINS,
     MAGNITUDE_BINS,
     clip_for,
+    mean_length,
     moments_from,
     scales_from,
 )
@@ -64,6 +65,13 @@ class Prepared:
     scales: Array  # of the features, relative to their bounds
     squares: Array  # their mean squares in these units, as far as known
     target: float  # scale of y, relative to its bounds
+
+
+class Clip(NamedTuple):
+    """To what gradients are shortened, and how steep the loss typically is."""
+
+    length: float
+    slope: float
 
 
 class RowMoments(NamedTuple):
@@ -197,22 +205,23 @@ def private_clip(
     noise_std: float,
     least_slope: float = 0.0,
     longest_clip: float = math.inf,
-) -> float:
+) -> Clip:
     """Length to which gradients are clipped, given or from a noisy histogram of lengths.
 
     `noise_std` is the noise on one coordinate of the sum of gradients, averaged over all steps, per
     unit of clip. Gradients of that slope, in a row of typical length, are not clipped.
     """
-    if settings.clip is not None:
-        return settings.clip
-    longest = _longest(problem, prepared)
-    counts = prepared.rows.count_lengths(prepared.objective, weights, longest, LENGTH_BINS)
     steepest = problem.loss.lipschitz
     slope = 0.5 * steepest if math.isfinite(steepest) else prepared.target  # a typical one
+    if settings.clip is not None:
+        return Clip(settings.clip, slope)
+    longest = _longest(problem, prepared)
+    counts = prepared.rows.count_lengths(prepared.objective, weights, longest, LENGTH_BINS)
     typical = math.sqrt(prepared.squares.sum() + 1.0)  # length of a row
+    noisy, noise = release(LENGTHS, counts, clip=1.0), release.noise_scale(LENGTHS)
     found = clip_for(
-        release(LENGTHS, counts, clip=1.0),
-        release.noise_scale(LENGTHS),
+        noisy,
+        noise,
         longest=longest,
         rows=prepared.count,
         noise_std=noise_std / prepared.count * math.sqrt(len(weights)),
@@ -221,11 +230,11 @@ def private_clip(
         cut_seen=not settings.intervals,
     )
     if settings.intervals:  # a clip far too short has no Newton step; noise could make one
-        blurred = min(1.0, rules.BLURRED_LENGTHS * release.noise_scale(LENGTHS) / prepared.count)
+        blurred = min(1.0, rules.BLURRED_LENGTHS * noise / prepared.count)
         found = rules.UNCUT * max(found, blurred * slope * typical)
-    return max(
-        min(found, longest_clip), max(least_slope, prepared.objective.loss.least_slope) * typical
-    )
+    least = max(least_slope, prepared.objective.loss.least_slope) * typical
+    length = mean_length(noisy, noise, longest)
+    return Clip(max(min(found, longest_clip), least), slope if length is None else length / typical)
 
 
 def _longest(problem: Problem, prepared: Prepared) -> float:
