@@ -39,7 +39,9 @@ print(f"kernel, no privacy  {plain.score(X[unseen], y[unseen]):.3f}")
 import matplotlib.pyplot as plt
 
 grid = np.column_stack([np.linspace(-2, 2, 200), np.full(200, 1.0)])
-figure, axes = plt.subplots(figsize=(7, 3.2), num="A curve, and what a private line and a private kernel make of it")
+figure, axes = plt.subplots(
+    figsize=(7, 3.2), num="A curve, and what a private line and a private kernel make of it"
+)
 axes.plot(grid[:, 0], curve(grid), color="grey", label="truth")
 axes.plot(grid[:, 0], line.predict(grid), "--", label="private line")
 axes.plot(grid[:, 0], model.predict(grid), label="private kernel")

@@ -39,7 +39,9 @@ print(f"no privacy   {plain.score(X[unseen], y[unseen]):.3f}")
 # %%
 import matplotlib.pyplot as plt
 
-figure, axes = plt.subplots(figsize=(7, 3), num="Coefficients of the 40 columns: true, private and not")
+figure, axes = plt.subplots(
+    figsize=(7, 3), num="Coefficients of the 40 columns: true, private and not"
+)
 axes.stem(truth, linefmt="lightgrey", markerfmt="D", basefmt=" ", label="true")
 axes.plot(plain.coef_, "s", fillstyle="none", label="lasso, no privacy")
 axes.plot(model.coef_, "x", label="lasso, epsilon = 1")
@@ -57,7 +59,9 @@ for epsilon in (0.02, 0.1, 1):
     fit = Lasso(alpha=0.05, epsilon=epsilon, delta=1e-6, **facts).fit(X[seen], y[seen])
     kept = set(np.flatnonzero(fit.coef_)) & set(np.flatnonzero(truth))
     r2 = fit.score(X[unseen], y[unseen])
-    print(f"epsilon {epsilon:<5} R^2 {r2:.3f}, {len(kept)} of 5 found, {np.count_nonzero(fit.coef_)} in all")
+    print(
+        f"epsilon {epsilon:<5} R^2 {r2:.3f}, {len(kept)} of 5 found, {np.count_nonzero(fit.coef_)} in all"
+    )
 
 # %% [markdown]
 # These were three more fits to the same people, and all four cost together. In earnest they would be

@@ -19,7 +19,9 @@ ledger = Ledger.create("wages.ledger", epsilon=1, delta=1e-6)
 # %%
 anna = LinearRegression(epsilon=0.5, ledger=ledger, dataset="cps-1988", **facts)
 anna.fit(cps.data, cps.target)
-print(f"spent {ledger.spent('cps-1988'):.3f}, a fit may still have {ledger.remaining('cps-1988'):.3f}")
+print(
+    f"spent {ledger.spent('cps-1988'):.3f}, a fit may still have {ledger.remaining('cps-1988'):.3f}"
+)
 
 # %% [markdown]
 # **Ben** works in another process. All he needs is the path.
@@ -27,7 +29,9 @@ print(f"spent {ledger.spent('cps-1988'):.3f}, a fit may still have {ledger.remai
 # %%
 ben = Ridge(epsilon=0.5, ledger="wages.ledger", dataset="cps-1988", **facts)
 ben.fit(cps.data, cps.target)
-print(f"spent {ledger.spent('cps-1988'):.3f}, a fit may still have {ledger.remaining('cps-1988'):.3f}")
+print(
+    f"spent {ledger.spent('cps-1988'):.3f}, a fit may still have {ledger.remaining('cps-1988'):.3f}"
+)
 
 # %% [markdown]
 # 0.5 and 0.5 cost less than 1 together. **Carla** asks for more than is left:

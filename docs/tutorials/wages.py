@@ -58,7 +58,9 @@ for name, ours, theirs in zip(cps.feature_names, model.coef_, plain.coef_, stric
 import matplotlib.pyplot as plt
 
 places = np.arange(len(cps.feature_names))
-figure, axes = plt.subplots(figsize=(7, 3.2), num="Coefficients with privacy and without, by column")
+figure, axes = plt.subplots(
+    figsize=(7, 3.2), num="Coefficients with privacy and without, by column"
+)
 axes.barh(places + 0.2, model.coef_, 0.4, label="epsilon = 1")
 axes.barh(places - 0.2, plain.coef_, 0.4, label="no privacy")
 axes.set_yticks(places, cps.feature_names)
