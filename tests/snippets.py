@@ -7,7 +7,8 @@ reader need not see, such as data, stands in a comment before them:
     X, y = ...
     -->
 
-Lines of shell snippets that call `privlearn` are run, too; a comment of that kind makes their files.
+Lines of shell snippets that call `privlearn` are run, too; a comment whose code begins with $ makes
+their files.
 """
 
 import contextlib

@@ -3,8 +3,8 @@
 A private line is compared with a line without privacy elsewhere. Somebody who need not protect
 anybody would not stop there: gradient boosted trees of scikit-learn, with its defaults, on the same
 training rows and the same test rows, as a limit of what could be had. Adult: the columns of
-`peers/adult_undeclared`. California housing: three quarters of the rows, drawn with ten seeds, scored
-on the rest, as in `choice/curves`.
+`peers/adult_undeclared`. California housing: three quarters of the rows, drawn with ten seeds,
+scored on the rest, as in `choice/curves`.
 """
 
 import numpy as np
