@@ -65,7 +65,12 @@ class Browser:
         self.ask(
             "/goog/cdp/execute",
             cmd="Emulation.setDeviceMetricsOverride",
-            params={"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 700},
+            params={
+                "width": width,
+                "height": height,
+                "deviceScaleFactor": 1,
+                "mobile": width < 700,
+            },
         )
 
     def picture(self, file: Path) -> None:
@@ -79,7 +84,9 @@ class Browser:
 
     def requests(self) -> list[str]:
         """Addresses that were asked for since the last call."""
-        found = [json.loads(one["message"])["message"] for one in self.ask("/se/log", type="performance")]
+        found = [
+            json.loads(one["message"])["message"] for one in self.ask("/se/log", type="performance")
+        ]
         sent = [one["params"] for one in found if one["method"] == "Network.requestWillBeSent"]
         return [one["request"]["url"] for one in sent]
 
