@@ -1,8 +1,8 @@
 """The README as a package index shows it: links of the repository would lead nowhere there.
 
-With `repository` in `[tool.hatch.metadata.hooks.custom]` of `pyproject.toml` (RELEASING.md says when
-to fill it in) they become links to the repository at the version's tag; without it they become plain
-text, and pictures are left out. Comments that hide the set-up of snippets are taken out.
+With `repository` in `[tool.hatch.metadata.hooks.custom]` of `pyproject.toml` (RELEASING.md says
+when to fill it in) they become links to the repository at the version's tag; without it they become
+plain text, and pictures are left out. Comments that hide the set-up of snippets are taken out.
 """
 
 from __future__ import annotations
