@@ -4,10 +4,10 @@
     python tools/check_site.py site --axe axe.min.js --pictures /tmp/pictures
 
 Every page is opened: no error on the console, no request that leaves the machine, no link to a
-page or an anchor that is not there. The search finds something, and its first result opens. With `--axe`
-(the file of axe-core, from npm) four pages are checked for accessibility; with `--pictures` they are
-photographed in the width of a desk and of a phone. Needs Chromium and its driver (on Debian:
-`apt-get install chromium chromium-driver`); without them it says so and exits with 0.
+page or an anchor that is not there. The search finds something, and its first result opens. With
+`--axe` (the file of axe-core, from npm) four pages are checked for accessibility; with `--pictures`
+they are photographed in the width of a desk and of a phone. Needs Chromium and its driver (on
+Debian: `apt-get install chromium chromium-driver`); without them it says so and exits with 0.
 """
 
 from __future__ import annotations

@@ -39,7 +39,9 @@ def test_every_file_has_a_place(tool, path, page):
 
 
 def test_links_of_the_repository_become_links_of_the_site(tool):
-    text = "[a](../src/privlearn/solvers/sgd/proof.md#x) ![b](../benchmarks/results/peers/adult.png)"
+    text = (
+        "[a](../src/privlearn/solvers/sgd/proof.md#x) ![b](../benchmarks/results/peers/adult.png)"
+    )
     moved = tool("links").on_site(f"{text}\n```\n[c](../README.md)\n```\n", "docs/ledger.md")
     assert "[a](proofs/solvers/sgd/proof.md#x) ![b](benchmarks/peers/adult.png)" in moved
     assert "[c](../README.md)" in moved  # code stays as it is
@@ -58,7 +60,9 @@ def test_pages_that_do_not_exist_are_left_out_and_new_ones_come_in(tool):
 def test_plain_formulas_are_set(tool):
     pytest.importorskip("latex2mathml")
     set_plain = tool("mathematics").set_plain
-    assert set_plain("<p>mu^2 &lt;= eps_1</p>") == "<p><i>μ</i><sup>2</sup> ≤ <i>ε</i><sub>1</sub></p>"
+    assert (
+        set_plain("<p>mu^2 &lt;= eps_1</p>") == "<p><i>μ</i><sup>2</sup> ≤ <i>ε</i><sub>1</sub></p>"
+    )
     assert set_plain("<code>mu^2</code> a row's") == "<code>mu^2</code> a row's"
     assert set_plain("D' and S_{t+k}") == "<i>D</i>′ and <i>S</i><sub>t+k</sub>"
 
@@ -99,7 +103,9 @@ def test_tutorials_are_programs_with_cells(tool):
 
 def test_cells_show_what_they_print_and_their_last_value(tool):
     notebooks, names = tool("notebooks"), {}
-    assert notebooks._shown("code", "x = 2\nprint('hello')\nx + 1", names)["printed"] == "hello\n3\n"
+    assert (
+        notebooks._shown("code", "x = 2\nprint('hello')\nx + 1", names)["printed"] == "hello\n3\n"
+    )
     assert notebooks._shown("text", "words", names)["printed"] == ""
 
 

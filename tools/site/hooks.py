@@ -45,9 +45,15 @@ def on_files(files: Files, config: Any) -> Files:
         ORIGINS[name] = path
     for name, text in reference.pages().items():
         files.append(File.generated(config, name, content=text))
-    texts = {ORIGINS[f.src_uri]: f.content_string for f in files if f.src_uri in ORIGINS and f.is_documentation_page()}
+    texts = {
+        ORIGINS[f.src_uri]: f.content_string
+        for f in files
+        if f.src_uri in ORIGINS and f.is_documentation_page()
+    }
     for path in links.sources(texts):
-        files.append(File.generated(config, layout.page_of(path), content=SILENT + links.shown(path)))
+        files.append(
+            File.generated(config, layout.page_of(path), content=SILENT + links.shown(path))
+        )
     return files
 
 

@@ -1,10 +1,10 @@
 """Tutorials: programs with cells, run while the site is built.
 
-A tutorial is a Python file in which `# %%` begins a cell and `# %% [markdown]` a text, the form that
-Jupyter (with jupytext), VS Code and PyCharm open as a notebook. Nothing that it prints is kept in
-the repository: what the site shows was printed while the site was built.
+A tutorial is a Python file in which `# %%` begins a cell and `# %% [markdown]` a text, the form
+that Jupyter (with jupytext), VS Code and PyCharm open as a notebook. Nothing that it prints is kept
+in the repository: what the site shows was printed while the site was built.
 
-    python tools/site/notebooks.py                     # runs all, says how long each took, of the machine's time and of a CPU's
+    python tools/site/notebooks.py             # runs all, says how long each took, and of a CPU
     python tools/site/notebooks.py docs/tutorials/wages.py
 """
 
@@ -86,7 +86,9 @@ def pages(path: str) -> dict[str, str | bytes]:
     for cell, shown in zip(cells((ROOT / path).read_text("utf-8")), _all()[path], strict=True):
         parts.append(cell[1] if cell[0] == "text" else f"```python\n{cell[1]}\n```")
         parts += [f"```text\n{shown['printed'].rstrip()}\n```"] if shown["printed"].strip() else []
-        parts += [f'<div class="result" markdown="0">{shown["html"]}</div>'] if shown["html"] else []
+        parts += (
+            [f'<div class="result" markdown="0">{shown["html"]}</div>'] if shown["html"] else []
+        )
         for picture in shown["pictures"]:
             name = f"{stem}-{len(files)}.png"
             files[name] = base64.b64decode(picture["png"])
@@ -146,7 +148,9 @@ def _pictures() -> list[dict]:
     made = []
     for number in pyplot.get_fignums():
         figure, file = pyplot.figure(number), io.BytesIO()
-        figure.savefig(file, format="png", dpi=130, bbox_inches="tight", metadata={"Software": None})
+        figure.savefig(
+            file, format="png", dpi=130, bbox_inches="tight", metadata={"Software": None}
+        )
         alt = figure.get_label() or "figure"
         made.append({"alt": alt, "png": base64.b64encode(file.getvalue()).decode()})
     pyplot.close("all")
@@ -162,7 +166,9 @@ def _main(words: list[str]) -> None:
         run(path)
         after = os.times()
         cpu = sum(after[2:4]) - sum(before[2:4])
-        print(f"{after.elapsed - before.elapsed:6.1f} s, {cpu:5.1f} s of CPU time  {path}", flush=True)
+        print(
+            f"{after.elapsed - before.elapsed:6.1f} s, {cpu:5.1f} s of CPU time  {path}", flush=True
+        )
 
 
 if __name__ == "__main__":
