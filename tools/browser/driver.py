@@ -36,7 +36,7 @@ class Browser:
         body = json.dumps(words).encode() if method == "POST" else None
         request = urllib.request.Request(f"{self._base}{path}", body, method=method)
         request.add_header("Content-Type", "application/json")
-        with urllib.request.urlopen(request, timeout=120) as answer:
+        with urllib.request.urlopen(request, timeout=330) as answer:
             return json.load(answer)["value"]
 
     def open(self, url: str) -> None:
@@ -106,6 +106,7 @@ def opened() -> Iterator[Browser]:
 def _session(address: str) -> Browser:
     flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
     wanted = {
+        "timeouts": {"script": 300_000, "pageLoad": 300_000},
         "goog:chromeOptions": {"args": [*flags, "--window-size=1280,900"]},
         "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
     }

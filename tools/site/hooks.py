@@ -73,7 +73,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 def on_post_page(output: str, **_: Any) -> str:
     """Say what the search is to those who do not see it, and let keys scroll wide snippets."""
     named = output.replace('role="dialog"', 'role="dialog" aria-label="Search"')
-    return named.replace("<pre><span></span><code>", '<pre><span></span><code tabindex="0">')
+    return named.replace("<pre><span></span><code>", '<pre tabindex="0"><span></span><code>')
 
 
 def on_page_content(html: str, page: Any, **_: Any) -> str:

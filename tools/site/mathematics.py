@@ -40,7 +40,8 @@ def drawn(page: str) -> str:
 
     def mathml(match: re.Match) -> str:
         block = "block" if match.group(1) == "div" else "inline"
-        return convert(html.unescape(match.group(2)).strip(), display=block)
+        made = convert(html.unescape(match.group(2)).strip(), display=block)
+        return made if block == "inline" else f'<div class="formula" tabindex="0">{made}</div>'
 
     return FORMULA.sub(mathml, page)
 
