@@ -23,6 +23,7 @@ PIP_INSTALL := -m pip install --disable-pip-version-check --quiet
 LOCK_RUN := requirements-run.txt
 LOCK_TEST := requirements-test.txt
 LOCK_DEV := requirements-dev.txt
+LOCK_DOCS := requirements-docs.txt
 LOCK_OLDEST := requirements-oldest.txt
 
 # Two test processes, one thread each: more would only fight for two cores. Each starts with a half
@@ -33,7 +34,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow test-oldest lint format bench bench-peers audit lock clean
+.PHONY: help demo test test-slow test-oldest lint format docs docs-check bench bench-peers audit lock clean
 
 help:  ## list what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS='	' read -r name text; do \
@@ -60,6 +61,14 @@ format: $(VENV)/.installed-dev  ## put the code in the project's format
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
 
+# Runs the tutorials, too: what the site shows was printed now. A warning is an error.
+docs: $(VENV)/.installed-docs  ## build the site of the documentation into site/
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs --quiet build --strict
+	@echo 'built site/; read it with: $(VENV)/bin/python -m http.server --directory site'
+
+docs-check: docs  ## click through the site in a browser, where Chromium is installed
+	$(VENV)/bin/python tools/check_site.py site
+
 # With the peers' environment where it was made, else without peers. Full runs: see docs/benchmarks.md.
 bench: $(BENCH_READY)  ## a short run of every benchmark that can run here
 	$(BENCH_VENV)/bin/python -m benchmarks --quick
@@ -79,13 +88,15 @@ lock: $(VENV)/bin/python  ## choose the newest versions again and write them dow
 	$(VENV)/bin/python -m uv pip $(COMPILE) --universal --all-extras --output-file $(LOCK_DEV)
 	$(VENV)/bin/python -m uv pip $(COMPILE) --universal --extra test --constraint $(LOCK_DEV) \
 		--output-file $(LOCK_TEST)
+	$(VENV)/bin/python -m uv pip $(COMPILE) --universal --extra docs --constraint $(LOCK_DEV) \
+		--output-file $(LOCK_DOCS)
 	$(VENV)/bin/python -m uv pip $(COMPILE) --universal --constraint $(LOCK_DEV) \
 		--output-file $(LOCK_RUN)
 	$(VENV)/bin/python -m uv pip $(COMPILE) --resolution lowest-direct --extra test \
 		--output-file $(LOCK_OLDEST)
 
 clean:  ## remove what the other targets made
-	rm -rf $(VENV) $(VENV_OLDEST) $(VENV_PEERS) $(VENV_DIFFPRIVLIB) build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV_OLDEST) $(VENV_PEERS) $(VENV_DIFFPRIVLIB) build dist site .pytest_cache .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A virtual environment hides itself from git, whatever its name.
@@ -118,6 +129,9 @@ $(VENV)/.installed-test: pyproject.toml $(LOCK_TEST) | $(VENV)/bin/python
 
 $(VENV)/.installed-dev: pyproject.toml $(LOCK_DEV) | $(VENV)/bin/python
 	$(call install,$(VENV),$(LOCK_DEV),$@ $(VENV)/.installed-test $(VENV)/.installed-run)
+
+$(VENV)/.installed-docs: pyproject.toml $(LOCK_DOCS) | $(VENV)/bin/python
+	$(call install,$(VENV),$(LOCK_DOCS),$@ $(VENV)/.installed-run)
 
 $(VENV_OLDEST)/.installed: pyproject.toml $(LOCK_OLDEST) | $(VENV_OLDEST)/bin/python
 	$(call install,$(VENV_OLDEST),$(LOCK_OLDEST),$@)

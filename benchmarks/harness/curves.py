@@ -66,22 +66,47 @@ def cell(scores: list[float], digits: int = 4) -> str:
     return f"{middle} ({low} to {high}; {worst})"
 
 
-def figure(found: Curves, *, title: str, score: str) -> Figure:
-    """One line per method with its quartiles, dashed lines for what does not depend on epsilon."""
-    from benchmarks.harness.figures import blank, legend_below, plain_ticks
+def figure(
+    found: Curves, *, title: str, score: str, floor: dict[str, float] | None = None
+) -> Figure:
+    """One line per method with its quartiles, dashed lines for what does not depend on epsilon.
 
-    plot, axes = blank()
+    With `floor`, scores of models that have learned nothing or failed, by name, a panel to the left
+    shows the whole way from there, and the one to the right its upper end.
+    """
+    from benchmarks.harness.figures import legend_below, panels
+
+    count = 1 if floor is None else 2
+    plot, (every,) = panels(1, count, 6.4 if count == 1 else 9.6, 4.6)
+    for axes in every:
+        _draw_all(axes, found)
+        axes.set_ylabel(score)
+    every[0].set_title(title, loc="left")
+    if floor is not None:
+        _draw_floor(every[0], floor)
+        every[1].set_title("the upper end, from close up", loc="left")
+    legend_below(plot, 2, every[:1], "line: median of fits; shaded: quartiles; dot: the worst fit")
+    return plot
+
+
+def _draw_all(axes: Axes, found: Curves) -> None:
+    from benchmarks.harness.figures import plain_ticks
+
     axes.set_xscale("log")
     for index, (method, curve) in enumerate(found["curves"].items()):
         _draw_curve(axes, index, method, found["epsilons"], curve)
     for index, (name, value) in enumerate(found["references"].items()):
-        axes.axhline(value, color="#444444", linestyle=("--", ":")[index % 2], label=name)
+        axes.axhline(value, color="#444444", linestyle=("--", ":", "-.")[index % 3], label=name)
     plain_ticks(axes.xaxis, found["epsilons"])
-    axes.set_xlabel("epsilon (logarithmic): less privacy to the right")
-    axes.set_ylabel(f"{score}\n(median; quartiles shaded; dot: worst)")
-    axes.set_title(title, loc="left")
-    legend_below(plot, columns=2)
-    return plot
+    axes.set_xlabel("epsilon: less privacy to the right")
+
+
+def _draw_floor(axes: Axes, floor: dict[str, float]) -> None:
+    """Lines with their names on them, not in the legend."""
+    for name, value in floor.items():
+        axes.axhline(value, color="#999999", linewidth=1.0, zorder=1)
+        place = (0.99, value)
+        axes.annotate(name, place, (0, 3), axes.get_yaxis_transform(), "offset points", ha="right")
 
 
 def _draw_curve(

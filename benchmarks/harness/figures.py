@@ -15,6 +15,7 @@ __all__ = [
     "COLOURS",
     "MARKERS",
     "blank",
+    "described",
     "few_log_ticks",
     "legend_below",
     "log_seconds",
@@ -26,6 +27,7 @@ __all__ = [
 
 # Okabe and Ito 2008: told apart with any of the common kinds of colour blindness.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+PANELS = 3  # of which a description gives the titles
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 STYLE = {
@@ -96,14 +98,32 @@ def ranges(
     )
 
 
-def legend_below(figure: Figure, columns: int, axes: Iterable[Axes] = ()) -> None:
+def legend_below(
+    figure: Figure, columns: int, axes: Iterable[Axes] = (), title: str | None = None
+) -> None:
     """A legend under the axes, where it covers nothing; each label of some `axes` once."""
     found = {}
     for one in axes:
         handles, labels = one.get_legend_handles_labels()
         found |= dict(zip(labels, handles, strict=True))
     own = (found.values(), found.keys()) if found else ()
-    figure.legend(*own, loc="outside lower center", ncols=columns, frameon=False)
+    figure.legend(*own, loc="outside lower center", ncols=columns, frameon=False, title=title)
+
+
+def described(figure: Figure) -> str:
+    """What a figure shows, for those who do not see it: titles, axes, and what is drawn."""
+    titles = [one.get_title(loc) for one in figure.axes for loc in ("left", "center")]
+    titles = [figure.get_suptitle(), *dict.fromkeys(titles)]
+    titles = [title for title in titles if title]
+    heading = "; ".join(titles[:PANELS])
+    if len(titles) > PANELS:
+        heading += f"; and {len(titles) - PANELS} panels more"
+    up, across = figure.axes[0].get_ylabel(), figure.axes[-1].get_xlabel()
+    listed = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+    drawn = listed or figure.axes[0].get_legend_handles_labels()[1]
+    axes = f"{up} by {across}" if up and across else up or across
+    words = ". ".join(part for part in (heading, axes, ", ".join(dict.fromkeys(drawn))) if part)
+    return " ".join(words.replace("[", "(").replace("]", ")").split())
 
 
 def save(figure: Figure, stem: Path) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["figure", "ranking", "ranking_figure", "table"]
 
+LEGEND = 60  # letters of all names that fit into one line
 Races = dict[str, dict[str, list[float]]]
 
 
@@ -47,14 +48,14 @@ def figure(races: Races, title: str) -> Figure:
 
     names = list(next(iter(races.values())))
     pitch = len(names) + 1
-    plot, axes = blank(height=1.4 + 0.28 * len(races) * pitch)
+    plot, axes = blank(width=7.2, height=1.4 + 0.28 * len(races) * pitch)
     for index, name in enumerate(names):
         places = [case * pitch + index for case in range(len(races))]
         _draw(axes, [race[name] for race in races.values()], places, index, name)
     axes.set_yticks([case * pitch + (len(names) - 1) / 2 for case in range(len(races))], [*races])
     log_seconds(axes)
-    _finish(axes, title, "seconds, median and range of the rounds (logarithmic)")
-    legend_below(plot, columns=len(names))
+    _finish(axes, title, "seconds (median and range of rounds)")
+    legend_below(plot, columns=len(names) if sum(map(len, names)) < LEGEND else 2)
     return plot
 
 

@@ -106,26 +106,27 @@ def write(component: Component, stored: dict, options: Options) -> str:
         component.text,
         component.tables(stored["results"]).strip(),
         _clock(component, stored["provenance"]),
-        *(f"![{component.title}]({picture})" for picture in pictures),
+        *(f"![{words}]({picture})" for picture, words in pictures.items()),
         _footer(stored["provenance"]),
     ]
     page.write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
     return os.path.relpath(page)
 
 
-def _save_figures(component: Component, results: dict, stem: Path) -> list[str]:
+def _save_figures(component: Component, results: dict, stem: Path) -> dict[str, str]:
+    """Write the figures; their files, and what they show in words."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:
         print("no figures, because matplotlib is missing: pip install 'privlearn[bench]'")
-        return []
+        return {}
     from benchmarks.harness import figures
 
     made = component.figures(results)
     names = {key: f"{stem.name}-{key}" if key else stem.name for key in made}
     for key, figure in made.items():
         figures.save(figure, stem.with_name(names[key]))
-    return [f"{name}.png" for name in names.values()]
+    return {f"{names[key]}.png": figures.described(figure) for key, figure in made.items()}
 
 
 def _clock(component: Component, made: dict) -> str:

@@ -130,21 +130,43 @@ def test_tables_tell_how_good_auto_is_and_name_its_mistakes():
     assert "| 300 | 2 | 1 | sgd | 300.0 % | cd | 10.0 % |" in text
 
 
-def test_the_figure_marks_the_best_what_auto_takes_and_where_it_is_wrong():
+def drawn(**lost):
+    """The first axes of the main figure and of the map, of one cell."""
+    main, *maps = solvers_figures.figures(results(cell(**lost))).values()
+    return main.axes[0], maps[0].axes[0]
+
+
+def crosses(axes):
+    return [tuple(line.get_xydata()[0]) for line in axes.lines if _is_cross(line)]
+
+
+def _is_cross(line):
+    return line.get_marker() == "x" and len(line.get_xdata()) > 0
+
+
+def test_the_figures_show_what_auto_and_the_best_lose_and_where_auto_is_wrong():
     pytest.importorskip("matplotlib")
     from matplotlib.colors import to_hex
 
-    wrong = solvers_figures.figures(results(cell(auto="scd", cd=0.1, scd=0.9)))[""]
-    right = solvers_figures.figures(results(cell(auto="cd", cd=0.1, scd=0.9)))[""]
-    (square, frame), (alone,) = wrong.axes[0].patches, right.axes[0].patches
+    wrong, wrong_map = drawn(auto="scd", cd=0.1, scd=0.9)
+    right, right_map = drawn(auto="cd", cd=0.1, scd=0.9)
+    assert [line.get_ydata()[0] for line in wrong.lines[:2]] == pytest.approx([10, 90])
+    assert [line.get_ydata()[0] for line in right.lines[:2]] == pytest.approx([10, 10])
+    assert [y for _, y in crosses(wrong)] == pytest.approx([90])
+    assert crosses(wrong_map) == [(0, 0)]
+    assert crosses(right) == crosses(right_map) == []
+    (square,), (alone,) = wrong_map.patches, right_map.patches
     assert square.get_facecolor() == alone.get_facecolor()
     assert to_hex(square.get_facecolor()).upper() == "#0072B2"
-    assert not frame.get_fill()
-    assert [line.get_marker() for line in (*wrong.axes[0].lines, *right.axes[0].lines)] == [
-        "s",
-        "o",
-    ]
-    assert "10" in {text.get_text() for text in wrong.axes[0].texts}
+
+
+def test_figures_are_described_in_words():
+    pytest.importorskip("matplotlib")
+    from benchmarks.harness.figures import described
+
+    words = described(drawn(auto="cd", cd=0.1, scd=0.9)[0].figure)
+    assert "per cent lost by rows per coefficient" in words
+    assert "epsilon = 1" in words
 
 
 # Situations

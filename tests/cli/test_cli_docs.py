@@ -1,29 +1,12 @@
 """The walk-through in docs/command-line.md can be walked, and prints what the page shows."""
 
-import contextlib
-import io
 import re
 import shlex
 from pathlib import Path
 
-from privlearn.cli import main
+from snippets import run_command
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "command-line.md"
-
-
-def run(command, folder):
-    """Run a line of the page; what it would print on the screen comes back."""
-    words = shlex.split(command)
-    assert words[0] == "privlearn"
-    target = words[words.index(">") + 1] if ">" in words else None
-    argv = words[1 : words.index(">")] if target else words[1:]
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        assert main(argv) == 0, command
-    if target is None:
-        return out.getvalue()
-    (folder / target).write_text(out.getvalue())
-    return ""
 
 
 def shape(text):
@@ -45,7 +28,7 @@ def test_the_walk_through(tmp_path, monkeypatch):
         if "others.csv" in command:
             rows = (tmp_path / "people.csv").read_text().splitlines()[:21]
             (tmp_path / "others.csv").write_text("\n".join(row.rsplit(",", 1)[0] for row in rows))
-        assert shape(run(command, tmp_path)) == shape(printed)
+        assert shape(run_command(shlex.split(command), tmp_path)) == shape(printed)
     assert len((tmp_path / "predictions.csv").read_text().splitlines()) == 21
 
 

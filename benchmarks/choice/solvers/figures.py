@@ -1,4 +1,4 @@
-"""Maps of the best solver over rows and columns, and of what "auto" takes; from stored values."""
+"""How much "auto" loses beside the best solver, and maps of the best one; from stored values."""
 
 from __future__ import annotations
 
@@ -15,37 +15,82 @@ __all__ = ["HOPELESS", "figures", "lattice"]
 
 SOLVERS = ("cd", "scd", "sgd", "moments")
 HOPELESS, TIED = "#bbbbbb", "#f3efdc"
-DARK = "#222222"
 
 
 def figures(results: dict) -> dict[str, Figure]:
-    """One map per loss, kind of problem and epsilon."""
+    """What is lost over rows per coefficient; then a map of the best solver for each loss."""
+    losses = sorted(dict.fromkeys(cell["loss"] for cell in results["cells"]))
+    maps = {f"map-{loss.replace(' ', '-')}": _maps(results, loss) for loss in losses}
+    return {"": _losses(results, losses), **maps}
+
+
+def _losses(results: dict, losses: list[str]) -> Figure:
+    from benchmarks.harness.figures import legend_below, panels
+
+    kinds = sorted(dict.fromkeys(cell["kind"] for cell in results["cells"]))
+    size = (1.0 + 3.3 * len(kinds), 1.4 + 2.6 * len(losses))
+    figure, every = panels(len(losses), len(kinds), *size, sharex=True, sharey=True)
+    for line, loss in zip(every, losses, strict=True):
+        for axes, kind in zip(line, kinds, strict=True):
+            cells = [c for c in results["cells"] if (c["loss"], c["kind"]) == (loss, kind)]
+            _scatter(axes, cells, results["epsilons"])
+            axes.set_title(f"{loss}; {kind}", loc="left", fontsize=9)
+        line[0].set_ylabel("per cent lost")
+    for axes in every[-1]:
+        axes.set_xlabel("rows per coefficient")
+    legend_below(
+        figure, 3, every.flat, 'filled: what "auto" loses; ring: what the best solver loses'
+    )
+    return figure
+
+
+def _scatter(axes: Axes, cells: list[dict], epsilons: list[float]) -> None:
+    """A mark for each cell: 100 is no better than a constant, or worse."""
+    from benchmarks.harness.figures import COLOURS, MARKERS
+
+    axes.set_xscale("log")
+    for index, epsilon in enumerate(epsilons):
+        shown = [cell for cell in cells if cell["epsilon"] == epsilon]
+        places = [cell["n"] / (cell["p"] + 1) for cell in shown]
+        style = {"color": COLOURS[index], "marker": MARKERS[index], "linestyle": "none"}
+        least = [_share(cell, best(cell)) for cell in shown]
+        axes.plot(places, least, fillstyle="none", markersize=9, alpha=0.6, **style)
+        taken = [_share(cell, cell["auto"]) for cell in shown]
+        axes.plot(places, taken, markersize=4, label=f"epsilon = {epsilon:g}", **style)
+    wrong = [cell for cell in cells if is_wrong(cell)]
+    axes.plot(
+        [cell["n"] / (cell["p"] + 1) for cell in wrong],
+        [_share(cell, cell["auto"]) for cell in wrong],
+        **{"marker": "x", "markersize": 13, "color": "black", "linestyle": "none"},
+        label='"auto" loses over three times the best',
+    )
+    axes.set_ylim(-6, 106)
+
+
+def _share(cell: dict, solver: str) -> float:
+    return 100.0 * min(max(lost(cell)[solver], 0.0), 1.0)
+
+
+def _maps(results: dict, loss: str) -> Figure:
+    """For one loss the best solver by rows and columns: a map for each epsilon and kind."""
     from benchmarks.harness.figures import panels
 
-    places = sorted(dict.fromkeys((cell["loss"], cell["kind"]) for cell in results["cells"]))
+    kinds = sorted(dict.fromkeys(cell["kind"] for cell in results["cells"]))
     epsilons = results["epsilons"]
-    size = (1.0 + 3.5 * len(epsilons), 1.2 + 1.75 * len(places))
-    figure, maps = panels(len(places), len(epsilons), *size, grid=False, sharex=True)
-    for line, (loss, kind) in zip(maps, places, strict=True):
+    size = (1.0 + 3.2 * len(epsilons), 1.6 + 1.6 * len(kinds))
+    figure, maps = panels(len(kinds), len(epsilons), *size, grid=False, sharex=True)
+    for line, kind in zip(maps, kinds, strict=True):
         for axes, epsilon in zip(line, epsilons, strict=True):
             where = (loss, kind, epsilon)
             cells = [c for c in results["cells"] if (c["loss"], c["kind"], c["epsilon"]) == where]
             _map(axes, cells, results)
-        line[0].set_title(f"{loss}; {kind}", loc="left", fontsize=10)
-        line[0].set_ylabel("p")
-    for axes, epsilon in zip(maps[0], epsilons, strict=True):
-        axes.text(
-            0.5,
-            1.22,
-            f"epsilon = {epsilon:g}",
-            transform=axes.transAxes,
-            ha="center",
-            fontweight="bold",
-        )
+            axes.set_title(f"{kind}; epsilon = {epsilon:g}", loc="left", fontsize=9)
+        line[0].set_ylabel("columns")
     for axes in maps[-1]:
-        axes.set_xlabel("n")
+        axes.set_xlabel("rows")
+    figure.suptitle(f"The best solver: {loss}", x=0.01, ha="left")
     _legend(figure)
-    return {"": figure}
+    return figure
 
 
 def _map(axes: Axes, cells: list[dict], results: dict) -> None:
@@ -71,24 +116,13 @@ def _short(n: int) -> str:
 
 
 def _square(axes: Axes, x: int, y: int, cell: dict) -> None:
-    """Coloured by the best; its loss in per cent; the mark of what "auto" takes."""
+    """Coloured by the best, crossed where "auto" is far from it."""
     from matplotlib.patches import Rectangle
 
-    colour = _colour(cell)
-    wrong = is_wrong(cell)
-    axes.add_patch(
-        Rectangle((x - 0.48, y - 0.46), 0.96, 0.92, facecolor=colour, edgecolor="none", zorder=1)
-    )
-    if wrong:
-        axes.add_patch(
-            Rectangle((x - 0.44, y - 0.41), 0.88, 0.82, fill=False, edgecolor="black", lw=1.8)
-        )
-    ink = "white" if colour in _colours().values() else DARK
-    share = 100.0 * max(lost(cell)[best(cell)], 0.0)
-    words = f"{share:.0f}" if share < 99.5 else "all"
-    axes.text(x - 0.17, y, words, ha="center", va="center", fontsize=8, color=ink)
-    marker = _markers()[cell["auto"].removesuffix(CLOSER)]
-    axes.plot(x + 0.25, y, marker=marker, color=ink, markersize=4.5, linestyle="none", zorder=3)
+    place = (x - 0.48, y - 0.46)
+    axes.add_patch(Rectangle(place, 0.96, 0.92, facecolor=_colour(cell), edgecolor="none"))
+    if is_wrong(cell):
+        axes.plot(x, y, marker="x", color="black", markersize=10, markeredgewidth=2)
 
 
 def _colour(cell: dict) -> str:
@@ -105,26 +139,13 @@ def _colours() -> dict[str, str]:
     return dict(zip(SOLVERS, COLOURS, strict=False))
 
 
-def _markers() -> dict[str, str]:
-    from benchmarks.harness.figures import MARKERS
-
-    return dict(zip(SOLVERS, MARKERS, strict=False))
-
-
 def _legend(figure: Figure) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    fills = {f'"{solver}" is best': colour for solver, colour in _colours().items()}
-    fills |= {"two or more are (within 0.5 %)": TIED, "none keeps half of the way": HOPELESS}
+    fills = {f'"{solver}"': colour for solver, colour in _colours().items()}
+    fills |= {"two or more (within 0.5 %)": TIED, "none keeps half of the way": HOPELESS}
     handles = [Patch(facecolor=colour, label=label) for label, colour in fills.items()]
-    handles += [
-        Line2D([], [], color=DARK, marker=marker, linestyle="none", label=f'"auto" takes "{name}"')
-        for name, marker in _markers().items()
-        if name != "moments"
-    ]
-    handles += [
-        Patch(facecolor="none", edgecolor="black", lw=1.8, label='"auto" is wrong (over 3 times)'),
-        Line2D([], [], linestyle="none", label="number: per cent lost by the best"),
-    ]
+    mark = {"color": "black", "marker": "x", "linestyle": "none"}
+    handles.append(Line2D([], [], label='"auto" loses over three times the best', **mark))
     figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)

@@ -146,25 +146,43 @@ def batches(name: str, problem: dict) -> Figure:
         axes.plot(batch, score, label=f"DP-SCD, C = {clip:g}", **style)
     row = find(problem, SCD, FIGURE_EPSILON)
     if row is not None:
-        axes.plot(
-            [row["setting"]["batch"]],
-            [np.median(row["scores"])],
-            color=COLOURS[0],
-            marker="*",
-            markersize=16,
-            linestyle="none",
-            label=f"{SCD}, defaults (C estimated)",
-            zorder=5,
-        )
+        _draw_rule(axes, row)
     axes.axhline(problem["score"], color="#444444", linestyle="--", label=NO_PRIVACY)
     axes.set_xscale("log")
     best, worst = problem["score"], problem["score_zero"]
     _frame(axes, best, worst, [best + NEAR * (worst - best)])
+    _draw_outside(axes, problem["grid"])
     axes.set_xlabel("batch size L")
-    axes.set_ylabel(f"{problem['scored']} on test rows\n(worse settings are outside)")
+    axes.set_ylabel(f"{problem['scored']} on test rows")
     axes.set_title(f"{name}, epsilon = {FIGURE_EPSILON:g}", loc="left")
-    legend_below(plot, columns=3)
+    legend_below(plot, columns=2)
     return plot
+
+
+def _draw_rule(axes: Axes, row: dict) -> None:
+    """What privlearn's rule reached: a line at its score, marked at the batch that it took."""
+    from benchmarks.harness.figures import COLOURS
+
+    low, middle, high = np.percentile(row["scores"], [25, 50, 75])
+    batch = row["setting"]["batch"]
+    axes.axhspan(low, high, color=COLOURS[0], alpha=0.2, linewidth=0)
+    axes.axhline(middle, color=COLOURS[0], label=f"{SCD}, defaults: L = {batch:,.0f}, C by rule")
+    axes.plot([batch], [middle], color=COLOURS[0], marker="o", markersize=9, zorder=5)
+
+
+def _draw_outside(axes: Axes, grid: list[dict]) -> None:
+    """Settings whose score is beyond the frame, at its edge: how many, by batch size."""
+    low, high = axes.get_ylim()
+    out = [one["batch"] for one in grid if not low <= one["test"] <= high]
+    if not out:
+        return
+    label = f"DP-SCD, outside the figure: {len(out)} of {len(grid)} settings"
+    places = sorted(set(out))
+    axes.plot(places, [high] * len(places), "k^", clip_on=False, label=label, zorder=6)
+    for place in places:
+        axes.annotate(
+            f"{out.count(place)}", (place, high), (0, -14), textcoords="offset points", ha="center"
+        )
 
 
 def _shown_clips(problem: dict) -> list[float]:

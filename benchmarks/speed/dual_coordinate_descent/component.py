@@ -31,7 +31,13 @@ NORM = 1.25  # rows have length 1 at most
 LOOP, FIT = "privlearn, loop", "privlearn, whole fit"
 DOUBLE, SINGLE = "numpy, float64", "numpy, float32"
 PYTHON = "Python, row by row"
-SHORT = {LOOP: "loop", FIT: "whole fit", DOUBLE: "numpy", SINGLE: "float32", PYTHON: "Python"}
+NAMES = {
+    LOOP: "privlearn: compiled loop of the epoch",
+    FIT: "privlearn: all of fit",
+    DOUBLE: "numpy: X[batch] @ w alone, float64",
+    SINGLE: "numpy: X[batch] @ w alone, float32",
+    PYTHON: "Python, row by row (scaled up)",
+}
 
 
 def measure(options):
@@ -169,7 +175,7 @@ def tables(results):
 
 def figures(results):
     named = {
-        case: {SHORT[name]: values for name, values in times.items()}
+        case: {NAMES[name]: values for name, values in times.items()}
         for case, times in _seconds(results).items()
     }
     return {"": races.figure(named, "Time of one epoch of dual coordinate descent")}
