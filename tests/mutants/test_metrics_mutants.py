@@ -98,12 +98,12 @@ def dropped_rows_counted(patch):
 def charged_after_the_release(patch):
     from privlearn._core import releaser
 
-    charge = releaser._charge_of
+    charge = releaser.charge_of
 
     def later(ledger):
         return lambda plan, dataset, **known: charge(ledger)(plan, dataset) if known else None
 
-    patch.setattr(releaser, "_charge_of", later)
+    patch.setattr(releaser, "charge_of", later)
 
 
 @pytest.mark.parametrize(

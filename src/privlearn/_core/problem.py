@@ -321,6 +321,9 @@ def _norm(data_norm: float, fit_intercept: bool) -> float:
     return float(array)
 
 
+NAMES_ALONE = "names"  # among declared facts: those of columns of which nothing else is declared
+
+
 @dataclass(frozen=True)
 class Level:
     """People who were promised the same epsilon, and how many they are where that is public."""
@@ -357,6 +360,8 @@ class Problem:
     # Where a person may have several rows: the most that count, and the number of people if public.
     rows_per_person: int | None = None
     people: int | None = None
+    # The fewest features there may be, where what is released first tells how many there are.
+    fewest: int | None = None
 
     @property
     def most_rows(self) -> int:
@@ -376,7 +381,9 @@ class Problem:
         facts |= {"bounds_y": own.target, "scale_X": own.scale}
         given = [name for name, fact in facts.items() if fact is not None]
         given = given if self.declared is None else list(self.declared)
-        found = ["the names of the columns are public"] if "schema" in given else []
+        named = {"schema", NAMES_ALONE} & set(given)
+        found = ["the names of the columns are public"] if named else []
+        given = [name for name in given if name != NAMES_ALONE]
         if given:
             *some, last = given
             subject = f"{', '.join(some)} and {last} were" if some else f"{last} was"

@@ -7,22 +7,24 @@ grid ever does, so the rounding of floating-point numbers tells nothing (see doc
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from privlearn._core.certificate import Certificate
 from privlearn._core.mechanisms import Kind
+from privlearn._core.narrowing import demand_within
 from privlearn._core.numerics import round_to_grid
+from privlearn._core.opening import charge_of, seed_of
 from privlearn._core.out_of_memory import AFTER, no_sizes_told
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget
+from privlearn._core.release_batch import ReleaseBatch
 from privlearn._core.sampling import FULL, Batches, Disjoint, rows_of_people
 from privlearn.exceptions import PlanViolationError
 
@@ -33,41 +35,9 @@ __all__ = ["ReleaseBatch", "Releaser", "charge_and_open", "progress", "use_relea
 
 Array = NDArray[np.float64]
 _CHOICE = 0x726F7773  # tells the seed of a choice of rows from that of noise
-
-
-class ReleaseBatch(NamedTuple):
-    """Everything that a compiled loop needs for some releases of one name, charged beforehand.
-
-    The loop calls `release_step` for each release: it rounds the statistic to the grid and adds
-    `noise`. Audits make `statistics` and `released` as long as there are steps, to record, and
-    `answers`, to replay; for everyone else they are empty.
-    """
-
-    batches: Batches
-    noise: NDArray[np.int64]  # (steps, size), in units of the grid
-    grid: float
-    statistics: Array
-    released: Array
-    answers: Array
-
-    @property
-    def taken(self) -> int:
-        """Number of releases."""
-        return len(self.noise)
-
-    def rows(self, k: int) -> NDArray[np.int64]:
-        """Rows of batch `k`."""
-        return self.batches.rows[self.batches.starts[k] : self.batches.starts[k + 1]]
-
-    def release_step(self, k: int, statistic: Array) -> Array:
-        """Release number `k`, for loops that are not compiled."""
-        from privlearn._core.release_step import release_step  # late: once compiled, no wrapper
-
-        out = np.empty(statistic.size)
-        record = (self.statistics, self.released, self.answers)
-        if not release_step(statistic, k, self.noise, self.grid, *record, out):
-            raise PlanViolationError("a statistic does not fit its grid: a solver bug")
-        return out
+_LISTS = 0x6C697374  # the same of noise on counts, of which there are as many as values
+Counts = dict[Hashable, float]
+VERBS = {Kind.SELECTION: "select", Kind.DRAW: "draw", Kind.LIST: "publish"}
 
 
 class Releaser:
@@ -87,7 +57,8 @@ class Releaser:
     def __init__(self, plan: Plan, budget: Budget, seed: int | None = None) -> None:
         from privlearn.noise import NoiseSource
 
-        self.plan = plan
+        self.plan = plan  # of what is still to be released: `narrow` changes it
+        self._charged = plan
         self._budget = budget
         self._planned = {release.name: release for release in plan.releases}
         self._made: Counter[str] = Counter()
@@ -99,7 +70,7 @@ class Releaser:
         """Release `statistic`, a sum of contributions of norm at most `clip`, with noise."""
         release = self._take(name, np.shape(statistic), clip)
         if release.mechanism.kind is not Kind.NOISE:
-            verb = "select" if release.mechanism.kind is Kind.SELECTION else "draw"
+            verb = VERBS[release.mechanism.kind]
             raise PlanViolationError(
                 f"release {name!r} is a {release.mechanism.kind}; use {verb}, not a plain release"
             )
@@ -141,6 +112,41 @@ class Releaser:
         """
         release = self._take(name, ordered.shape[1:], clip)
         return self._draw(release, ordered)
+
+    def publish(self, name: str, counts: Mapping[Hashable, float], *, clip: float) -> Counts:
+        """Release those values whose noisy counts exceed the planned threshold, and their counts.
+
+        Parameters
+        ----------
+        name : str
+            Which planned release.
+        counts : mapping
+            How many rows hold each value that is there, in an order that says nothing: sorted.
+        clip : float
+            The norm of what one row adds to all counts.
+        """
+        release = self._find(name)
+        self._take(name, release.shape, clip)
+        least = self.plan.threshold(release)
+        if release.mechanism.kind is not Kind.LIST or least is None:
+            raise PlanViolationError(f"release {name!r} is planned as {release.mechanism.name}")
+        noisy = self._count(release, dict(counts))
+        return {value: count for value, count in noisy.items() if count > least}
+
+    def narrow(self, plan: Plan) -> None:
+        """Let what follows be of fewer numbers, as what was released says; the price stays paid.
+
+        Parameters
+        ----------
+        plan : Plan
+            What is still to be released: a part of what was charged, nothing costlier than that.
+        """
+        demand_within(plan, self._charged)
+        if any(self._made[release.name] for release in plan.releases):
+            raise PlanViolationError("a release was made before its plan was narrowed")
+        made = {name: one for name, one in self._planned.items() if self._made[name]}
+        self._planned = made | {release.name: release for release in plan.releases}
+        self.plan = plan
 
     def steps(
         self,
@@ -196,10 +202,13 @@ class Releaser:
         It comes from a source of its own: noise and batches do not depend on whether it is asked
         for.
         """
+        return int(self._aside(_CHOICE).bits(1)[0])
+
+    def _aside(self, purpose: int) -> NoiseSource:
+        """A source of its own, so that what is drawn from it moves no other draw of a seed."""
         from privlearn.noise import NoiseSource
 
-        seed = None if self._seed is None else (self._seed << 64) + _CHOICE
-        return int(NoiseSource(seed).bits(1)[0])
+        return NoiseSource(None if self._seed is None else (self._seed << 64) + purpose)
 
     def partition(self, n: int, groups: int) -> Batches:
         """Part `n` rows into groups, each row in one of them; this tells nothing and costs nothing.
@@ -226,7 +235,7 @@ class Releaser:
     def certificate(self) -> Certificate:
         """What was promised and spent. The whole plan is spent, whatever was released."""
         return Certificate(
-            plan=self.plan,
+            plan=self._charged,
             budget=self._budget,
             private=self._seed is None,
             made=dict(self._made),
@@ -277,6 +286,14 @@ class Releaser:
         noise = self._draw_noise(release, 1)[0]
         return np.asarray((units + noise) * grid, dtype=np.float64)
 
+    def _count(self, release: Release, counts: Counts) -> Counts:
+        """Noisy counts of all values that are there; how many they are moves no other draw."""
+        grid = self.plan.grid(release)
+        scale = self.plan.noise_scale(release) / grid
+        noise = release.mechanism.draw(self._aside(_LISTS), scale, (len(counts),))
+        units = round_to_grid(np.fromiter(counts.values(), np.float64, len(counts)), grid) + noise
+        return dict(zip(counts, (units * grid).tolist(), strict=True))
+
     def _leave_out(self, release: Release, statistic: Callable[[], ArrayLike]) -> None:
         self._noise().pass_over(release.size)
 
@@ -301,7 +318,7 @@ class Releaser:
         """Tell whoever watches how many of the planned releases were made; both are public."""
         watcher = _watcher.get()
         if watcher is not None:
-            watcher(self._made.total(), sum(release.count for release in self.plan.releases))
+            watcher(self._made.total(), sum(one.count for one in self._charged.releases))
 
     def __reduce__(self) -> str | tuple[object, ...]:
         raise TypeError("a Releaser cannot be copied or pickled: a copy would repeat its noise")
@@ -353,46 +370,13 @@ def charge_and_open(
     `stream` is the id of a stream whose first batch this is; only ledgers that count batches need
     to know the word.
     """
-    seed = _seed(random_state)
+    seed = seed_of(random_state)
     head: object = None
     if ledger is not None:
         known = {} if stream is None else {"stream": stream}
-        head = _charge_of(ledger)(plan, dataset, **known)
+        head = charge_of(ledger)(plan, dataset, **known)
     releaser = _opener.get()(plan, budget, seed)
     releaser.ledger_head = head if isinstance(head, str) else None
     # From here on no number may stop a fit or warn: which one did would tell about a row.
     with no_sizes_told(AFTER), np.errstate(all="ignore"):
         yield releaser
-
-
-def _charge_of(ledger: object) -> Callable[..., object]:
-    """The `charge` of a ledger, or of the ledger at a path."""
-    if isinstance(ledger, str | os.PathLike):
-        from privlearn.ledger import Ledger
-
-        ledger = Ledger(ledger)
-    charge: Callable[..., object] | None = getattr(ledger, "charge", None)
-    if charge is None or not callable(charge):
-        raise TypeError(
-            f"ledger is a {type(ledger).__name__}, but a Ledger, its path, or an object with "
-            "charge(plan, dataset) is needed; it is called before anything is released"
-        )
-    return charge
-
-
-def _seed(random_state: object) -> int | None:
-    """A seed from what scikit-learn accepts as random_state; None stays None."""
-    if random_state is None:
-        return None
-    if isinstance(random_state, int | np.integer):
-        if random_state < 0:
-            raise ValueError(f"random_state={random_state}, but a seed is 0 or more")
-        return int(random_state)
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31 - 1))
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**63 - 1))
-    raise TypeError(
-        f"random_state is a {type(random_state).__name__}; give None (private), or, for a "
-        "reproducible and so not private run, an int, a RandomState or a Generator"
-    )

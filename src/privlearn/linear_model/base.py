@@ -28,7 +28,7 @@ from privlearn._core.out_of_memory import BEFORE, no_sizes_told
 from privlearn._core.plan import Plan, check_size
 from privlearn._core.problem import Adjacency, Bounds, Budget, Problem, budget_of
 from privlearn._core.releaser import charge_and_open
-from privlearn._data.bounded import Table, bound
+from privlearn._data.bounded import Table
 from privlearn._data.named_cells import with_ids, with_target
 from privlearn._data.personal_budgets import read_levels
 from privlearn._data.reading import Features, refuse_not_finite
@@ -37,6 +37,13 @@ from privlearn._objective.losses import Loss
 from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import DeltaWarning, UnsupportedCombinationError
 from privlearn.linear_model.atomic import blank, demand_finite
+from privlearn.linear_model.discovered import (
+    discovery_of,
+    rehearse_discovery,
+    solved,
+    widest,
+    with_discovery,
+)
 from privlearn.linear_model.job import Job
 from privlearn.linear_model.names import NamedFeatures
 from privlearn.linear_model.penalty_parameters import in_a_box
@@ -47,6 +54,8 @@ from privlearn.linear_model.tabular import (
     declared_facts,
     drops_rows,
     encoded_width,
+    features_of,
+    fewest_features,
     in_own_units,
     within_limits,
 )
@@ -212,7 +221,7 @@ class PrivateEstimator(NamedFeatures, BaseEstimator):
         demand_both(self, groups)
         X, groups = with_ids(X, groups)
         table = self._read(*with_target(X, y))
-        n, n_features = table.X.shape
+        n, n_features = len(table.y), features_of(self, table)
         people = people_of(self, groups, table)
         if people is not None:
             n = people.count  # how many rows there are is private
@@ -222,16 +231,18 @@ class PrivateEstimator(NamedFeatures, BaseEstimator):
         if job.problem.adjacency.n_is_public:
             warn_of_few_rows(job, n)
         table = replace(table, level=job.level, people=people)
-        rehearse(job.solver, job.problem, job.settings, job.plan, job.budget, table)
+        space = widest(table, job)
+        rehearse(job.solver, job.problem, job.settings, job.solver_plan, job.budget, space)
+        rehearse_discovery(job, table)
         charge = {"ledger": self.ledger, "dataset": self.dataset, "random_state": self.random_state}
         plan = job.plan if people is None else replace(job.plan, person=people.name)
         room = None if people is None else people.room(table)
-        with rehearsed_form(people, table), charge_and_open(plan, job.budget, **charge) as release:
+        form = rehearsed_form(space, fixed=people is not None or job.discovery is not None)
+        with form, charge_and_open(plan, job.budget, **charge) as release:
             if people is not None and room is not None:
                 most, key = job.problem.most_rows, release.choice_key()
                 table = people.limited(table, most, key, room)
-            rows = bound(table, job.problem)
-            solution = job.solver.solve(job.problem, job.settings, rows, release)
+            solution = solved(self, job, table, space, release)
         solution = in_own_units(self, solution)
         demand_finite(coef_=solution.coef, intercept_=solution.intercept)
         self._publish(solution)
@@ -356,18 +367,24 @@ class PrivateEstimator(NamedFeatures, BaseEstimator):
         warn_of_delta(budget, problem.people if problem.n is None else problem.n)
         problem, solver = self._solver_for(problem, budget)
         settings = solver.configure(problem, budget)
-        plan_at = cache(partial(solver.plan, problem, settings))
+        discovery = discovery_of(self, problem, budget)
+        plan_at = cache(
+            lambda scale: with_discovery(solver.plan(problem, settings, scale), discovery)
+        )
         if sparse is not None:
             refuse_too_large(solver, problem, settings, plan_at(1.0), sparse=sparse)
-        plan = calibrate(plan_at, budget)
-        return Job(problem, budget, solver, settings, replace(plan, solver=solver.name), level)
+        plan = replace(calibrate(plan_at, budget), solver=solver.name)
+        return Job(problem, budget, solver, settings, plan, level, discovery)
 
     def _solver_for(self, problem: Problem, budget: Budget) -> tuple[Problem, Solver]:
         """The problem, completed, and its solver, which estimates first what nobody declared."""
         automatic = isinstance(self.solver, str) and self.solver == "auto"
         by_name = partial(resolve, self.solver)
         solver = (solver_by_rule if automatic else by_name)(problem, budget)
-        return problem, with_private_bounds(solver, problem, budget, automatic=automatic)
+        whole = problem.fewest is None  # else nobody knows yet whether there are too many
+        return problem, with_private_bounds(
+            solver, problem, budget, automatic=automatic, may_select=whole
+        )
 
     def _problem(self, n: int | None, n_features: int, n_classes: int) -> Problem:
         adjacency, most = Adjacency(self.adjacency), self.max_rows_per_person
@@ -385,6 +402,7 @@ class PrivateEstimator(NamedFeatures, BaseEstimator):
             declared=declared_facts(self),
             rows_per_person=None if most is None else int(most),
             people=None if most is None else public,
+            fewest=fewest_features(self, n_features),
         )
 
     def __sklearn_tags__(self) -> Tags:

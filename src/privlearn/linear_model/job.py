@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from privlearn._core.plan import Plan
 from privlearn._core.problem import Budget, Problem
 from privlearn.solvers import Solver
+
+if TYPE_CHECKING:
+    from privlearn.schema.discovery import Discovery
 
 __all__ = ["Job"]
 
@@ -29,3 +32,10 @@ class Job:
     settings: Any
     plan: Plan
     level: NDArray[np.int64] | None
+    discovery: Discovery | None = None  # what is estimated about columns first
+
+    @property
+    def solver_plan(self) -> Plan:
+        """The part of the plan that is the solver's."""
+        first = 0 if self.discovery is None else len(self.discovery.releases())
+        return replace(self.plan, releases=self.plan.releases[first:])

@@ -75,8 +75,11 @@ def people_of(estimator: PrivateEstimator, groups: object, table: Table) -> Peop
     return people
 
 
-def rehearsed_form(people: People | None, table: Table) -> AbstractContextManager[None]:
-    """Run loops in the form that was rehearsed, which the whole table decided, not rows chosen."""
-    if people is None:
+def rehearsed_form(table: Table, *, fixed: bool) -> AbstractContextManager[None]:
+    """Run loops in the form that was rehearsed, which the whole table decided, if it is fixed.
+
+    That is so where rows are chosen, or features found, after the charge.
+    """
+    if not fixed:
         return nullcontext()
     return on_a_large_table(worth_compiling(math.prod(table.X.shape)))

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privlearn._core.named_bounds import box_by_name
-from privlearn._core.problem import Bounds, feature_norm, refuse_disjoint
-from privlearn._data.bounded import Features
+from privlearn._core.problem import NAMES_ALONE, Bounds, feature_norm, refuse_disjoint
+from privlearn._data.bounded import Features, Table
 from privlearn._data.clipping import within
 from privlearn.exceptions import UnsupportedCombinationError
 from privlearn.solvers import Solution
@@ -24,11 +24,15 @@ if TYPE_CHECKING:
     from privlearn.schema.encoding import Encoding
 
 __all__ = [
+    "bounds_by",
     "declared_bounds",
     "declared_facts",
     "drops_rows",
     "encoded_width",
+    "features_of",
+    "fewest_features",
     "in_own_units",
+    "open_columns",
     "within_limits",
 ]
 
@@ -45,10 +49,15 @@ def encoded_width(estimator: PrivateEstimator, n_features: int | None) -> int:
 
 
 def _planned(estimator: PrivateEstimator, n_features: int | None) -> Encoding:
-    from privlearn.schema.reading import encoding_for_plan, with_ranges
+    from privlearn.schema.reading import encoding_for_plan, unlisted, with_ranges
 
-    schema = with_ranges(estimator.schema, estimator.bounds_X)
-    return encoding_for_plan(schema, n_features, shifted=estimator.fit_intercept)
+    schema, rest = with_ranges(estimator.schema, estimator.bounds_X), unlisted(estimator.schema)
+    if n_features is None and rest.pending:
+        raise ValueError(
+            'n_features is missing; schema="estimate" names no column, so give the number of '
+            "columns of X"
+        )
+    return encoding_for_plan(schema, n_features, shifted=estimator.fit_intercept, rest=rest)
 
 
 def _encoding(estimator: PrivateEstimator, width: int) -> Encoding | None:
@@ -58,17 +67,30 @@ def _encoding(estimator: PrivateEstimator, width: int) -> Encoding | None:
         return found
     if found is not None and _is_of_the_schema(estimator, found):
         return found
-    least = _planned(estimator, None)
-    return _planned(estimator, len(least.columns) + width - len(least.features))
+    return _planned(estimator, _columns_of_width(estimator, width))
+
+
+def _columns_of_width(estimator: PrivateEstimator, width: int) -> int:
+    """How many columns become so many numbers: those of the schema, and others of one kind."""
+    from privlearn.schema.encoding import Column
+    from privlearn.schema.kinds import Ignore
+    from privlearn.schema.reading import unlisted, with_ranges
+
+    entries = with_ranges(estimator.schema, estimator.bounds_X)
+    known = [Column(name, kind) for name, kind in entries.items() if not isinstance(kind, Ignore)]
+    other = len(Column("", unlisted(estimator.schema)).features)
+    listed = sum(len(column.features) for column in known)
+    return len(known) + (width - listed) // other
 
 
 def _is_of_the_schema(estimator: PrivateEstimator, found: Encoding) -> bool:
     """Whether a table was read with the schema as it is now: parameters may change after a fit."""
-    from privlearn.schema.reading import with_ranges
+    from privlearn.schema.reading import unlisted, with_ranges
 
-    entries = with_ranges(estimator.schema, estimator.bounds_X)
+    entries, rest = with_ranges(estimator.schema, estimator.bounds_X), unlisted(estimator.schema)
     kinds = {column.name: column.kind for column in found.columns}
     same = all(kinds.get(name, entry) == entry for name, entry in entries.items())
+    same &= all(kind == rest for name, kind in kinds.items() if name not in entries)
     return same and found.shifted == estimator.fit_intercept
 
 
@@ -82,8 +104,7 @@ def declared_bounds(estimator: PrivateEstimator, n_features: int) -> Bounds:
     if encoding is not None:
         _refuse_beside_schema(estimator)
         norm = encoding.row_norm(estimator.data_norm)
-        bounds = Bounds.declared(n_features, data_norm=norm, **known)
-        return _boxed(bounds, *encoding.box(), encoding.indicators, estimator.fit_intercept)
+        return bounds_by(encoding, Bounds.declared(n_features, data_norm=norm, **known), estimator)
     known |= {"data_norm": estimator.data_norm, "scale_X": estimator.scale_X}
     if not isinstance(estimator.bounds_X, Mapping):
         return Bounds.declared(n_features, bounds_X=estimator.bounds_X, **known)
@@ -96,6 +117,30 @@ def declared_bounds(estimator: PrivateEstimator, n_features: int) -> Bounds:
     box = box_by_name(estimator.bounds_X, names, n_features)
     bounds = Bounds.declared(n_features, **known)
     return _boxed(bounds, *box, None, estimator.fit_intercept)
+
+
+def bounds_by(encoding: Encoding, bounds: Bounds, estimator: PrivateEstimator) -> Bounds:
+    """The same target and norm, with the box that columns have."""
+    blank = replace(bounds, low=None, high=None, known=None)
+    return _boxed(blank, *encoding.box(), encoding.indicators, estimator.fit_intercept)
+
+
+def open_columns(estimator: PrivateEstimator, width: int) -> Encoding | None:
+    """Columns of which something is estimated, at most so many features; None without any."""
+    encoding = None if estimator.schema is None else _encoding(estimator, width)
+    return encoding if encoding is not None and encoding.pending else None
+
+
+def fewest_features(estimator: PrivateEstimator, width: int) -> int | None:
+    """How many features there are at least, where columns are open; else None."""
+    columns = open_columns(estimator, width)
+    return None if columns is None else len(columns.columns)
+
+
+def features_of(estimator: PrivateEstimator, table: Table) -> int:
+    """How many features rows have, or may have where columns are open."""
+    open_ = table.raw is not None
+    return len(estimator._encoding.features) if open_ else int(table.X.shape[1])
 
 
 def _boxed(
@@ -134,7 +179,8 @@ def declared_facts(estimator: PrivateEstimator) -> tuple[str, ...] | None:
     if estimator.schema is None:
         return None
     given = {name: getattr(estimator, name, None) for name in ("bounds_X", "data_norm", "bounds_y")}
-    return ("schema", *(name for name, value in given.items() if value is not None))
+    schema = "schema" if isinstance(estimator.schema, Mapping) else NAMES_ALONE
+    return (schema, *(name for name, value in given.items() if value is not None))
 
 
 def in_own_units(estimator: PrivateEstimator, solution: Solution) -> Solution:

@@ -149,7 +149,8 @@ class WithPrivateBounds(SolverDefaults):
         """How many features are counted at most; with a selection, of those that may be chosen."""
         counted = counted_columns(problem.bounds, closer=self.closer)
         size = self.keep or problem.n_features
-        return size if counted is None else min(size, int(counted.sum()))
+        # At least one, for a release has a size; it is passed over where there is none.
+        return size if counted is None else max(1, min(size, int(counted.sum())))
 
     def _bins(
         self, problem: Problem, budget: Budget, shares: dict[str, float]
@@ -264,6 +265,12 @@ class WithPrivateBounds(SolverDefaults):
         several = (plan.rows_per_person or 1) > 1
         estimated = len(PARTS) * len(self.wanted) + (self.keep is not None) + several
         return replace(plan, releases=plan.releases[estimated:])
+
+    def narrowed(self, problem: Problem, settings: Settings) -> tuple[WithPrivateBounds, Settings]:
+        """The same bounds of fewer features; shares and bins stay what they are."""
+        few = replace(self, keep=None if self.keep is None else min(self.keep, problem.n_features))
+        inner, own = self.inner.narrowed(few._within(problem, {}), settings.inner)
+        return replace(few, inner=inner), settings._replace(inner=own)
 
     def rehearsal(
         self, problem: Problem, settings: Settings, budget: Budget

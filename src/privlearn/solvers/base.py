@@ -57,6 +57,7 @@ class Support:
     levels: bool = False  # whether people may have different promises
     bounds: bool = True  # whether rows must have declared or estimated limits
     people: bool = False  # whether one person may have several rows
+    narrows: bool = False  # whether what is released may tell that there are fewer features
 
     @classmethod
     def of(
@@ -68,10 +69,11 @@ class Support:
         levels: bool = False,
         bounds: bool = True,
         people: bool = False,
+        narrows: bool = False,
     ) -> Support:
         """Build from plain lists; every penalty and relation unless said otherwise."""
         sets = frozenset(losses), frozenset(penalties), frozenset(adjacency)
-        return cls(*sets, levels, bounds, people)
+        return cls(*sets, levels, bounds, people, narrows)
 
     def missing(self, problem: Problem) -> list[str]:
         """What the problem asks that is not there, in words."""
@@ -84,6 +86,11 @@ class Support:
                 f"max_rows_per_person={problem.rows_per_person} (use solver='auto', or let one row "
                 "of each person count)",
                 self.people or problem.most_rows == 1,
+            ),
+            (
+                "columns whose kinds or categories are estimated (declare them in the schema, or "
+                "use solver='auto')",
+                self.narrows or problem.fewest is None,
             ),
         ]
         return [words for words, there in wanted if not there]
@@ -119,6 +126,9 @@ class Solver(Protocol):
     def settled(self, problem: Problem, settings: Any) -> Any:  # noqa: ANN401
         """The same settings where bounds that stood in are replaced by estimated ones."""
 
+    def narrowed(self, problem: Problem, settings: Any) -> tuple[Solver, Any]:  # noqa: ANN401
+        """Solver and settings of a problem of which fewer features were found than planned for."""
+
     def rehearsal(
         self,
         problem: Problem,
@@ -147,6 +157,10 @@ class SolverDefaults:
     def settled(self, problem: Problem, settings: Any) -> Any:  # noqa: ANN401
         """Settings do not depend on where bounds lie."""
         return settings
+
+    def narrowed(self, problem: Problem, settings: Any) -> tuple[Any, Any]:  # noqa: ANN401
+        """Settings do not depend on how many features there are; shapes of releases do."""
+        return self, settings
 
     def rehearsal(
         self,

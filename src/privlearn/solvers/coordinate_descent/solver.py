@@ -81,7 +81,9 @@ class CoordinateDescent(SolverDefaults):
 
     name: ClassVar[str] = "cd"
     support: ClassVar[Support] = Support.of(
-        losses=["squared", "huber", "logistic", "softmax", "poisson"], people=True
+        losses=["squared", "huber", "logistic", "softmax", "poisson"],
+        people=True,
+        narrows=True,
     )
     forks: ClassVar[tuple[str, ...]] = ("mode", "intercept_first", "scales_given")
 
