@@ -8,7 +8,7 @@ grid ever does, so the rounding of floating-point numbers tells nothing (see doc
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -31,12 +31,12 @@ from privlearn.exceptions import PlanViolationError
 if TYPE_CHECKING:
     from privlearn.noise import NoiseSource
 
-__all__ = ["ReleaseBatch", "Releaser", "charge_and_open", "progress", "use_releaser"]
+__all__ = ["Counts", "ReleaseBatch", "Releaser", "charge_and_open", "progress", "use_releaser"]
 
 Array = NDArray[np.float64]
 _CHOICE = 0x726F7773  # tells the seed of a choice of rows from that of noise
 _LISTS = 0x6C697374  # the same of noise on counts, of which there are as many as values
-Counts = dict[Hashable, float]
+Counts = dict[Any, float]
 VERBS = {Kind.SELECTION: "select", Kind.DRAW: "draw", Kind.LIST: "publish"}
 
 
@@ -113,7 +113,7 @@ class Releaser:
         release = self._take(name, ordered.shape[1:], clip)
         return self._draw(release, ordered)
 
-    def publish(self, name: str, counts: Mapping[Hashable, float], *, clip: float) -> Counts:
+    def publish(self, name: str, counts: Mapping[Any, float], *, clip: float) -> Counts:
         """Release those values whose noisy counts exceed the planned threshold, and their counts.
 
         Parameters

@@ -145,8 +145,8 @@ class SavedModel:
             entry["coefficients"] = dict(zip(column.features, numbers, strict=True))
             clip = dict(zip(column.features, clips, strict=True))
         elif isinstance(column.kind, Category):
-            entry["categories"] = dict(zip(column.kind.values, numbers, strict=True))
-            clip = dict(zip(column.kind.values, clips, strict=True))
+            entry["categories"] = dict(zip(column.kind.values or (), numbers, strict=True))
+            clip = dict(zip(column.kind.values or (), clips, strict=True))
         else:
             entry |= {"bounds": list(column.bounds)} if column.bounds else {}
             entry["coefficient"] = numbers[0]
@@ -165,7 +165,7 @@ def _is_plain(column: Column) -> bool:
     """Whether a range or a list is all that predictions need to know about a column."""
     kind = column.kind
     if isinstance(kind, Category):
-        return kind.missing in ("raise", "drop")
+        return kind in (Category(kind.values, missing) for missing in ("raise", "drop"))
     if not isinstance(kind, Number):
         return False
     return kind in (Number(kind.low, kind.high, missing) for missing in ("raise", "drop"))

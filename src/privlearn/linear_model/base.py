@@ -365,9 +365,9 @@ class PrivateEstimator(NamedFeatures, BaseEstimator):
             budget = replace(budget, epsilon=max(levels.epsilons))
             level = levels.of_row
         warn_of_delta(budget, problem.people if problem.n is None else problem.n)
+        discovery = discovery_of(self, problem, budget)
         problem, solver = self._solver_for(problem, budget)
         settings = solver.configure(problem, budget)
-        discovery = discovery_of(self, problem, budget)
         plan_at = cache(
             lambda scale: with_discovery(solver.plan(problem, settings, scale), discovery)
         )

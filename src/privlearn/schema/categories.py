@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from numbers import Integral, Real
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -42,13 +42,14 @@ def _texts(values: object) -> tuple[str, ...]:
 
 
 def _whole(name: str, value: object, least: int) -> int:
-    """A whole number of places in a list, or a refusal."""
-    number = isinstance(value, Integral | Real) and not isinstance(value, bool)
-    if not number or value != int(value) or not least <= value <= MOST_BINS:  # type: ignore
+    """A whole number of places in a list, or a refusal; JSON and TOML may have made it a float."""
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    whole = int(value) if number and math.isfinite(value) else -1  # type: ignore
+    if whole != value or not least <= whole <= MOST_BINS:
         raise ValueError(
             f"{name}={value!r}, but a whole number from {least} to {MOST_BINS} is needed"
         )
-    return int(value)  # type: ignore[call-overload,no-any-return]
+    return whole
 
 
 @dataclass(frozen=True)

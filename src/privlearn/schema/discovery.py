@@ -7,7 +7,9 @@ that are lists are frequent. All but the counting is post-processing; the proof 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,15 +76,11 @@ class Discovery:
 
     def releases(self) -> list[tuple[Release, float]]:
         """Planned releases with their shares of the budget."""
-        found = [(self._lists(self.lists), LISTS_SHARE)]
-        if self.unknown:
-            found.insert(0, (histogram_release(KINDS, BINS, self.unknown), KINDS_SHARE))
-        return found
-
-    def _lists(self, columns: int) -> Release:
-        """A row is one value of each column."""
-        mechanism = FrequentValues(self.delta)
-        return Release(LISTS, (columns, self.most), math.sqrt(columns), ONE_BIN, mechanism)
+        shape, mechanism = (self.lists, self.most), FrequentValues(self.delta)
+        # A row is one value of each column.
+        lists = Release(LISTS, shape, math.sqrt(self.lists), ONE_BIN, mechanism)
+        kinds = histogram_release(KINDS, BINS, max(self.unknown, 1))
+        return [(kinds, KINDS_SHARE)] * (self.unknown > 0) + [(lists, LISTS_SHARE)]
 
     def run(self, rows: RawRows, present: NDArray[np.bool_], release: Releaser) -> Encoding:
         """Columns as what was released tells; rows that are not present count for nothing."""
@@ -96,19 +94,19 @@ class Discovery:
                 kinds[name] = kind_by(found, noise, most[name])
         pending = [kind for kind in kinds.values() if kind.pending]
         if pending:
-            release.narrow(_only(self._lists(len(pending)), release.plan))
-            counts_of = count_values(rows, kinds, present)
-            found_values = release.publish(LISTS, counts_of, clip=math.sqrt(len(pending)))
-            kinds = {name: _listed(name, kind, found_values) for name, kind in kinds.items()}
+            release.narrow(_of(len(pending), release.plan))
+            there = count_values(rows, kinds, present)
+            published = release.publish(LISTS, there, clip=math.sqrt(len(pending)))
+            kinds = {name: _listed(name, kind, published) for name, kind in kinds.items()}
         columns = (Column(column.name, kinds[column.name]) for column in rows.encoding.columns)
         return Encoding(tuple(columns), rows.encoding.shifted)
 
 
-def _only(release: Release, plan: Plan) -> Plan:
-    """The plan of this release alone, with the noise that was planned for it."""
-    planned = next(one for one in plan.releases if one.name == release.name)
-    own = replace(release, weight=planned.weight, stage=planned.stage)
-    return replace(plan, releases=(own,))
+def _of(columns: int, plan: Plan) -> Plan:
+    """The plan of the lists alone, of so many columns, with the noise that was planned for them."""
+    planned = next(one for one in plan.releases if one.name == LISTS)
+    shape = columns, planned.shape[1]
+    return replace(plan, releases=(replace(planned, shape=shape, clip=math.sqrt(columns)),))
 
 
 def kind_by(counts: Array, noise: float, most: int) -> Kind:
@@ -125,8 +123,8 @@ def kind_by(counts: Array, noise: float, most: int) -> Kind:
 
     Examples
     --------
-    >>> kind_by(np.array([0.0, 400.0, 9_000.0, 3.0, -8.0, 12.0]), 10.0, 20)
-    Number(low=None, high=None, missing='fill', decimal='.', thousands=None, currency=None, percent=False)
+    >>> kind_by(np.array([0.0, 9.0, 4.0, 9_000.0, -8.0, 12.0]), 10.0, 20)
+    Flag(missing='fill')
     >>> kind_by(np.array([900.0, 2.0, 9.0, 3.0, -8.0, 9_000.0]), 10.0, 20)
     Category(missing='flag')
     """
@@ -147,7 +145,7 @@ def _missing(counts: Array, unread: list[int], noise: float) -> str:
     return "flag" if found > max(hidden, RARELY * float(counts.sum())) else "fill"
 
 
-def _listed(name: str, kind: Kind, published: dict[tuple[str, bool, float | str], float]) -> Kind:
+def _listed(name: str, kind: Kind, published: Mapping[Any, float]) -> Kind:
     """A list of the most frequent of its values, as they were published."""
     if not (isinstance(kind, Category) and kind.pending):
         return kind

@@ -34,7 +34,7 @@ class Estimate(Kind):
     max_categories: int = MOST_CATEGORIES
 
     word: ClassVar[str] = "estimate"
-    missing: ClassVar[str] = "flag"
+    missing: ClassVar[str] = "flag"  # type: ignore[misc]
     pending: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -23,6 +23,7 @@ MARKS, GROUPS = (".", ","), (None, ",", ".", " ", "'", "_", "\u00a0", "\u202f")
 
 
 def check_missing(missing: object) -> None:
+    """Refuse what is no way to deal with missing cells."""
     if missing not in MISSING:
         raise ValueError(
             f"missing={missing!r}, but one of {', '.join(map(repr, MISSING))} is needed: refuse, "

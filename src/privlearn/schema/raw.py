@@ -178,8 +178,9 @@ def encode_into(out: Array, rows: RawRows, found: Encoding) -> None:
 
 def _places(kind: Kind, words: Words) -> Array:
     """Place in a list of each value that is there, NaN at the end for what is missing."""
-    listed = isinstance(kind, Category)
-    return np.array([kind.place(value) for value in (*words, None)]) if listed else np.empty(0)
+    if not isinstance(kind, Category):
+        return np.empty(0)
+    return np.array([kind.place(value) for value in (*words, None)])
 
 
 def _as_kind(kind: Kind, numbers: Array, places: Array) -> Array:

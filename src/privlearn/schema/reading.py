@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -159,8 +160,10 @@ def read_by(encoding: Encoding, X: object, *, strict: bool, predicts: bool) -> N
 
 def read_pending(encoding: Encoding, X: object, *, strict: bool) -> RawRows:
     """The same of columns of which something is still to be estimated: rows to be encoded later."""
-    known = isinstance(X, RawRows) and X.encoding == encoding
-    rows = X if known else read_raw(encoding, *named_cells(X, encoding.names))
+    if isinstance(X, RawRows) and X.encoding == encoding:
+        rows = X
+    else:
+        rows = read_raw(encoding, *named_cells(X, encoding.names))
     if strict:
         refuse_missing(rows.invalid(_but(predicts=False)), encoding, predicts=False)
     return rows
