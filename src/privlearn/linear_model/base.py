@@ -37,13 +37,7 @@ from privlearn._objective.losses import Loss
 from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import DeltaWarning, UnsupportedCombinationError
 from privlearn.linear_model.atomic import blank, demand_finite
-from privlearn.linear_model.discovered import (
-    discovery_of,
-    rehearse_discovery,
-    solved,
-    widest,
-    with_discovery,
-)
+from privlearn.linear_model.discovered import discovery_of, rehearsed, solved, with_discovery
 from privlearn.linear_model.job import Job
 from privlearn.linear_model.names import NamedFeatures
 from privlearn.linear_model.penalty_parameters import in_a_box
@@ -63,7 +57,6 @@ from privlearn.private_bounds import solver_by_rule, with_private_bounds
 from privlearn.solvers import Solution, Solver, resolve
 from privlearn.solvers._common.forecast import judged_forecast, warn_of_few_rows
 from privlearn.solvers._common.memory import refuse_too_large
-from privlearn.solvers._common.rehearsal import rehearse
 
 if TYPE_CHECKING:
     from privlearn.schema.encoding import Encoding
@@ -231,9 +224,7 @@ class PrivateEstimator(NamedFeatures, BaseEstimator):
         if job.problem.adjacency.n_is_public:
             warn_of_few_rows(job, n)
         table = replace(table, level=job.level, people=people)
-        space = widest(table, job)
-        rehearse(job.solver, job.problem, job.settings, job.solver_plan, job.budget, space)
-        rehearse_discovery(job, table)
+        space = rehearsed(job, table)
         charge = {"ledger": self.ledger, "dataset": self.dataset, "random_state": self.random_state}
         plan = job.plan if people is None else replace(job.plan, person=people.name)
         room = None if people is None else people.room(table)

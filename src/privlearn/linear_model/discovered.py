@@ -22,13 +22,13 @@ from privlearn.exceptions import InvalidBudgetError, UnsupportedCombinationError
 from privlearn.linear_model.job import Job
 from privlearn.linear_model.tabular import bounds_by, open_columns
 from privlearn.solvers import Solution
-from privlearn.solvers._common.rehearsal import once, run_through
+from privlearn.solvers._common.rehearsal import once, rehearse, run_through
 
 if TYPE_CHECKING:
     from privlearn.linear_model.base import PrivateEstimator
     from privlearn.schema.discovery import Discovery
 
-__all__ = ["discovery_of", "rehearse_discovery", "solved", "widest", "with_discovery"]
+__all__ = ["discovery_of", "rehearsed", "solved", "with_discovery"]
 
 
 def discovery_of(estimator: PrivateEstimator, problem: Problem, budget: Budget) -> Discovery | None:
@@ -60,7 +60,7 @@ def with_discovery(plan: Plan, discovery: Discovery | None) -> Plan:
     return replace(plan, paper=f"{plan.paper}; {METHOD}").after(discovery.releases())
 
 
-def widest(table: Table, job: Job) -> Table:
+def _widest(table: Table, job: Job) -> Table:
     """Memory for the widest table that may be found, asked for before anything is charged."""
     if job.discovery is None:
         return table
@@ -68,7 +68,15 @@ def widest(table: Table, job: Job) -> Table:
     return replace(table, X=X, raw=None)
 
 
-def rehearse_discovery(job: Job, table: Table) -> None:
+def rehearsed(job: Job, table: Table) -> Table:
+    """Memory for the table that will be solved, once all that compiles or loads has done so."""
+    space = _widest(table, job)
+    rehearse(job.solver, job.problem, job.settings, job.solver_plan, job.budget, space)
+    _rehearse_discovery(job, table)
+    return space
+
+
+def _rehearse_discovery(job: Job, table: Table) -> None:
     """Find out about rows that are nobody's, so that nothing loads after the charge."""
     if job.discovery is None or table.raw is None:
         return
