@@ -261,7 +261,7 @@ def test_the_certificate_shows_the_threshold_and_holds():
     model, _, _ = fitted("estimate")
     text = str(model.privacy_)
     assert "published above" in text
-    assert "failing with probability 5e-07" in text
+    assert "failing with probability 1e-06" in text
     content = json.loads(model.privacy_.to_json())
     assert check_certificate(content).holds
     (lists,) = [each for each in content["releases"] if "threshold" in each]

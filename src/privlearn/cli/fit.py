@@ -23,11 +23,12 @@ from privlearn.cli.private_bounds_summary import what_is_estimated
 from privlearn.cli.progress import progress
 from privlearn.cli.tables import open_source
 from privlearn.cli.training import Ids, read_training
+from privlearn.schema.encoding import EncodedRows
 
 if TYPE_CHECKING:
     from privlearn._core.certificate import Certificate
     from privlearn.linear_model.base import PrivateEstimator
-    from privlearn.schema.encoding import EncodedRows
+    from privlearn.schema.raw import RawRows
 
 __all__ = ["add_options", "run"]
 
@@ -121,7 +122,8 @@ def run(args: argparse.Namespace) -> int:
         _model_output(args, chosen) as output,
         predictions_output(args.predictions, new_rows, chosen.classes, args.overwrite) as more,
     ):
-        _charge_and_fit(args, estimator, X if chosen.schema else X.values, y, ids)
+        known = isinstance(X, EncodedRows) and chosen.schema is None
+        _charge_and_fit(args, estimator, X.features(chosen.encoding) if known else X, y, ids)
         model = SavedModel.of(args.model, chosen, estimator)
         _save(model, new_rows, output, more)
     _report(args, model, estimator.privacy_)
@@ -151,7 +153,7 @@ def _model_output(args: argparse.Namespace, chosen: Design) -> Output:
 def _charge_and_fit(
     args: argparse.Namespace,
     estimator: PrivateEstimator,
-    X: EncodedRows | Array,
+    X: EncodedRows | RawRows | Array,
     y: NDArray[Any],
     ids: Ids | None,
 ) -> None:
@@ -163,7 +165,10 @@ def _charge_and_fit(
 
 
 def _save(
-    model: SavedModel, new_rows: Array | None, output: Output, predictions: Output | None
+    model: SavedModel,
+    new_rows: EncodedRows | RawRows | None,
+    output: Output,
+    predictions: Output | None,
 ) -> None:
     try:
         model.write(output)

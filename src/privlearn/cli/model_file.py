@@ -81,7 +81,7 @@ class SavedModel:
         return cls(
             kind=kind,
             target=design.target,
-            columns=design.columns,
+            columns=estimator._encoding.columns if design.encoding.pending else design.columns,
             coef=np.array(values["coef"]),
             intercept=np.array(values["intercept"]),
             classes=None if values["classes"] is None else [*map(str, values["classes"])],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -16,14 +16,17 @@ from privlearn.cli.errors import CommandError, closest, shortened, similar
 from privlearn.cli.model_file import SavedModel
 from privlearn.cli.outputs import Output
 from privlearn.cli.tables import Source, Table
-from privlearn.schema.encoding import Column, Encoding
+from privlearn.schema.encoding import Column, EncodedRows, Encoding
+from privlearn.schema.raw import RawRows
 
 __all__ = ["predictions_output", "read_new_rows", "read_rows", "write_predictions"]
 
 Array = NDArray[np.float64]
 
 
-def read_new_rows(source: Source, columns: Sequence[Column], *, remedy: str | None) -> Array:
+def read_new_rows(
+    source: Source, columns: Sequence[Column], *, remedy: str | None
+) -> EncodedRows | RawRows:
     """The features of new rows in their own units; the target need not be there.
 
     Without `remedy`, rows with unusable cells are NaN.
@@ -39,8 +42,8 @@ def read_rows(
     *,
     remedy: str | None,
     leave: str | None,
-) -> tuple[Array, Table]:
-    """Features in their own units, and the table with these and some more columns, read once.
+) -> tuple[EncodedRows | RawRows, Table]:
+    """Features in their own units, as far as they are known, and the table with these and some more columns, read once.
 
     `leave` is what to add where rows with unusable cells shall pass; without, they are NaN.
     """
@@ -55,8 +58,8 @@ def read_rows(
         )
     encoding = Encoding(tuple(columns))
     table = source.read(names, remedy=remedy, dates=encoding.dates)
-    features = table.encoded(encoding).values
-    broken = encoding.invalid(features)
+    features = table.encoded(encoding)
+    broken = features.invalid()
     if broken and leave is not None:
         raise CommandError(
             f"{source.path} has rows that cannot be predicted: {_listed(broken)} with nothing "
@@ -71,7 +74,7 @@ def _listed(names: list[str]) -> str:
 
 
 def predictions_output(
-    path: str | None, features: Array | None, classes: Sequence[str] | None, overwrite: bool
+    path: str | None, features: Sized | None, classes: Sequence[str] | None, overwrite: bool
 ) -> AbstractContextManager[Output | None]:
     """The file that they go to, with about as many bytes as they will take; None without a path."""
     if path is None or features is None:
@@ -80,11 +83,14 @@ def predictions_output(
     return Output(path, overwrite=overwrite, size=size)
 
 
-def write_predictions(model: SavedModel, features: Array, output: Output | None) -> None:
+def write_predictions(
+    model: SavedModel, rows: EncodedRows | RawRows, output: Output | None
+) -> None:
     """Write one line per row, in the order of the rows; None writes to standard output.
 
     Every number comes from the estimator; rows with unusable cells have none.
     """
+    features = rows.features(Encoding(model.columns))
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     usable = np.asarray(np.isfinite(features).all(axis=1))

@@ -43,6 +43,8 @@ class Facts:
     schema : dict
         Kinds of columns in the words of `privlearn.schema`, where more is said than a range or a
         list.
+    estimate: bool
+        Whether it is found out what columns are of which nothing is said; else they are numbers.
     """
 
     bounds: dict[str, Range] = field(default_factory=dict)
@@ -52,6 +54,7 @@ class Facts:
     classes: tuple[str, ...] | None = None
     data_norm: float | None = None
     schema: dict[str, Kind | Ignore] = field(default_factory=dict)
+    estimate: bool = False
 
     def __post_init__(self) -> None:
         both = sorted(set(self.bounds) & set(self.categories))

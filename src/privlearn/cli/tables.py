@@ -18,6 +18,7 @@ from privlearn.cli.lines import Fault, cells_of, physical_lines
 from privlearn.schema import Number
 from privlearn.schema.encoding import EncodedRows, Encoding
 from privlearn.schema.parsing import as_text
+from privlearn.schema.raw import RawRows, read_raw
 
 __all__ = ["CsvSource", "Source", "Table", "open_source"]
 
@@ -60,9 +61,11 @@ class Table:
         """A column as text without surrounding blanks; None where there is nothing."""
         return [as_text(cell) for cell in self.cells(name).tolist()]
 
-    def encoded(self, encoding: Encoding) -> EncodedRows:
-        """The columns that a model needs, as numbers in their own units."""
+    def encoded(self, encoding: Encoding) -> EncodedRows | RawRows:
+        """The columns that a model needs, as numbers in their own units, as far as is known."""
         cells = {name: self.cells(name) for name in encoding.names}
+        if encoding.pending:
+            return read_raw(encoding, cells, self.rows)
         return EncodedRows(encoding, encoding.encode(cells, self.rows))
 
 

@@ -40,7 +40,7 @@ __all__ = ["KINDS", "LISTS", "METHOD", "Discovery", "kind_by"]
 KINDS, LISTS = "cells by what they can be read as", "frequent values of lists"
 METHOD = "kinds and lists of columns estimated privately from counts"
 # Shares of the budget (in mu^2), and of its delta (derive/discovery.py).
-KINDS_SHARE, LISTS_SHARE, FAILURE = 0.02, 0.05, 0.05
+KINDS_SHARE, LISTS_SHARE, FAILURE = 0.02, 0.10, 0.10
 MOSTLY = 0.8  # of the cells that are there: as what they can be read decides the kind
 RARELY, HIDDEN = 0.01, 4.0  # missing cells that get no column: of all, or in deviations of noise
 

@@ -135,7 +135,8 @@ class Encoding:
     @property
     def dates(self) -> list[str]:
         """Names of the columns of dates."""
-        return [column.name for column in self.columns if isinstance(column.kind, Date)]
+        may_be = Date | Estimate
+        return [column.name for column in self.columns if isinstance(column.kind, may_be)]
 
     @property
     def drops(self) -> bool:
@@ -269,3 +270,14 @@ class EncodedRows:
 
     encoding: Encoding
     values: Array
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def invalid(self, but: Sequence[str] = ()) -> list[str]:
+        """Names of the columns in which some row holds nothing usable, but for some ways."""
+        return self.encoding.invalid(self.values, but)
+
+    def features(self, found: Encoding) -> Array:
+        """The values: all was known when they were read."""
+        return self.values

@@ -58,6 +58,16 @@ class RawRows:
         places = list(ends)
         return zip(self.encoding.columns, map(slice, places, places[1:]), self.words, strict=True)
 
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def features(self, found: Encoding) -> Array:
+        """Features by kinds that are known by now, in the columns' own units."""
+        out = np.empty((len(self), len(found.features)))
+        for _ in _written(out, self, found):
+            pass
+        return out
+
     def invalid(self, but: Sequence[str] = ()) -> list[str]:
         """Names of the columns in which some row holds nothing usable, but for some ways."""
         return [
@@ -161,19 +171,23 @@ def count_values(
 
 def encode_into(out: Array, rows: RawRows, found: Encoding) -> None:
     """Write features by kinds that are known by now, in the units of a fit, some rows at a time."""
-    places = [
-        _places(column.kind, words) for column, words in zip(found.columns, rows.words, strict=True)
-    ]
+    for own in _written(out, rows, found):
+        own[:] = found.scaled(own)
+
+
+def _written(out: Array, rows: RawRows, found: Encoding) -> Iterator[Array]:
+    """Write features in the columns' own units, and hand out each block."""
+    listed = zip(found.columns, rows.words, strict=True)
+    places = [_places(column.kind, words) for column, words in listed]
     for start in range(0, len(out), BLOCK_ROWS):
         some = slice(start, start + BLOCK_ROWS)
-        own = out[some]
         each = zip(rows.parts(), found.parts(), places, strict=True)
         for (column, part, _), (known, features), place in each:
             numbers = rows.numbers[some, part]
             if column.kind.pending:
                 numbers = known.filled(_as_kind(known.kind, numbers, place))
-            own[:, features] = numbers
-        own[:] = found.scaled(own)
+            out[some, features] = numbers
+        yield out[some]
 
 
 def _places(kind: Kind, words: Words) -> Array:
