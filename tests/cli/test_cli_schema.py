@@ -108,10 +108,10 @@ def test_the_file_and_the_estimator_agree(folder):
     ("entry", "said"),
     [
         ("age = 5", "'age' in [schema] of schema.toml is no table; write for example"),
-        ('age = { kind = "numeric" }', "there are: number, flag, category, date, ignore"),
+        ('age = { kind = "numeric" }', "there are: number, flag, category, date, estimate, ignore"),
         ('age = { kind = "number", low = 5 }', "one end only"),
         ('age = { kind = "number", values = [1] }', "a number has no 'values'"),
-        ('age = { kind = "category" }', "no list of values"),
+        ('age = { kind = "category", hashed = 1 }', "hashed=1"),
         ('age = { kind = "flag", missing = "mean" }', "missing='mean'"),
         ('agee = { kind = "flag" }', "the schema has 'agee', but people.csv has no such column"),
         ('wage = { kind = "flag" }', "'wage' is the target"),

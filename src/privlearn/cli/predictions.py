@@ -43,9 +43,10 @@ def read_rows(
     remedy: str | None,
     leave: str | None,
 ) -> tuple[EncodedRows | RawRows, Table]:
-    """Features in their own units, as far as they are known, and the table with these and some more columns, read once.
+    """Features in their own units, and the table with these and some more columns, read once.
 
-    `leave` is what to add where rows with unusable cells shall pass; without, they are NaN.
+    Features are what is known of them where columns are still open. `leave` is what to add where
+    rows with unusable cells shall pass; without, they are NaN.
     """
     names = [*(column.name for column in columns), *more]
     there = set(source.names)

@@ -37,7 +37,7 @@ from privlearn._objective.losses import Loss
 from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import DeltaWarning, UnsupportedCombinationError
 from privlearn.linear_model.atomic import blank, demand_finite
-from privlearn.linear_model.discovered import discovery_of, rehearsed, solved, with_discovery
+from privlearn.linear_model.discovered import after_first, discovery_of, rehearsed, solved
 from privlearn.linear_model.job import Job
 from privlearn.linear_model.names import NamedFeatures
 from privlearn.linear_model.penalty_parameters import in_a_box
@@ -53,6 +53,7 @@ from privlearn.linear_model.tabular import (
     in_own_units,
     within_limits,
 )
+from privlearn.linear_model.usable import planned_count
 from privlearn.private_bounds import solver_by_rule, with_private_bounds
 from privlearn.solvers import Solution, Solver, resolve
 from privlearn.solvers._common.forecast import judged_forecast, warn_of_few_rows
@@ -359,23 +360,20 @@ class PrivateEstimator(NamedFeatures, BaseEstimator):
         discovery = discovery_of(self, problem, budget)
         problem, solver = self._solver_for(problem, budget)
         settings = solver.configure(problem, budget)
-        plan_at = cache(
-            lambda scale: with_discovery(solver.plan(problem, settings, scale), discovery)
-        )
+        usable = planned_count(problem, budget)
+        whole = partial(after_first, solver, problem, settings, discovery, usable)
+        plan_at = cache(whole)
         if sparse is not None:
             refuse_too_large(solver, problem, settings, plan_at(1.0), sparse=sparse)
         plan = replace(calibrate(plan_at, budget), solver=solver.name)
-        return Job(problem, budget, solver, settings, plan, level, discovery)
+        return Job(problem, budget, solver, settings, plan, level, discovery, usable)
 
     def _solver_for(self, problem: Problem, budget: Budget) -> tuple[Problem, Solver]:
         """The problem, completed, and its solver, which estimates first what nobody declared."""
         automatic = isinstance(self.solver, str) and self.solver == "auto"
         by_name = partial(resolve, self.solver)
         solver = (solver_by_rule if automatic else by_name)(problem, budget)
-        whole = problem.fewest is None  # else nobody knows yet whether there are too many
-        return problem, with_private_bounds(
-            solver, problem, budget, automatic=automatic, may_select=whole
-        )
+        return problem, with_private_bounds(solver, problem, budget, automatic=automatic)
 
     def _problem(self, n: int | None, n_features: int, n_classes: int) -> Problem:
         adjacency, most = Adjacency(self.adjacency), self.max_rows_per_person

@@ -9,26 +9,27 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._core.plan import Plan
+from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget, Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import Table, bound
 from privlearn.exceptions import InvalidBudgetError, UnsupportedCombinationError
 from privlearn.linear_model.job import Job
 from privlearn.linear_model.tabular import bounds_by, open_columns
-from privlearn.solvers import Solution
+from privlearn.linear_model.usable import SHARE, demand_usable
+from privlearn.solvers import Solution, Solver
 from privlearn.solvers._common.rehearsal import once, rehearse, run_through
 
 if TYPE_CHECKING:
     from privlearn.linear_model.base import PrivateEstimator
     from privlearn.schema.discovery import Discovery
 
-__all__ = ["discovery_of", "rehearsed", "solved", "with_discovery"]
+__all__ = ["after_first", "discovery_of", "rehearsed", "solved"]
 
 
 def discovery_of(estimator: PrivateEstimator, problem: Problem, budget: Budget) -> Discovery | None:
@@ -51,13 +52,23 @@ def discovery_of(estimator: PrivateEstimator, problem: Problem, budget: Budget) 
     return Discovery.of(columns, budget)
 
 
-def with_discovery(plan: Plan, discovery: Discovery | None) -> Plan:
-    """The solver's plan after what is found out first."""
-    if discovery is None:
-        return plan
-    from privlearn.schema.discovery import METHOD
+def after_first(
+    solver: Solver,
+    problem: Problem,
+    settings: Any,  # noqa: ANN401
+    discovery: Discovery | None,
+    usable: Release | None,
+    scale: float,
+) -> Plan:
+    """The solver's plan after what is counted and found out first."""
+    plan = solver.plan(problem, settings, scale)
+    first = [] if usable is None else [(usable, SHARE)]
+    if discovery is not None:
+        from privlearn.schema.discovery import METHOD
 
-    return replace(plan, paper=f"{plan.paper}; {METHOD}").after(discovery.releases())
+        plan = replace(plan, paper=f"{plan.paper}; {METHOD}")
+        first += discovery.releases()
+    return plan.after(first) if first else plan
 
 
 def _widest(table: Table, job: Job) -> Table:
@@ -92,6 +103,10 @@ def solved(
     estimator: PrivateEstimator, job: Job, table: Table, room: Table, release: Releaser
 ) -> Solution:
     """The solver's model; of the features that are found, where something is to be found first."""
+    if job.usable is not None:
+        demand_usable(job.problem, table, release)
+        if job.discovery is None:
+            release.narrow(job.solver_plan)
     if job.discovery is None or table.raw is None:
         rows = bound(table, job.problem)
         return job.solver.solve(job.problem, job.settings, rows, release)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._core.plan import Plan
+from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget, Problem
 from privlearn.solvers import Solver
 
@@ -33,9 +33,11 @@ class Job:
     plan: Plan
     level: NDArray[np.int64] | None
     discovery: Discovery | None = None  # what is estimated about columns first
+    usable: Release | None = None  # a count of rows, before that
 
     @property
     def solver_plan(self) -> Plan:
         """The part of the plan that is the solver's."""
         first = 0 if self.discovery is None else len(self.discovery.releases())
-        return replace(self.plan, releases=self.plan.releases[first:])
+        counts = int(self.usable is not None)
+        return replace(self.plan, releases=self.plan.releases[first + counts :])

@@ -89,7 +89,8 @@ def with_private_bounds(
             wanted.append("target")
     if not wanted:
         return solver
-    may_select = may_select and automatic and "features" in wanted
+    known = problem.fewest is None  # else nobody knows yet whether there are too many
+    may_select = may_select and automatic and known and "features" in wanted
     keep = selection.number_to_keep(problem, budget) if may_select else None
     return cast("Solver", WithPrivateBounds(solver, tuple(wanted), keep, closer["features"]))
 

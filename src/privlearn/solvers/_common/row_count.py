@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from privlearn._core.mechanisms import GAUSSIAN, LAPLACE, Mechanism
+from privlearn._core.norms import UNIT_BOX
 from privlearn._core.plan import FACTS, Release
 from privlearn._core.problem import Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
 
-__all__ = ["COUNT", "FEWER", "count_release", "fewest_rows", "fewest_rows_release", "rows_in_all"]
+__all__ = [
+    "COUNT",
+    "FEWER",
+    "LEAST_USABLE",
+    "USABLE",
+    "count_release",
+    "fewest_rows",
+    "fewest_rows_release",
+    "least_usable",
+    "rows_in_all",
+    "usable_release",
+]
 
 COUNT = "number of rows"
+USABLE = "number of usable rows"
+FEWEST_USABLE = 3.0  # usable rows, in standard deviations of the noise on their number
+LEAST_USABLE = 0.05  # of all rows, where their number is public
 FEWER = 1e-4  # probability that fewer rows are there than `fewest_rows` says
 
 
@@ -29,6 +45,24 @@ def rows_in_all(problem: Problem, data: BoundedData, release: Releaser, name: st
         return float(problem.n)
     present = np.full(1, float(data.present().sum()))
     return max(1.0, float(release(name, present, clip=1.0)[0]))
+
+
+def usable_release(name: str = USABLE) -> Release:
+    """How many rows are not empty ones, of a number that is public: each is 0 or 1."""
+    return replace(count_release(name=name), norm=UNIT_BOX)
+
+
+def least_usable(noise: float, rows: float | None) -> float:
+    """What a noisy number of usable rows must reach, or hardly any row is usable.
+
+    Parameters
+    ----------
+    noise : float
+        Its standard deviation.
+    rows : float or None
+        How many there are in all, where that is public.
+    """
+    return max(FEWEST_USABLE * noise, 0.0 if rows is None else LEAST_USABLE * rows)
 
 
 def fewest_rows_release() -> Release:
