@@ -12,7 +12,7 @@ from discovery_models import N_FEATURES, discovering
 from privlearn import LinearRegression, LogisticRegression, audit, exceptions
 from privlearn._core.certificate_check import check_certificate
 from privlearn._core.mechanisms.frequent import FrequentValues, standard_threshold
-from privlearn._core.narrowing import demand_within
+from privlearn._core.narrowing import narrowed
 from privlearn._core.norms import ONE_BIN
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Adjacency, Budget
@@ -274,9 +274,9 @@ def test_the_certificate_shows_the_threshold_and_holds():
 
 def test_a_narrower_plan_may_not_cost_more():
     charged = Plan((Release("x", (9,), 3.0),), Adjacency.ZERO_OUT, 2.0)
-    demand_within(Plan((Release("x", (4,), 2.0),), Adjacency.ZERO_OUT, 2.0), charged)
+    found = narrowed(Plan((Release("x", (4,), 2.0, weight=9.0),), Adjacency.ZERO_OUT, 2.0), charged)
+    assert found.releases == (Release("x", (4,), 2.0),)  # with the weight that was charged
     wrong = [
-        Plan((Release("x", (4,), 2.0, weight=0.9),), Adjacency.ZERO_OUT, 2.0),
         Plan((Release("x", (4,), 2.0, count=2),), Adjacency.ZERO_OUT, 2.0),
         Plan((Release("x", (10,), 2.0),), Adjacency.ZERO_OUT, 2.0),
         Plan((Release("y", (4,), 2.0),), Adjacency.ZERO_OUT, 2.0),
@@ -286,7 +286,14 @@ def test_a_narrower_plan_may_not_cost_more():
     ]
     for plan in wrong:
         with pytest.raises(PlanViolationError):
-            demand_within(plan, charged)
+            narrowed(plan, charged)
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 50.0])
+@pytest.mark.parametrize("solver", ["cd", "scd", "sgd"])
+def test_narrow_plans_cost_no_more_whatever_the_scale(epsilon, solver):
+    """Rounding is another part of a release at every scale; weights are those charged."""
+    fitted("estimate", epsilon=epsilon, solver=solver)
 
 
 def test_what_was_made_cannot_be_narrowed():

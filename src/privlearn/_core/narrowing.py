@@ -8,25 +8,43 @@ then has as much noise beside its clip as was planned, so it costs what was char
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from privlearn._core.plan import Plan, Release
 from privlearn.accounting.shares import no_costlier
 from privlearn.exceptions import PlanViolationError
 
-__all__ = ["demand_within"]
+__all__ = ["narrowed", "same_shapes"]
 
 
-def demand_within(plan: Plan, charged: Plan) -> None:
-    """Refuse unless every release was charged for, at the price that it has here or more."""
+def narrowed(plan: Plan, charged: Plan) -> Plan:
+    """The plan with the weights that were charged, or a refusal where it would cost more."""
     if _facts(plan) != _facts(charged):
         raise PlanViolationError("what was released changed more than sizes: a solver bug")
     planned = {release.name: release for release in charged.releases}
-    for release in plan.releases:
-        paid = planned.get(release.name)
-        if paid is None or _kind(paid) != _kind(release):
-            raise PlanViolationError(f"release {release.name!r} is of no kind that was charged")
+    found = tuple(_narrowed(release, planned.get(release.name)) for release in plan.releases)
+    plan = replace(plan, releases=found)
+    for release in found:
+        paid = planned[release.name]
         kept = no_costlier(plan.pair(release), charged.pair(paid))
         if not kept or release.count > paid.count or release.size > paid.size:
             raise PlanViolationError(f"release {release.name!r} costs more than was charged")
+    return plan
+
+
+def _narrowed(release: Release, paid: Release | None) -> Release:
+    """What was paid for, of another size; its noise multiplier stays."""
+    if paid is None or _kind(paid) != _kind(release):
+        raise PlanViolationError(f"release {release.name!r} is of no kind that was charged")
+    return replace(paid, shape=release.shape, clip=release.clip, count=release.count)
+
+
+def same_shapes(plan: Plan, other: Plan) -> bool:
+    """Whether the same is released, but for the noise, which is that of what was charged."""
+    one, two = (
+        [(r.name, r.shape, r.clip, r.count, _kind(r)) for r in p.releases] for p in (plan, other)
+    )
+    return one == two
 
 
 def _facts(plan: Plan) -> tuple[object, ...]:

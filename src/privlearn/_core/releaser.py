@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from privlearn._core.certificate import Certificate
 from privlearn._core.mechanisms import Kind
-from privlearn._core.narrowing import demand_within
+from privlearn._core.narrowing import narrowed
 from privlearn._core.numerics import round_to_grid
 from privlearn._core.opening import charge_of, seed_of
 from privlearn._core.out_of_memory import AFTER, no_sizes_told
@@ -141,7 +141,7 @@ class Releaser:
         plan : Plan
             What is still to be released: a part of what was charged, nothing costlier than that.
         """
-        demand_within(plan, self._charged)
+        plan = narrowed(plan, self._charged)
         if any(self._made[release.name] for release in plan.releases):
             raise PlanViolationError("a release was made before its plan was narrowed")
         made = {name: one for name, one in self._planned.items() if self._made[name]}

@@ -33,8 +33,8 @@ _AS_ARRAY = frozenset(
     + [f"{sign}{bits}" for sign in ("Int", "UInt") for bits in (8, 16, 32, 64)]
 )
 ENCODE = (
-    "encode it with a fixed, public list of categories (never one read off the data), or a date as "
-    "days since a fixed one, or leave it out"
+    'pass schema="estimate", which finds out privately what every column holds, or declare it in '
+    "schema (privlearn.schema has Category, Date, Flag and Number), or leave the column out"
 )
 
 

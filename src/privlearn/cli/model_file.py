@@ -165,7 +165,8 @@ def _is_plain(column: Column) -> bool:
     """Whether a range or a list is all that predictions need to know about a column."""
     kind = column.kind
     if isinstance(kind, Category):
-        return kind in (Category(kind.values, missing) for missing in ("raise", "drop"))
+        listed = kind.values is not None and not kind.other
+        return listed and kind.missing in ("raise", "drop")
     if not isinstance(kind, Number):
         return False
     return kind in (Number(kind.low, kind.high, missing) for missing in ("raise", "drop"))

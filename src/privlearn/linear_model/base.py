@@ -361,8 +361,7 @@ class PrivateEstimator(NamedFeatures, BaseEstimator):
         problem, solver = self._solver_for(problem, budget)
         settings = solver.configure(problem, budget)
         usable = planned_count(problem, budget)
-        whole = partial(after_first, solver, problem, settings, discovery, usable)
-        plan_at = cache(whole)
+        plan_at = cache(partial(after_first, solver, problem, settings, discovery, usable))
         if sparse is not None:
             refuse_too_large(solver, problem, settings, plan_at(1.0), sparse=sparse)
         plan = replace(calibrate(plan_at, budget), solver=solver.name)

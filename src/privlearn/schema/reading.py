@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -28,6 +30,7 @@ __all__ = [
 ]
 
 Schema = dict[str, Kind | Ignore]
+IDENTIFIER = re.compile(r"(.*[ _.-])?(id|ids|uid|uuid|guid|ssn)|.*[a-z]I[dD]", re.ASCII)
 ESTIMATE = "estimate"  # a schema that says nothing of any column
 MOST_COMPARED = 2_000  # names; comparing takes long
 REMEDY = {
@@ -160,6 +163,7 @@ def read_by(encoding: Encoding, X: object, *, strict: bool, predicts: bool) -> N
 
 def read_pending(encoding: Encoding, X: object, *, strict: bool) -> RawRows:
     """The same of columns of which something is still to be estimated: rows to be encoded later."""
+    _hint_at_identifiers(encoding)
     if isinstance(X, RawRows) and X.encoding == encoding:
         rows = X
     else:
@@ -167,6 +171,19 @@ def read_pending(encoding: Encoding, X: object, *, strict: bool) -> RawRows:
     if strict:
         refuse_missing(rows.invalid(_but(predicts=False)), encoding, predicts=False)
     return rows
+
+
+def _hint_at_identifiers(encoding: Encoding) -> None:
+    """Say which open columns have names of identifiers; names are public, cells are not asked."""
+    named = [c.name for c in encoding.columns if c.kind.pending and IDENTIFIER.fullmatch(c.name)]
+    if named:
+        warnings.warn(
+            f"column {named[0]!r} looks like an identifier by its name, of which nothing can be "
+            "learned, and which is paid for all the same; write Ignore() into the schema, or leave "
+            "it out of X",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def _but(predicts: bool) -> tuple[str, ...]:
