@@ -41,10 +41,11 @@ def _narrowed(release: Release, paid: Release | None) -> Release:
 
 def same_shapes(plan: Plan, other: Plan) -> bool:
     """Whether the same is released, but for the noise, which is that of what was charged."""
-    one, two = (
-        [(r.name, r.shape, r.clip, r.count, _kind(r)) for r in p.releases] for p in (plan, other)
-    )
-    return one == two
+    return [*map(_shape, plan.releases)] == [*map(_shape, other.releases)]
+
+
+def _shape(release: Release) -> tuple[object, ...]:
+    return release.name, release.shape, release.clip, release.count, *_kind(release)
 
 
 def _facts(plan: Plan) -> tuple[object, ...]:

@@ -20,7 +20,7 @@ from privlearn._core.certificate import Certificate
 from privlearn._core.mechanisms import Kind
 from privlearn._core.narrowing import narrowed
 from privlearn._core.numerics import round_to_grid
-from privlearn._core.opening import charge_of, seed_of
+from privlearn._core.opening import charge_of
 from privlearn._core.out_of_memory import AFTER, no_sizes_told
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget
@@ -136,10 +136,7 @@ class Releaser:
     def narrow(self, plan: Plan) -> None:
         """Let what follows be of fewer numbers, as what was released says; the price stays paid.
 
-        Parameters
-        ----------
-        plan : Plan
-            What is still to be released: a part of what was charged, nothing costlier than that.
+        `plan` is what is still to be released: a part of what was charged, and nothing costlier.
         """
         plan = narrowed(plan, self._charged)
         if any(self._made[release.name] for release in plan.releases):
@@ -370,7 +367,7 @@ def charge_and_open(
     `stream` is the id of a stream whose first batch this is; only ledgers that count batches need
     to know the word.
     """
-    seed = seed_of(random_state)
+    seed = _seed(random_state)
     head: object = None
     if ledger is not None:
         known = {} if stream is None else {"stream": stream}
@@ -380,3 +377,21 @@ def charge_and_open(
     # From here on no number may stop a fit or warn: which one did would tell about a row.
     with no_sizes_told(AFTER), np.errstate(all="ignore"):
         yield releaser
+
+
+def _seed(random_state: object) -> int | None:
+    """A seed from what scikit-learn accepts as random_state; None stays None."""
+    if random_state is None:
+        return None
+    if isinstance(random_state, int | np.integer):
+        if random_state < 0:
+            raise ValueError(f"random_state={random_state}, but a seed is 0 or more")
+        return int(random_state)
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63 - 1))
+    raise TypeError(
+        f"random_state is a {type(random_state).__name__}; give None (private), or, for a "
+        "reproducible and so not private run, an int, a RandomState or a Generator"
+    )

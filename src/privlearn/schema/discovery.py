@@ -33,7 +33,6 @@ from privlearn.schema.raw import (
     count_bins,
     count_values,
 )
-from privlearn.solvers._common.histograms import histogram_release
 
 __all__ = ["KINDS", "LISTS", "METHOD", "Discovery", "kind_by"]
 
@@ -79,8 +78,10 @@ class Discovery:
         shape, mechanism = (self.lists, self.most), FrequentValues(self.delta)
         # A row is one value of each column.
         lists = Release(LISTS, shape, math.sqrt(self.lists), ONE_BIN, mechanism)
-        kinds = histogram_release(KINDS, BINS, max(self.unknown, 1))
-        return [(kinds, KINDS_SHARE)] * (self.unknown > 0) + [(lists, LISTS_SHARE)]
+        if not self.unknown:
+            return [(lists, LISTS_SHARE)]
+        kinds = Release(KINDS, (self.unknown, BINS), math.sqrt(self.unknown), ONE_BIN)
+        return [(kinds, KINDS_SHARE), (lists, LISTS_SHARE)]
 
     def run(self, rows: RawRows, present: NDArray[np.bool_], release: Releaser) -> Encoding:
         """Columns as what was released tells; rows that are not present count for nothing."""
