@@ -23,6 +23,7 @@ from privlearn.solvers._common.row_count import (
 __all__ = ["SHARE", "demand_usable", "planned_count"]
 
 SHARE = 0.01  # of the budget
+FEW = 5.0  # usable rows that are asked for, below which nothing is
 
 
 def planned_count(problem: Problem, budget: Budget) -> Release | None:
@@ -39,12 +40,14 @@ def _rows(problem: Problem) -> int | None:
 def demand_usable(problem: Problem, table: Table, release: Releaser) -> None:
     """Stop where hardly any row is usable, as far as noise lets that be seen.
 
-    With few rows the noise is larger than what is asked for, and nothing is said.
+    With few rows the noise is larger than what is asked for, and nothing is said; nor is it where
+    what is asked for is a handful.
     """
     rows, noise = _rows(problem), release.noise_scale(USABLE)
     found = float(release(USABLE, np.full(1, float(table.present().sum())), clip=1.0)[0])
     assert rows is not None
-    if least_usable(noise, rows) == LEAST_USABLE * rows and found < LEAST_USABLE * rows:
+    least = least_usable(noise, rows)
+    if found < least == LEAST_USABLE * rows >= FEW:
         raise PrivacyTestFailedError(
             f"hardly any row is usable: by a noisy count it is below {LEAST_USABLE:.0%} of all, so "
             "a model would be noise. The budget is spent and no model is published. Check that "
