@@ -13,7 +13,9 @@
 The reference is what a scikit-learn user would write without privacy: categories as 0/1 columns,
 numbers less their mean and over their deviation, gaps filled with the mean and marked; ridge or
 logistic regression. Cells, seeds (5) and limits were fixed before the first run: at epsilon = 1 the
-median within 0.05 of the reference's R^2, and within 1 accuracy point.
+median within 0.05 of the reference's R^2, and within 1 accuracy point. After the first run the
+reference alone was changed: it had learned from the first 100,000 rows, but both files are in the
+order of time or kind, so that it scored 0.8776 and 0.9787; now rows are drawn at random.
 """
 
 import numpy as np
@@ -79,7 +81,7 @@ def measure(options):
 
 
 def plain_score(train, test):
-    """What a scikit-learn user would write; of very many rows the first are enough."""
+    """What a scikit-learn user would write; of very many rows some are enough, drawn at random."""
     from sklearn.compose import make_column_selector, make_column_transformer
     from sklearn.impute import SimpleImputer
     from sklearn.linear_model import LogisticRegression, Ridge
@@ -87,7 +89,7 @@ def plain_score(train, test):
     from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
     (frame, target), (fresh, _) = train, test
-    frame = frame.dropna(subset=[target]).iloc[:FEW]
+    frame = frame.dropna(subset=[target]).sample(FEW, random_state=SEED)
     numbers = make_pipeline(SimpleImputer(add_indicator=True), StandardScaler())
     columns = make_column_transformer(
         (numbers, make_column_selector(dtype_include="number")),

@@ -14,10 +14,9 @@ from functools import cached_property
 from privlearn._core.forecast import Forecast, smallest_epsilon
 from privlearn._core.mechanisms import GAUSSIAN, Kind, Mechanism, Shift
 from privlearn._core.norms import L2, Norm
-from privlearn._core.numerics import MAX_ROWS, summation_error
+from privlearn._core.numerics import MAX_ROWS, check_size, summation_error
 from privlearn._core.problem import Adjacency, Problem
 from privlearn._core.sampling import FULL, ONE_VISIT, Sampling
-from privlearn._core.sizes import check_size
 from privlearn.accounting import ApproximateLoss, Composition, Pair, compose
 from privlearn.accounting.shares import comparable_costs
 

@@ -20,7 +20,6 @@ from privlearn._core.certificate import Certificate
 from privlearn._core.mechanisms import Kind
 from privlearn._core.narrowing import narrowed
 from privlearn._core.numerics import round_to_grid
-from privlearn._core.opening import charge_of
 from privlearn._core.out_of_memory import AFTER, no_sizes_told
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget
@@ -370,6 +369,8 @@ def charge_and_open(
     seed = _seed(random_state)
     head: object = None
     if ledger is not None:
+        from privlearn._core.opening import charge_of
+
         known = {} if stream is None else {"stream": stream}
         head = charge_of(ledger)(plan, dataset, **known)
     releaser = _opener.get()(plan, budget, seed)

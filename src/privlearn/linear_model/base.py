@@ -53,11 +53,11 @@ from privlearn.linear_model.tabular import (
     in_own_units,
     within_limits,
 )
-from privlearn.linear_model.usable import planned_count
 from privlearn.private_bounds import solver_by_rule, with_private_bounds
 from privlearn.solvers import Solution, Solver, resolve
 from privlearn.solvers._common.forecast import judged_forecast, warn_of_few_rows
 from privlearn.solvers._common.memory import refuse_too_large
+from privlearn.solvers._common.row_count import planned_count
 
 if TYPE_CHECKING:
     from privlearn.schema.encoding import Encoding
@@ -360,7 +360,7 @@ class PrivateEstimator(NamedFeatures, BaseEstimator):
         discovery = discovery_of(self, problem, budget)
         problem, solver = self._solver_for(problem, budget)
         settings = solver.configure(problem, budget)
-        usable = planned_count(problem, budget)
+        usable = planned_count(problem, budget, solver.plan(problem, settings, 1.0))
         plan_at = cache(partial(after_first, solver, problem, settings, discovery, usable))
         if sparse is not None:
             refuse_too_large(solver, problem, settings, plan_at(1.0), sparse=sparse)

@@ -21,9 +21,9 @@ from privlearn._data.bounded import Table, bound
 from privlearn.exceptions import InvalidBudgetError, UnsupportedCombinationError
 from privlearn.linear_model.job import Job
 from privlearn.linear_model.tabular import bounds_by, open_columns
-from privlearn.linear_model.usable import SHARE, demand_usable
 from privlearn.solvers import Solution, Solver
 from privlearn.solvers._common.rehearsal import once, rehearse, run_through
+from privlearn.solvers._common.row_count import USABLE_SHARE, demand_usable
 
 if TYPE_CHECKING:
     from privlearn.linear_model.base import PrivateEstimator
@@ -62,7 +62,7 @@ def after_first(
 ) -> Plan:
     """The solver's plan after what is counted and found out first."""
     plan = solver.plan(problem, settings, scale)
-    first = [] if usable is None else [(usable, SHARE)]
+    first = [] if usable is None else [(usable, USABLE_SHARE)]
     if discovery is not None:
         from privlearn.schema.discovery import METHOD
 
