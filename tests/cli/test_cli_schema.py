@@ -108,10 +108,10 @@ def test_the_file_and_the_estimator_agree(folder):
     ("entry", "said"),
     [
         ("age = 5", "'age' in [schema] of schema.toml is no table; write for example"),
-        ('age = { kind = "numeric" }', "there are: number, flag, category, date, ignore"),
+        ('age = { kind = "numeric" }', "there are: number, flag, category, date, estimate, ignore"),
         ('age = { kind = "number", low = 5 }', "one end only"),
         ('age = { kind = "number", values = [1] }', "a number has no 'values'"),
-        ('age = { kind = "category" }', "no list of values"),
+        ('age = { kind = "category", hashed = 1 }', "hashed=1"),
         ('age = { kind = "flag", missing = "mean" }', "missing='mean'"),
         ('agee = { kind = "flag" }', "the schema has 'agee', but people.csv has no such column"),
         ('wage = { kind = "flag" }', "'wage' is the target"),
@@ -168,3 +168,56 @@ def test_odd_values_are_spelled_out_on_a_terminal(folder, capsys):
     assert "\x1b" not in out.out + out.err
     assert "sex = \\x1b[31mred" in out.out
     assert [c.kind.values[2] for c in read_model("odd.json").columns] == ["\x1b[31mred"]
+
+
+def test_nothing_is_declared_but_the_target(folder, capsys):
+    line = ["fit", "people.csv", "--target", "wage", "--schema", "estimate", "--epsilon", "50"]
+    more = ["--predict", "people.csv", "--predictions", "found.csv", "-o", "model.json"]
+    assert main([*line, *more]) == 0
+    text = capsys.readouterr().out
+    for word in ("sex = F", "sex is another value", "here", "age is missing", "name is another"):
+        assert word in text
+    assert "the kinds of columns for 2%" in text
+    assert "person 1" not in text
+    wages = np.array([float(row[-1]) for row in people()])
+    with open("found.csv") as file:
+        found = np.array([float(row[0]) for row in [*csv.reader(file)][1:]])
+    assert np.corrcoef(found, wages)[0, 1] > 0.8
+    assert main(["predict", "model.json", "people.csv", "-o", "again.csv"]) == 0
+    assert (folder / "again.csv").read_text() == (folder / "found.csv").read_text()
+    kinds = {column.name: column.kind for column in read_model("model.json").columns}
+    assert kinds["since"].word == "date"
+    assert main(["plan", *line[2:], "--features", "6", "--rows", "3000"]) == 0
+
+
+def test_a_category_without_a_list_is_found(folder, capsys):
+    schema = SCHEMA.replace(', values = ["F", "M"]', "")
+    (folder / "schema.toml").write_text(schema)
+    assert main([*FIT, "-o", "model.json"]) == 0
+    assert "sex = M" in capsys.readouterr().out
+
+
+def test_text_among_numbers_ends_in_the_option(folder, capsys):
+    assert main(["fit", "people.csv", "--target", "wage", "--epsilon", "1"]) == 1
+    assert "--schema estimate" in capsys.readouterr().err
+
+
+HOSTILE = ("<script>alert(1)</script>", "=1+1", '"quoted", twice', "\x1b[31mred", "a\\nb", "@SUM")
+
+
+def test_published_values_do_no_harm(folder, capsys):
+    """What somebody typed may be published; terminals, CSV and JSON hold it as text."""
+    rows = [["what", "wage"]] + [[HOSTILE[k % len(HOSTILE)], k % 6] for k in range(3_000)]
+    with open("hostile.csv", "w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    line = ["fit", "hostile.csv", "--target", "wage", "--schema", "estimate", "--epsilon", "50"]
+    more = ["--predict", "hostile.csv", "--predictions", "found.csv", "-o", "model.json"]
+    assert main([*line, *more]) == 0
+    told = capsys.readouterr()
+    assert "\x1b" not in told.out + told.err
+    content = json.loads((folder / "model.json").read_text())
+    (column,) = content["columns"]
+    assert {*HOSTILE} <= {*column["schema"]["values"]}
+    assert "\x1b" not in (folder / "model.json").read_text()
+    with open("found.csv") as file:
+        assert len([*csv.reader(file)]) == 3_001

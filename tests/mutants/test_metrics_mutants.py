@@ -96,14 +96,14 @@ def dropped_rows_counted(patch):
 
 @mutant_in("line, zero_out", audit.check_ledger)
 def charged_after_the_release(patch):
-    from privlearn._core import releaser
+    from privlearn._core import opening
 
-    charge = releaser._charge_of
+    charge = opening.charge_of
 
     def later(ledger):
         return lambda plan, dataset, **known: charge(ledger)(plan, dataset) if known else None
 
-    patch.setattr(releaser, "_charge_of", later)
+    patch.setattr(opening, "charge_of", later)
 
 
 @pytest.mark.parametrize(

@@ -208,10 +208,10 @@ def test_kinds_as_plain_values_and_back(kind):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ({}, "there are: number, flag, category, date, ignore"),
+        ({}, "there are: number, flag, category, date, estimate, ignore"),
         ({"kind": "numeric"}, "kind is not known"),
         ({"kind": "flag", "low": 0}, "has no 'low'; there are: missing"),
-        ({"kind": "category"}, "no list of values"),
+        ({"kind": "category", "hashed": 1}, "hashed=1, but a whole number from 2"),
         ({"kind": "number", "low": 0}, "one end only"),
     ],
 )

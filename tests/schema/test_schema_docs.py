@@ -17,11 +17,18 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "schema.md"
 
 def test_the_example_runs_and_learns(capsys):
     pytest.importorskip("pandas")
-    (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.S)
+    declared, nothing = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.S)
     made = {}
-    exec(compile(code, "schema.md", "exec"), made)
+    exec(compile(declared, "schema.md", "exec"), made)
     assert "'sex is missing'" in capsys.readouterr().out
-    assert made["model"].score(made["people"], "left") > 0.9
+    learned = made["model"].score(made["people"], "left")
+    with pytest.warns(UserWarning, match="'id' looks like an identifier"):
+        exec(compile(nothing, "schema.md", "exec"), made)
+    told = capsys.readouterr().out
+    assert "'sex = F'" in told
+    assert "'since'" in told
+    assert learned > 0.9
+    assert set(made["model"].predict(made["people"])) <= {"no", "yes"}
 
 
 def test_the_file_s_words_are_those_of_python():

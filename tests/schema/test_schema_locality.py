@@ -251,7 +251,7 @@ def texts_by_the_type_of_the_column(patch):
         place = {value: float(k) for k, value in enumerate(self.values)}
         return np.array([place.get(str(cell).strip(), np.nan) for cell in cells.tolist()])
 
-    patch.setattr(kinds.Category, "read", read)
+    patch.setattr(Category, "read", read)
 
 
 def dates_are_parsed_together(patch):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from privlearn._core import certificate_file
 from privlearn._core.harmless import harmless, json_text
-from privlearn._core.plan import Plan
+from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget
 from privlearn._core.version import __version__
 
@@ -95,9 +95,14 @@ class Certificate:
                 "share": self.plan.share(release),
                 "released": self.made.get(release.name, 0),
                 "declared": certificate_file.declared(release),
+                **self._threshold(release),
             }
             for release in self.plan.releases
         )
+
+    def _threshold(self, release: Release) -> dict[str, float]:
+        least = self.plan.threshold(release)
+        return {} if least is None else {"threshold": least}
 
     @property
     def levels(self) -> dict[float, float]:

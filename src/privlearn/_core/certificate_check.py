@@ -123,6 +123,8 @@ def _problems_of_releases(certificate: Certificate, content: Values) -> Iterator
                     f"{key} of {where} is {said!r} in the file, but {true!r} follows from what the "
                     "file declares"
                 )
+        if not _near(stated.get("threshold", -1.0), found.get("threshold", -1.0), EXACT):
+            yield f"threshold of {where} is not the one that follows from what the file declares"
         yield from _counts(release, stated, where)
 
 

@@ -22,6 +22,7 @@ from privlearn._core.mechanisms import (
     DisjointParts,
     RandomTries,
 )
+from privlearn._core.mechanisms.frequent import FrequentValues
 from privlearn._core.norms import NORMS, Norm
 from privlearn._core.plan import STAGES, Plan, Release
 from privlearn._core.problem import Adjacency
@@ -91,6 +92,7 @@ RELEASE_KEYS: Types = {
     "released": int,
     "declared": dict,
 }
+OPTIONAL_RELEASE_KEYS: Types = {"threshold": float}  # of releases of frequent values
 _DECLARED_KEYS: Types = {
     "mechanism": dict,
     "norm": dict,
@@ -109,6 +111,7 @@ _MECHANISMS: Kinds = {
     "depth": DepthDraw,
     "tries": RandomTries,
     "parts": DisjointParts,
+    "frequent": FrequentValues,
 }
 _SAMPLINGS: Kinds = {
     "full": Full,
@@ -253,7 +256,7 @@ def _of_kind(content: object, kinds: Kinds, what: str, where: str) -> Any:  # no
     values = _checked(content, {"kind": str} | keys, f"{what} of {where}")
     if values.get("epochs", 0) > _MOST:
         raise ValueError(f"{what} of {where} has more than {_MOST:,} epochs")
-    if kind == "depth" and not 0 < values["delta"] < 1:
+    if "delta" in keys and not 0 < values["delta"] < 1:
         raise ValueError(f"'delta' of {what} of {where} is no probability")
     return kinds[kind](**{key: values[key] for key in keys})
 
@@ -273,7 +276,7 @@ def _norm(content: object, name: str, where: str) -> Norm:
 
 
 def _release(content: object, place: int) -> Release:
-    values = _checked(content, RELEASE_KEYS, f"release number {place}")
+    values = _checked(content, RELEASE_KEYS, f"release number {place}", OPTIONAL_RELEASE_KEYS)
     where = f"release {values['name']!r}"
     own = _checked(values["declared"], _DECLARED_KEYS, f"'declared' of {where}")
     shape = values["shape"]

@@ -14,6 +14,8 @@ and two neighbouring data sets differ by at most twice that beyond the exact sen
 
 from __future__ import annotations
 
+from numbers import Integral
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -79,3 +81,16 @@ def round_to_grid(statistic: NDArray[np.float64], grid: float) -> NDArray[np.int
             "a statistic is not finite or larger than its plan allows: a solver bug"
         )
     return units.astype(np.int64)
+
+
+def check_size(n: object, n_features: object) -> tuple[int | None, int]:
+    """Numbers of rows and columns as plain integers; those that no table has are refused."""
+    rows = None if n is None else _whole("n", n, MAX_ROWS)
+    return rows, _whole("n_features", n_features, MAX_COLUMNS)
+
+
+def _whole(name: str, value: object, most: int) -> int:
+    if isinstance(value, Integral) and not isinstance(value, bool) and 1 <= int(value) <= most:
+        return int(value)
+    given = str(value)[:20] if isinstance(value, Integral | float) else type(value).__name__
+    raise ValueError(f"{name} is {given}, but a whole number from 1 to {most} is needed")

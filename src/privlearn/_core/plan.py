@@ -10,15 +10,14 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from numbers import Integral
 
 from privlearn._core.forecast import Forecast, smallest_epsilon
 from privlearn._core.mechanisms import GAUSSIAN, Kind, Mechanism, Shift
 from privlearn._core.norms import L2, Norm
-from privlearn._core.numerics import MAX_COLUMNS, MAX_ROWS, summation_error
+from privlearn._core.numerics import MAX_ROWS, check_size, summation_error
 from privlearn._core.problem import Adjacency, Problem
 from privlearn._core.sampling import FULL, ONE_VISIT, Sampling
-from privlearn.accounting import Composition, Pair, compose
+from privlearn.accounting import ApproximateLoss, Composition, Pair, compose
 from privlearn.accounting.shares import comparable_costs
 
 __all__ = [
@@ -218,6 +217,16 @@ class Plan:
         diameter = release.norm.diameter if self.adjacency.replaces else 1.0
         return visits * (diameter * self.contribution(release) + self._rounding(release))
 
+    def threshold(self, release: Release) -> float | None:
+        """What a noisy count must exceed, where only frequent values are published; else None.
+
+        One person holds at most so many values as there are columns and rows of the person, and
+        no value more often than that; under `replace_one` either neighbour has such a person.
+        """
+        most = self.rows_per_person or 1
+        values = release.shape[0] * most * (2 if self.adjacency.replaces else 1)
+        return release.mechanism.threshold(values, float(most), self.noise_scale(release))
+
     def pair(self, release: Release) -> Pair:
         """The dominating pair of one draw of `release`."""
         shift = Shift(
@@ -297,7 +306,13 @@ class Plan:
             differ in noise alone, so it dominates the others.
         """
         level = max(self.levels, default=None) if level is None else level
-        return [self._charged(one) for one in self.releases if one.level in (None, level)]
+        met = [one for one in self.releases if one.level in (None, level)]
+        failing = [(one.mechanism.failure(), one.count) for one in met]
+        return [
+            *(self._charged(one) for one in met),
+            # What fails outright beside a pair is a mechanism that tells nothing otherwise.
+            *((ApproximateLoss(0.0, delta), count) for delta, count in failing if delta > 0.0),
+        ]
 
     @cached_property
     def _composition(self) -> Composition:
@@ -360,9 +375,16 @@ class Plan:
             f"{release.size} number{'s' if release.size > 1 else ''}, "
             f"clip {self.contribution(release):.6g} ({release.norm.name}){whose}, "
             f"noise multiplier {self.noise_multiplier(release):.6g}, {release.sampling.name}, "
-            f"{self.share(release):.1%} of the budget"
+            f"{self._published(release)}{self.share(release):.1%} of the budget"
             for release in self.releases
         ]
+
+    def _published(self, release: Release) -> str:
+        """What a threshold does, where there is one."""
+        least, failure = self.threshold(release), release.mechanism.failure()
+        if least is None:
+            return ""
+        return f"published above {least:.6g}, failing with probability {failure:.3g}, "
 
     def __str__(self) -> str:
         lines = ["Privacy plan: nothing has been released", f"  adjacency   {self.adjacency.value}"]
@@ -375,16 +397,3 @@ class Plan:
         if self.outlook is not None:
             lines += [f"  forecast    {line}" for line in str(self.outlook).splitlines()]
         return "\n".join(lines)
-
-
-def check_size(n: object, n_features: object) -> tuple[int | None, int]:
-    """Numbers of rows and columns as plain integers; those that no table has are refused."""
-    rows = None if n is None else _whole("n", n, MAX_ROWS)
-    return rows, _whole("n_features", n_features, MAX_COLUMNS)
-
-
-def _whole(name: str, value: object, most: int) -> int:
-    if isinstance(value, Integral) and not isinstance(value, bool) and 1 <= int(value) <= most:
-        return int(value)
-    given = str(value)[:20] if isinstance(value, Integral | float) else type(value).__name__
-    raise ValueError(f"{name} is {given}, but a whole number from 1 to {most} is needed")

@@ -326,6 +326,9 @@ def _norm(data_norm: float, fit_intercept: bool) -> float:
     return float(array)
 
 
+NAMES_ALONE = "names"  # among declared facts: those of columns of which nothing else is declared
+
+
 @dataclass(frozen=True)
 class Level:
     """People who were promised the same epsilon, and how many they are where that is public."""
@@ -363,6 +366,8 @@ class Problem:
     rows_per_person: int | None = None
     people: int | None = None
     intervals: bool = False  # whether standard errors are wanted, which takes releases of its own
+    # The fewest features there may be, where what is released first tells how many there are.
+    fewest: int | None = None
 
     @property
     def most_rows(self) -> int:

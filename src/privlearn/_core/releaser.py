@@ -8,7 +8,7 @@ grid ever does, so the rounding of floating-point numbers tells nothing (see doc
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from privlearn._core import log
 from privlearn._core.certificate import Certificate
 from privlearn._core.mechanisms import Kind
+from privlearn._core.narrowing import narrowed
 from privlearn._core.numerics import round_to_grid
-from privlearn._core.opening import charge_of
 from privlearn._core.out_of_memory import AFTER, no_sizes_told
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget
@@ -31,11 +31,14 @@ from privlearn.exceptions import PlanViolationError
 if TYPE_CHECKING:
     from privlearn.noise import NoiseSource
 
-__all__ = ["ReleaseBatch", "Releaser", "charge_and_open", "progress", "use_releaser"]
+__all__ = ["Counts", "ReleaseBatch", "Releaser", "charge_and_open", "progress", "use_releaser"]
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
 _CHOICE = 0x726F7773  # tells the seed of a choice of rows from that of noise
+_LISTS = 0x6C697374  # the same of noise on counts, of which there are as many as values
+Counts = dict[Any, float]
+VERBS = {Kind.SELECTION: "select", Kind.DRAW: "draw", Kind.LIST: "publish"}
 
 
 class Releaser:
@@ -55,7 +58,8 @@ class Releaser:
     def __init__(self, plan: Plan, budget: Budget, seed: int | None = None) -> None:
         from privlearn.noise import NoiseSource
 
-        self.plan = plan
+        self.plan = plan  # of what is still to be released: `narrow` changes it
+        self._charged = plan
         self._budget = budget
         self._planned = {release.name: release for release in plan.releases}
         self._made: Counter[str] = Counter()
@@ -67,7 +71,7 @@ class Releaser:
         """Release `statistic`, a sum of contributions of norm at most `clip`, with noise."""
         release = self._take(name, np.shape(statistic), clip)
         if release.mechanism.kind is not Kind.NOISE:
-            verb = "select" if release.mechanism.kind is Kind.SELECTION else "draw"
+            verb = VERBS[release.mechanism.kind]
             raise PlanViolationError(
                 f"release {name!r} is a {release.mechanism.kind}; use {verb}, not a plain release"
             )
@@ -136,6 +140,38 @@ class Releaser:
 
         return release.mechanism.best(source, once)
 
+    def publish(self, name: str, counts: Mapping[Any, float], *, clip: float) -> Counts:
+        """Release those values whose noisy counts exceed the planned threshold, and their counts.
+
+        Parameters
+        ----------
+        name : str
+            Which planned release.
+        counts : mapping
+            How many rows hold each value that is there, in an order that says nothing: sorted.
+        clip : float
+            The norm of what one row adds to all counts.
+        """
+        release = self._find(name)
+        self._take(name, release.shape, clip)
+        least = self.plan.threshold(release)
+        if release.mechanism.kind is not Kind.LIST or least is None:
+            raise PlanViolationError(f"release {name!r} is planned as {release.mechanism.name}")
+        noisy = self._count(release, dict(counts))
+        return {value: count for value, count in noisy.items() if count > least}
+
+    def narrow(self, plan: Plan) -> None:
+        """Let what follows be of fewer numbers, as what was released says; the price stays paid.
+
+        `plan` is what is still to be released: a part of what was charged, and nothing costlier.
+        """
+        plan = narrowed(plan, self._charged)
+        if any(self._made[release.name] for release in plan.releases):
+            raise PlanViolationError("a release was made before its plan was narrowed")
+        made = {name: one for name, one in self._planned.items() if self._made[name]}
+        self._planned = made | {release.name: release for release in plan.releases}
+        self.plan = plan
+
     def steps(
         self,
         name: str,
@@ -190,10 +226,13 @@ class Releaser:
         It comes from a source of its own: noise and batches do not depend on whether it is asked
         for.
         """
+        return int(self._aside(_CHOICE).bits(1)[0])
+
+    def _aside(self, purpose: int) -> NoiseSource:
+        """A source of its own, so that what is drawn from it moves no other draw of a seed."""
         from privlearn.noise import NoiseSource
 
-        seed = None if self._seed is None else (self._seed << 64) + _CHOICE
-        return int(NoiseSource(seed).bits(1)[0])
+        return NoiseSource(None if self._seed is None else (self._seed << 64) + purpose)
 
     def partition(self, n: int, groups: int, *, people: bool = False) -> Batches:
         """Part `n` rows, or people, into groups, each in one of them; it tells and costs nothing.
@@ -222,7 +261,7 @@ class Releaser:
     def certificate(self) -> Certificate:
         """What was promised and spent. The whole plan is spent, whatever was released."""
         return Certificate(
-            plan=self.plan,
+            plan=self._charged,
             budget=self._budget,
             private=self._seed is None,
             made=dict(self._made),
@@ -273,6 +312,14 @@ class Releaser:
         noise = self._draw_noise(release, 1)[0]
         return np.asarray((units + noise) * grid, dtype=np.float64)
 
+    def _count(self, release: Release, counts: Counts) -> Counts:
+        """Noisy counts of all values that are there; how many they are moves no other draw."""
+        grid = self.plan.grid(release)
+        scale = self.plan.noise_scale(release) / grid
+        noise = release.mechanism.draw(self._aside(_LISTS), scale, (len(counts),))
+        units = round_to_grid(np.fromiter(counts.values(), np.float64, len(counts)), grid) + noise
+        return dict(zip(counts, (units * grid).tolist(), strict=True))
+
     def _leave_out(self, release: Release, statistic: Callable[[], ArrayLike]) -> None:
         self._noise().pass_over(release.size)
 
@@ -297,7 +344,7 @@ class Releaser:
         """Tell whoever watches how many of the planned releases were made; both are public."""
         watcher = _watcher.get()
         if watcher is not None:
-            watcher(self._made.total(), sum(release.count for release in self.plan.releases))
+            watcher(self._made.total(), sum(one.count for one in self._charged.releases))
 
     def __reduce__(self) -> str | tuple[object, ...]:
         raise TypeError("a Releaser cannot be copied or pickled: a copy would repeat its noise")
@@ -353,6 +400,8 @@ def charge_and_open(
     head: object = None
     log.planned(plan, budget, dataset, charged=ledger is not None)
     if ledger is not None:
+        from privlearn._core.opening import charge_of
+
         known = {} if stream is None else {"stream": stream}
         head = charge_of(ledger)(plan, dataset, **known)
     releaser = _opener.get()(plan, budget, seed)

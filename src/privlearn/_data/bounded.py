@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from privlearn._data.people import People
+    from privlearn.schema.raw import RawRows
 
 __all__ = [
     "BoundedData",
@@ -57,6 +58,7 @@ class Table:
     level: NDArray[np.int64] | None = None
     people: People | None = None
     person_starts: NDArray[np.int64] | None = None
+    raw: RawRows | None = None  # where X stands for cells whose kinds or lists are still unknown
 
     def present(self) -> NDArray[np.bool_]:
         """Which rows have neither NaN nor infinity nor an unknown label."""

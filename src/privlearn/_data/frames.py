@@ -34,8 +34,8 @@ _AS_ARRAY = frozenset(
     + [f"{sign}{bits}" for sign in ("Int", "UInt") for bits in (8, 16, 32, 64)]
 )
 ENCODE = (
-    "encode it with a fixed, public list of categories (never one read off the data), or a date as "
-    "days since a fixed one, or leave it out"
+    'pass schema="estimate", which finds out privately what every column holds, or declare it in '
+    "schema (privlearn.schema has Category, Date, Flag and Number), or leave the column out"
 )
 
 
@@ -128,7 +128,8 @@ def from_typed(X: object, strict: bool) -> NDArray[np.floating]:
     """Any other data frame, by its schema."""
     import narwhals.stable.v1 as nw
 
-    frame = nw.from_native(X, eager_only=True)
+    native_frame: Any = X
+    frame = nw.from_native(native_frame, eager_only=True)
     if frame.implementation.is_pandas_like():
         return from_pandas(frame.to_pandas(), strict)
     columns = [

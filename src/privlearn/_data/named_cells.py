@@ -73,7 +73,8 @@ def column_names(X: object, what: str) -> list[str]:
     else:
         import narwhals.stable.v1 as nw
 
-        names = list(nw.from_native(X, eager_only=True).columns)
+        frame: Any = X
+        names = list(nw.from_native(frame, eager_only=True).columns)
     refuse_same_names(names)
     if not all(isinstance(name, str) for name in names):
         raise ValueError(f"{what} needs columns whose names are texts; rename the others")

@@ -18,6 +18,8 @@ from privlearn._data.targets import target_numbers
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
+    from privlearn.schema.raw import RawRows
+
 __all__ = ["read_features", "read_table"]
 
 Array = NDArray[np.float64]
@@ -50,7 +52,12 @@ def read_table(
     n_is_public = Adjacency(estimator.adjacency).n_is_public
     n_is_public &= getattr(estimator, "max_rows_per_person", None) is None  # else people's is
     strict = estimator.on_invalid == "raise"
-    features = read_features(estimator, X, reset=reset, n_is_public=n_is_public, strict=strict)
+    raw = _pending_rows(estimator, X, strict=strict) if reset else None
+    features = (
+        read_features(estimator, X, reset=reset, n_is_public=n_is_public, strict=strict)
+        if raw is None
+        else raw.numbers
+    )
     if y is None:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, "
@@ -72,7 +79,10 @@ def read_table(
         refuse_not_finite("y", target, drop)
     if encoding is None:
         return Table(features, target, finite=strict)
-    return Table(encoding.scaled(features), target, finite=strict and not encoding.drops)
+    finite = strict and not encoding.drops
+    if raw is not None:
+        return Table(features, target, finite=finite, raw=raw)
+    return Table(encoding.scaled(features), target, finite=finite)
 
 
 def read_features(
@@ -119,6 +129,31 @@ def read_features(
     return features
 
 
+def _pending_rows(estimator: Any, X: object, *, strict: bool) -> RawRows | None:  # noqa: ANN401
+    """Rows by a schema that leaves kinds or lists to be estimated; None where there is nothing."""
+    if getattr(estimator, "schema", None) is None:
+        return None
+    X = collected(X)
+    _set_encoding(estimator, X)
+    if not estimator._encoding.pending:
+        return None
+    from privlearn.schema.reading import read_pending
+
+    return read_pending(estimator._encoding, X, strict=strict)
+
+
+def _set_encoding(estimator: Any, X: object) -> None:  # noqa: ANN401
+    """What the schema makes of the columns of a frame, and their names."""
+    from privlearn.schema.reading import encoding_of, frame_names, unlisted, with_ranges
+
+    schema, rest = with_ranges(estimator.schema, estimator.bounds_X), unlisted(estimator.schema)
+    shifted = estimator.fit_intercept
+    encoding = encoding_of(frame_names(X), schema, shifted=shifted, rest=rest)
+    estimator._encoding = encoding
+    estimator.n_features_in_ = len(encoding.columns)
+    estimator.feature_names_in_ = np.array(encoding.names, dtype=object)
+
+
 def _features_by_schema(
     estimator: Any,  # noqa: ANN401
     X: object,
@@ -128,14 +163,10 @@ def _features_by_schema(
     predicts: bool,
 ) -> Array:
     """The same of a frame whose columns a schema describes, in the columns' own units."""
-    from privlearn.schema.reading import encoding_of, frame_names, read_by, with_ranges
+    from privlearn.schema.reading import read_by
 
     if reset:
-        schema = with_ranges(estimator.schema, estimator.bounds_X)
-        encoding = encoding_of(frame_names(X), schema, shifted=estimator.fit_intercept)
-        estimator._encoding = encoding
-        estimator.n_features_in_ = len(encoding.columns)
-        estimator.feature_names_in_ = np.array(encoding.names, dtype=object)
+        _set_encoding(estimator, X)
     return read_by(estimator._encoding, X, strict=strict, predicts=predicts)
 
 

@@ -8,11 +8,13 @@ from privlearn.accounting.pairs import (
     BoundedRange,
     Gaussian,
     GaussianMixture,
+    Laplace,
     Pair,
+    PureLoss,
     SampledGaussian,
 )
 
-__all__ = ["comparable_costs", "squared_mu"]
+__all__ = ["comparable_costs", "no_costlier", "squared_mu"]
 
 
 def comparable_costs(pairs: Sequence[tuple[Pair, int]]) -> tuple[list[float], int]:
@@ -60,3 +62,23 @@ def squared_mu(pair: Pair) -> float:
     if isinstance(pair, GaussianMixture):
         return sum(weight * mu for mu, weight in zip(pair.mus, pair.weights, strict=True)) ** 2
     return pair.epsilon**2 * (0.25 if isinstance(pair, BoundedRange) else 1.0)
+
+
+def no_costlier(pair: Pair, than: Pair) -> bool:
+    """Whether a pair is of the same kind as another and tells no more, by its numbers alone.
+
+    Examples
+    --------
+    >>> no_costlier(Gaussian(0.4), Gaussian(0.5)), no_costlier(Gaussian(0.6), Gaussian(0.5))
+    (True, False)
+    """
+    if type(pair) is not type(than):
+        return False
+    if isinstance(pair, Gaussian) and isinstance(than, Gaussian):
+        return pair.mu <= than.mu
+    if isinstance(pair, SampledGaussian) and isinstance(than, SampledGaussian):
+        alike = (pair.rate, pair.replace) == (than.rate, than.replace)
+        return alike and pair.noise_multiplier >= than.noise_multiplier
+    if isinstance(pair, BoundedRange | Laplace | PureLoss):
+        return pair.epsilon <= than.epsilon  # type: ignore[union-attr]
+    return pair == than

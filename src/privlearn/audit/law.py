@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from privlearn._core.mechanisms import Kind
+from privlearn._core.plan import Release
 from privlearn._core.problem import Budget
 from privlearn._core.releaser import Releaser
 from privlearn.audit.adversary import audited, few_rows
@@ -27,6 +28,7 @@ BY_CHANCE = 0.1  # of numbers on a grid that may be equal: repeats are looked fo
 
 LAWS: dict[str, Callable[[Array], Array]] = {
     "Gaussian": stats.norm.cdf,
+    "Gaussian above a threshold": stats.norm.cdf,
     "Laplace": stats.laplace.cdf,
     "Gumbel": stats.gumbel_r.cdf,
 }
@@ -54,7 +56,13 @@ def noise_on(tapes: Iterable[Tape]) -> dict[str, Array]:
                 continue  # no noise is added; draws.py looks at them
             scale = tape.plan.noise_scale(entry.release)
             found[entry.release.name].append((entry.released - entry.statistic).ravel() / scale)
-    return {name: np.array(noise) for name, noise in found.items()}
+    # Releases may be of fewer numbers where earlier ones say so: as many of each as all have.
+    least = {name: min(map(len, noise)) for name, noise in found.items()}
+    return {
+        name: np.array([each[: least[name]] for each in noise])
+        for name, noise in found.items()
+        if least[name]
+    }
 
 
 def noise_agrees(noise: Array, mechanism: str) -> bool:
@@ -83,11 +91,19 @@ def check_noise_law(estimator: Model, *, n_features: int, seed: int = 0) -> None
     releaser = Releaser(plan, Budget(model.epsilon, model.delta), seed)
     for release in plan.releases:
         if release.mechanism.kind is not Kind.DRAW and release.mechanism.independent:
-            units = releaser._draw_noise(release, -(-BLOCK // release.size))
+            units = _long_block(releaser, release)
             grid = plan.grid(release) / plan.noise_scale(release)
             what = f"a long block of noise on {release.name!r}"
             noise = np.asarray(grid * units.reshape(len(units), -1), dtype=np.float64)
             _demand_law(noise, release.mechanism.name, grid, what)
+
+
+def _long_block(releaser: Releaser, release: Release) -> NDArray[Any]:
+    """Noise of many releases, in units of the grid; of counts, that on many values at once."""
+    if release.mechanism.kind is not Kind.LIST:
+        return releaser._draw_noise(release, -(-BLOCK // release.size))
+    noisy = releaser._count(release, dict.fromkeys(range(BLOCK), 0.0))
+    return np.array([*noisy.values()]).reshape(-1, 2) / releaser.plan.grid(release)
 
 
 def _demand_law(noise: Array, mechanism: str, grid: float, what: str) -> None:

@@ -32,9 +32,20 @@ def moved(plan: Plan, first: Entry, second: Entry) -> float:
     if first.release.mechanism.kind is Kind.DRAW:
         return ranks_moved(first.statistic, second.statistic)
     grid = plan.grid(first.release)
-    units = round_to_grid(first.statistic, grid) - round_to_grid(second.statistic, grid)
+    one, other = first.statistic, second.statistic
+    if first.release.mechanism.kind is Kind.LIST:
+        one, other = _of_all_values(first, second)
+    units = round_to_grid(one, grid) - round_to_grid(other, grid)
     order = first.release.norm.exponent
     return float(np.linalg.norm(units.ravel().astype(np.float64), ord=order)) * grid
+
+
+def _of_all_values(first: Entry, second: Entry) -> tuple[Array, Array]:
+    """Counts of the values that either holds, 0 where it does not."""
+    counts = [dict(zip(each.keys, each.statistic, strict=True)) for each in (first, second)]
+    keys = {**counts[0], **counts[1]}
+    one, other = (np.array([each.get(key, 0.0) for key in keys]) for each in counts)
+    return one, other
 
 
 def ranks_moved(ordered: Array, other: Array) -> float:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget
-from privlearn._core.releaser import ReleaseBatch, Releaser, use_releaser
+from privlearn._core.releaser import Counts, ReleaseBatch, Releaser, use_releaser
 from privlearn._core.sampling import Batches, Disjoint, WithReplacement
 from privlearn.audit.protocols import AuditFailure, Model
 
@@ -29,6 +29,7 @@ class Entry:
     statistic: Array
     released: Array
     row_came: int = 1  # how often the row that differs did, where a sampler lets rows come often
+    keys: tuple[Any, ...] = ()  # of counts of values: whose each number is
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +88,12 @@ class Tape:
         """One entry per release, once the fit is over."""
         each = ([item] if isinstance(item, Entry) else item.entries() for item in self.made)
         return [entry for entries in each for entry in entries]
+
+
+def _counted(release: Release, counts: Counts, noisy: Counts) -> Entry:
+    """Counts of values that are there, before the threshold: what follows from it is checked."""
+    before, after = (np.array([*each.values()], dtype=np.float64) for each in (counts, noisy))
+    return Entry(release, before, after, keys=tuple(counts))
 
 
 def _recording(steps: ReleaseBatch) -> ReleaseBatch:
@@ -198,6 +205,11 @@ def record(
         def _leave_out(self, release: Release, statistic: Callable[[], ArrayLike]) -> None:
             self._emit(release, np.asarray(statistic(), dtype=np.float64))
 
+        def _count(self, release: Release, counts: Counts) -> Counts:
+            noisy = super()._count(release, counts)
+            made.append(_counted(release, counts, noisy))
+            return noisy
+
         def _draw(self, release: Release, ordered: Array) -> Array:
             released = super()._draw(release, ordered)
             made.append(Entry(release, ordered.copy(), released.copy()))
@@ -244,11 +256,21 @@ def replay_on(
         def _emit(self, release: Release, statistic: Array) -> Array:
             recorded = tape.made[len(made)]
             assert isinstance(recorded, Entry)
+            if recorded.release != release:
+                raise AuditFailure(f"what {release.name!r} is, or its size, depends on the data")
             made.append(Entry(release, statistic.copy(), recorded.released))
             return recorded.released.copy()
 
         def _leave_out(self, release: Release, statistic: Callable[[], ArrayLike]) -> None:
             self._emit(release, np.asarray(statistic(), dtype=np.float64))
+
+        def _count(self, release: Release, counts: Counts) -> Counts:
+            recorded = tape.made[len(made)]
+            assert isinstance(recorded, Entry)
+            answers = dict(zip(recorded.keys, recorded.released.tolist(), strict=True))
+            noisy = {key: answers.get(key, count) for key, count in counts.items()}
+            made.append(_counted(release, counts, noisy))
+            return noisy
 
         def _draw(self, release: Release, ordered: Array) -> Array:
             return self._emit(release, ordered)

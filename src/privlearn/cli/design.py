@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from privlearn.cli.errors import CommandError, closest, option, similar
 from privlearn.cli.schema import Facts, Range
-from privlearn.schema import Ignore, Number
+from privlearn.schema import Estimate, Ignore, Number
 from privlearn.schema.encoding import Column, Encoding
 from privlearn.schema.kinds import Kind
 
@@ -73,7 +73,8 @@ class Design:
         """Columns of numbers whose ranges are to be estimated."""
         if self.data_norm is not None:
             return []
-        return [column.name for column in self.columns if column.bounds is None]
+        known = [column for column in self.columns if not column.kind.pending]
+        return [column.name for column in known if column.bounds is None]
 
 
 def design(
@@ -95,10 +96,8 @@ def design(
         Whether ranges that nobody declared can be estimated: the budget has a delta.
     """
     target = demand_target(names, facts.target, where)
-    kinds = facts.kinds
-    chosen = [
-        (name, kinds.get(name, facts.number)) for name in _chosen(names, facts, target, where)
-    ]
+    kinds, rest = facts.kinds, Estimate() if facts.estimate else facts.number
+    chosen = [(name, kinds.get(name, rest)) for name in _chosen(names, facts, target, where)]
     columns = tuple(Column(name, kind) for name, kind in chosen if isinstance(kind, Kind))
     found = Design(
         target=target,

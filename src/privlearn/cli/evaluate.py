@@ -22,6 +22,7 @@ from privlearn.cli.paths import check_paths
 from privlearn.cli.predictions import read_rows
 from privlearn.cli.schema import parse_range
 from privlearn.cli.tables import Source, open_source
+from privlearn.schema.encoding import Encoding
 
 if TYPE_CHECKING:
     from privlearn.metrics import Evaluation
@@ -96,7 +97,8 @@ def _rows(
     leave = None if drop else "--on-invalid drop: such rows then add nothing"
     if target in [column.name for column in model.columns]:
         raise CommandError(f"--target {target} is a column that the model predicts from")
-    X, table = read_rows(source, model.columns, [target], remedy=remedy, leave=leave)
+    rows, table = read_rows(source, model.columns, [target], remedy=remedy, leave=leave)
+    X = rows.features(Encoding(model.columns))
     if table.rows == 0 and args.adjacency != "add_remove":
         raise CommandError(f"{source.path} names its columns but has no rows to score")
     if model.classes is None:

@@ -26,11 +26,12 @@ from privlearn.cli.private_bounds_summary import what_is_estimated
 from privlearn.cli.progress import progress
 from privlearn.cli.tables import Source, open_source
 from privlearn.cli.training import Ids, read_training
+from privlearn.schema.encoding import EncodedRows
 
 if TYPE_CHECKING:
     from privlearn._core.certificate import Certificate
     from privlearn.linear_model.base import PrivateEstimator
-    from privlearn.schema.encoding import EncodedRows
+    from privlearn.schema.raw import RawRows
 
 __all__ = ["add_options", "run"]
 
@@ -161,7 +162,7 @@ def _model_output(args: argparse.Namespace, chosen: Design) -> Output:
 def _charge_and_fit(
     args: argparse.Namespace,
     estimator: PrivateEstimator,
-    X: EncodedRows | Array,
+    X: EncodedRows | RawRows | Array,
     y: NDArray[Any],
     ids: Ids | None,
 ) -> None:
@@ -175,10 +176,16 @@ def _charge_and_fit(
 def _assumed(source: Source, chosen: Design, certificate: Certificate) -> list[str]:
     """What this file's certificate must say besides what the estimator knows."""
     told = chosen.schema is None or any("schema" in text for text in certificate.assumptions)
+    told = told or chosen.encoding.pending
     return [NAMES, *source.assumes, *(() if told else (DECLARED,))]
 
 
-def _save(model: Saved, new_rows: Array | None, output: Output, predictions: Output | None) -> None:
+def _save(
+    model: Saved,
+    new_rows: EncodedRows | RawRows | None,
+    output: Output,
+    predictions: Output | None,
+) -> None:
     try:
         model.write(output)
     except OSError as error:

@@ -59,7 +59,8 @@ class SavedModel:
         values = estimator.to_dict() | {"model": MODELS[kind].estimator}
         if values["classes"] is not None:
             values["classes"] = [*map(str, values["classes"])]
-        return cls(FileContent(values, design.columns, design.target))
+        columns = estimator._encoding.columns if design.encoding.pending else design.columns
+        return cls(FileContent(values, columns, design.target))
 
     @property
     def target(self) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from privlearn.cli.design import Design
     from privlearn.linear_model.base import PrivateEstimator
     from privlearn.schema.encoding import EncodedRows
+    from privlearn.schema.raw import RawRows
 
 __all__ = ["MODELS", "Kind", "build", "estimator_rows"]
 
@@ -114,8 +115,13 @@ def _facts(kind: Kind, design: Design) -> dict[str, Any]:
     return {"bounds_X": box if all(np.isfinite(end).all() for end in box) else None}
 
 
-def estimator_rows(name: str, design: Design, X: EncodedRows) -> EncodedRows | NDArray[np.float64]:
+def estimator_rows(
+    name: str, design: Design, X: EncodedRows | RawRows
+) -> EncodedRows | RawRows | NDArray[np.float64]:
     """Rows that were read, as the estimator takes them."""
+    if design.encoding.pending:
+        return X
+    values = X.features(design.encoding)
     if MODELS[name].mapped:
-        return design.encoding.scaled(X.values)
-    return X if design.schema else X.values
+        return design.encoding.scaled(values)
+    return X if design.schema else values

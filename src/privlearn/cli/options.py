@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 Value = TypeVar("Value")
+ESTIMATE = "estimate"  # in place of a schema file
 MOST = 1e12  # rows; a plan needs no more
 LEAST_EPSILON, MOST_EPSILON, LEAST_DELTA = 1e-6, 1e6, 1e-100
 
@@ -204,8 +205,8 @@ def add_facts(parser: argparse.ArgumentParser) -> None:
         "public metadata",
         "What you know about the columns without looking at these people's data: survey rules, "
         "physical or legal limits, or a generous guess. Values outside are clipped. Ranges that "
-        "are left out are estimated privately, with a share of the budget; lists of text cannot "
-        "be.",
+        "are left out are estimated privately, with a share of the budget; with --schema estimate, "
+        "so are lists of text.",
     )
     add = group.add_argument
     add(
@@ -241,7 +242,9 @@ def add_facts(parser: argparse.ArgumentParser) -> None:
         "--schema",
         dest="facts",
         metavar="FILE",
-        help="all of these in a file; see privlearn plan --template",
+        help="all of these in a file; see privlearn plan --template. The word estimate in place of "
+        "a file finds out privately what columns are of which nothing is said: numbers, dates, "
+        "truth values, or text with a list of its frequent values",
     )
 
 
@@ -255,7 +258,11 @@ def gather_facts(args: argparse.Namespace, default_target: str | None = None) ->
         classes=None if args.classes is None else names(args.classes),
         data_norm=None if args.data_norm is None else schema.checked_norm(args.data_norm),
     )
-    facts = schema.read_facts(args.facts).updated(given) if args.facts else given
+    facts = given
+    if args.facts == ESTIMATE:
+        facts = replace(given, estimate=True)
+    elif args.facts:
+        facts = schema.read_facts(args.facts).updated(given)
     facts = replace(facts, number=written_number(args))
     if args.bounds_y is not None:
         if MODELS[args.model].classifies:

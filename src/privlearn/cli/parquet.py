@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from privlearn._data.named_cells import cells_of_series
 from privlearn.cli.errors import CommandError
@@ -52,7 +53,7 @@ class ParquetSource:
         return Table(cells, len(self._frame))
 
 
-def _read(path: Path) -> object:
+def _read(path: Path) -> Any:  # noqa: ANN401
     problem = None
     for reader in READERS:
         try:

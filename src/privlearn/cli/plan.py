@@ -188,8 +188,8 @@ def _explain(args: argparse.Namespace, chosen: Design, plan: Plan) -> None:
         print("Declared ranges are limits: what is estimated lies inside, and so do new values.")
     if args.rows is None:
         print("\nAdd --rows N to see how large the noise would be.")
-    curved = MODELS[args.model].mapped
-    if args.rows is None or chosen.unlimited or curved or plan.outlook is None:
+    unknown = chosen.unlimited or chosen.encoding.pending or MODELS[args.model].mapped
+    if args.rows is None or unknown or plan.outlook is None:
         return
     print("\nThe plan sees columns with bounds scaled to 0..1, and one column per category.")
     print("\nNoise to expect on each coefficient, in the column's own units, if columns filled")

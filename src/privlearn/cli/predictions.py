@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -17,14 +17,17 @@ from privlearn.cli.errors import CommandError, closest, shortened, similar
 from privlearn.cli.model_file import Saved
 from privlearn.cli.outputs import Output
 from privlearn.cli.tables import Source, Table, read_encoded
-from privlearn.schema.encoding import Column, Encoding
+from privlearn.schema.encoding import Column, EncodedRows, Encoding
+from privlearn.schema.raw import RawRows
 
 __all__ = ["predictions_output", "read_new_rows", "read_rows", "write_predictions"]
 
 Array = NDArray[np.float64]
 
 
-def read_new_rows(source: Source, columns: Sequence[Column], *, remedy: str | None) -> Array:
+def read_new_rows(
+    source: Source, columns: Sequence[Column], *, remedy: str | None
+) -> EncodedRows | RawRows:
     """The features of new rows in their own units; the target need not be there.
 
     Without `remedy`, rows with unusable cells are NaN.
@@ -40,10 +43,11 @@ def read_rows(
     *,
     remedy: str | None,
     leave: str | None,
-) -> tuple[Array, Table]:
+) -> tuple[EncodedRows | RawRows, Table]:
     """Features in their own units, and the table of some more columns, read once.
 
-    `leave` is what to add where rows with unusable cells shall pass; without, they are NaN.
+    Features are what is known of them where columns are still open. `leave` is what to add where
+    rows with unusable cells shall pass; without, they are NaN.
     """
     names = [*(column.name for column in columns), *more]
     there = set(source.names)
@@ -55,9 +59,8 @@ def read_rows(
             f"{hint(absent[0], source.names)}"
         )
     encoding = Encoding(tuple(columns))
-    encoded, table = read_encoded(source, encoding, more, remedy=remedy)
-    features = encoded.values
-    broken = encoding.invalid(features)
+    features, table = read_encoded(source, encoding, more, remedy=remedy)
+    broken = features.invalid()
     if broken and leave is not None:
         raise CommandError(
             f"{source.path} has rows that cannot be predicted: {_listed(broken)} with nothing "
@@ -72,7 +75,7 @@ def _listed(names: list[str]) -> str:
 
 
 def predictions_output(
-    path: str | None, features: Array | None, classes: Sequence[str] | None, overwrite: bool
+    path: str | None, features: Sized | None, classes: Sequence[str] | None, overwrite: bool
 ) -> AbstractContextManager[Output | None]:
     """The file that they go to, with about as many bytes as they will take; None without a path."""
     if path is None or features is None:
@@ -82,12 +85,17 @@ def predictions_output(
 
 
 def write_predictions(
-    model: Saved, features: Array, output: Output | None, *, as_json: bool = False
+    model: Saved,
+    new_rows: EncodedRows | RawRows,
+    output: Output | None,
+    *,
+    as_json: bool = False,
 ) -> None:
     """Write one line or object per row, in the order of the rows; None: to standard output.
 
     Every number comes from the estimator; rows with unusable cells have none.
     """
+    features = new_rows.features(Encoding(model.columns))
     usable = np.asarray(np.isfinite(features).all(axis=1))
     more, predicted, numbers = _predicted(model.estimator(), model.inputs(features[usable]))
     header = [f"predicted_{model.target}", *more]

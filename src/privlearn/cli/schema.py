@@ -46,6 +46,8 @@ class Facts:
         list.
     number : Number
         How numbers are written in columns of which the schema does not say it, and in the target.
+    estimate: bool
+        Whether it is found out what columns are of which nothing is said; else they are numbers.
     """
 
     bounds: dict[str, Range] = field(default_factory=dict)
@@ -56,6 +58,7 @@ class Facts:
     data_norm: float | None = None
     schema: dict[str, Kind | Ignore] = field(default_factory=dict)
     number: Number = PLAIN
+    estimate: bool = False
 
     def __post_init__(self) -> None:
         both = sorted(set(self.bounds) & set(self.categories))

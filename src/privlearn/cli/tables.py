@@ -22,6 +22,7 @@ from privlearn.schema import Number
 from privlearn.schema.encoding import EncodedRows, Encoding
 from privlearn.schema.kinds import Kind
 from privlearn.schema.parsing import as_text, notation
+from privlearn.schema.raw import RawRows, read_raw
 
 __all__ = ["CsvSource", "Source", "Table", "open_source", "read_encoded"]
 
@@ -117,13 +118,15 @@ class Source(Protocol):
 
 def read_encoded(
     source: Source, encoding: Encoding, more: Sequence[str], *, remedy: str | None
-) -> tuple[EncodedRows, Table]:
-    """The columns of a model as numbers, and the cells of some more, read once.
+) -> tuple[EncodedRows | RawRows, Table]:
+    """The columns of a model as numbers, as far as is known, and cells of some more, read once.
 
     Cells become numbers a part of the rows at a time: a wide file's texts would not fit into
     memory. Which rows go together depends on the number of columns.
     """
     names = list(dict.fromkeys([*encoding.names, *more]))
+    if encoding.pending:
+        return _read_pending(source, encoding, names, remedy)
     parts: list[Array] = []
     cells: dict[str, list[NDArray[Any]]] = {name: [objects([])] for name in more}
     for table in source.tables(names, remedy=remedy, dates=encoding.dates):
@@ -139,6 +142,19 @@ def read_encoded(
         start += len(part)
     rest = Table({name: np.concatenate(found) for name, found in cells.items()}, rows)
     return EncodedRows(encoding, values), rest
+
+
+def _read_pending(
+    source: Source, encoding: Encoding, names: Sequence[str], remedy: str | None
+) -> tuple[RawRows, Table]:
+    """The same, where it is still to be found out what some columns are: cells as they are."""
+    found: dict[str, list[NDArray[Any]]] = {name: [objects([])] for name in names}
+    for table in source.tables(names, remedy=remedy, dates=encoding.dates):
+        for name, parts in found.items():
+            parts.append(table.cells(name))
+    cells = {name: np.concatenate(parts) for name, parts in found.items()}
+    rows = len(next(iter(cells.values())))
+    return read_raw(encoding, cells, rows), Table(cells, rows)
 
 
 def open_source(path: str | Path, dialect: Dialect = ANY) -> Source:

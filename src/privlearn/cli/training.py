@@ -14,6 +14,7 @@ from privlearn.cli.errors import CommandError, option, shortened
 from privlearn.cli.tables import Source, read_encoded
 from privlearn.schema import Number
 from privlearn.schema.encoding import Column, EncodedRows
+from privlearn.schema.raw import RawRows
 
 __all__ = ["Ids", "read_training"]
 
@@ -40,7 +41,7 @@ def read_training(
     remedy: str | None,
     n_is_public: bool,
     person: str | None = None,
-) -> tuple[EncodedRows, NDArray[Any], Ids | None]:
+) -> tuple[EncodedRows | RawRows, NDArray[Any], Ids | None]:
     """Features, target and ids; without `remedy`, the estimator is left to unusable rows.
 
     Parameters
@@ -113,12 +114,12 @@ def _is_fraction(label: str) -> bool:
 def _refuse_invalid(
     source: Source,
     design: Design,
-    X: EncodedRows,
+    X: EncodedRows | RawRows,
     y: NDArray[Any],
     ids: Ids | None,
     remedy: str,
 ) -> None:
-    broken = set(X.encoding.invalid(X.values, but=("drop",)))
+    broken = set(X.invalid(but=("drop",)))
     lines = [_complaint(column) for column in design.columns if column.name in broken]
     if len(lines) > MOST_COMPLAINTS:
         lines[MOST_COMPLAINTS:] = [f"  and {len(lines) - MOST_COMPLAINTS:,} more columns"]
@@ -134,6 +135,7 @@ def _refuse_invalid(
     if broken & set(design.unlimited):
         lines.append(
             "Ranges of numbers are estimated privately, but values of a text column must be listed."
+            " Or add --schema estimate: it is then found out privately what every column is."
         )
     if any("no number" in line for line in lines):
         lines += [NOTATION] if design.number == Number() else []
@@ -148,6 +150,8 @@ def _refuse_invalid(
 
 
 def _complaint(column: Column) -> str:
+    if column.is_list and column.kind.pending:
+        return f"  {column.name}: a cell is empty"
     if column.is_list:
         return f"  {column.name}: a cell is empty or holds none of its --categories"
     if not isinstance(column.kind, Number):

@@ -38,7 +38,7 @@ def entry_of(column: Column, coef: Array | None, limits: list[Ends | None]) -> E
     if not is_plain(column):
         entry["schema"] = plain_kind(kind)
     elif isinstance(kind, Category):
-        words = list(kind.values)
+        words = list(kind.values or ())
     elif column.bounds:
         entry["bounds"] = list(column.bounds)
     one = is_plain(column) and not isinstance(kind, Category)
@@ -61,7 +61,8 @@ def is_plain(column: Column) -> bool:
     """Whether a range or a list is all that predictions need to know about a column."""
     kind = column.kind
     if isinstance(kind, Category):
-        return kind.missing in ("raise", "drop")
+        listed = kind.values is not None and not kind.other
+        return listed and kind.missing in ("raise", "drop")
     if not isinstance(kind, Number):
         return False
     return kind in (Number(kind.low, kind.high, missing) for missing in ("raise", "drop"))

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from privlearn._data.cells import TRUTH
 from privlearn._objective.losses.poisson import SPAN
 from privlearn.exceptions import UnsupportedCombinationError
+from privlearn.schema.categories import Category
 from privlearn.schema.encoding import Column, Encoding
-from privlearn.schema.kinds import Category, Date, Flag
+from privlearn.schema.kinds import Date, Flag
 from privlearn.schema.parsing import FALSE, TRUE, as_days, as_value
 
 if TYPE_CHECKING:
@@ -186,6 +187,11 @@ def _term(column: Column, slopes: Array, low: Array, high: Array) -> tuple[Slope
     gap = column.encode(np.array([None], dtype=object))[0]
     missing = adds(gap) if np.isfinite(gap).all() else None
     if isinstance(kind, Category):
+        if kind.values is None or kind.other:
+            raise UnsupportedCombinationError(
+                "a category whose other values have a coefficient of their own, or that is hashed, "
+                "cannot be exported yet; use save, or declare the list of values"
+            )
         table = [adds(row) for row in np.eye(len(column.features))[: len(kind.values)]]
         return Lookup(column.name, kind.values, np.array(table), missing), nothing
     if isinstance(kind, Flag):

@@ -81,7 +81,7 @@ class _Graph:
 
         out, array = next(self._names), np.asarray(values)
         if array.dtype.kind in "UO":
-            texts = [str(text).encode() for text in array.ravel()]
+            texts: Any = [str(text).encode() for text in array.ravel()]
             self._constants.append(helper.make_tensor(out, TensorProto.STRING, array.shape, texts))
         else:
             self._constants.append(numpy_helper.from_array(array.astype(kind), out))
@@ -99,7 +99,7 @@ class _Graph:
         """Declare a result of the graph."""
         from onnx import helper
 
-        shape = ["rows"] if width is None else ["rows", width]
+        shape: list[str | int | None] = ["rows"] if width is None else ["rows", width]
         self._outputs.append(helper.make_tensor_value_info(name, kind, shape))
 
     def made(self) -> Any:  # noqa: ANN401

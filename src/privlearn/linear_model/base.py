@@ -30,7 +30,7 @@ from privlearn._core.plan import Plan, check_size
 from privlearn._core.problem import Adjacency, Bounds, Budget, Problem, budget_of
 from privlearn._core.progress import shown as progress_shown
 from privlearn._core.releaser import Releaser, charge_and_open
-from privlearn._data.bounded import Table, bound
+from privlearn._data.bounded import Table
 from privlearn._data.clipping import within
 from privlearn._data.named_cells import with_target
 from privlearn._data.reading import Features, refuse_not_finite
@@ -39,6 +39,7 @@ from privlearn._objective.losses import Loss
 from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import DeltaWarning, UnsupportedCombinationError
 from privlearn.linear_model.atomic import blank, demand_finite
+from privlearn.linear_model.discovered import after_first, discovery_of, rehearsed, solved
 from privlearn.linear_model.exports import Exportable
 from privlearn.linear_model.fitted import FittedModel
 from privlearn.linear_model.job import Job
@@ -47,7 +48,7 @@ from privlearn.private_bounds import solver_by_rule, with_private_bounds
 from privlearn.solvers import Solution, Solver, resolve
 from privlearn.solvers._common.forecast import judged_forecast, warn_of_few_rows
 from privlearn.solvers._common.memory import refuse_too_large
-from privlearn.solvers._common.rehearsal import rehearse
+from privlearn.solvers._common.row_count import planned_count
 from privlearn.solvers._common.standard_errors import StandardErrors
 
 if TYPE_CHECKING:
@@ -213,14 +214,14 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
         n = len(table.y) if table.people is None else table.people.count  # else rows are private
         n_classes = len(getattr(self, "classes_", ()))
         sparse = not isinstance(table.X, np.ndarray)
-        job = self._prepare(n, table.X.shape[1], n_classes, sample_epsilon, sparse=sparse)
+        width = int(table.X.shape[1]) if table.raw is None else len(self._encoding.features)
+        job = self._prepare(n, width, n_classes, sample_epsilon, sparse=sparse)
         if job.problem.adjacency.n_is_public:
             warn_of_few_rows(job, n)
         table = replace(table, level=job.level)
-        rehearse(job.solver, job.problem, job.settings, job.plan, job.budget, table)
-        with self._charged(job, table) as (release, counted):
-            rows = bound(counted, job.problem)
-            solution = job.solver.solve(job.problem, job.settings, rows, release)
+        space = rehearsed(job, table)
+        with self._charged(job, table, space) as (release, counted):
+            solution = solved(self, job, counted, space, release)
         self._publish_model(solution)
         self.privacy_ = release.certificate()
 
@@ -233,18 +234,22 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
         return read_with_people(self, X, y, groups)
 
     @contextmanager
-    def _charged(self, job: Job, table: Table) -> Iterator[tuple[Releaser, Table]]:
+    def _charged(self, job: Job, table: Table, space: Table) -> Iterator[tuple[Releaser, Table]]:
         """Charge the plan, then lend its Releaser and the table of the rows that count."""
         charge = {"ledger": self.ledger, "dataset": self.dataset, "random_state": self.random_state}
         people, plan = table.people, job.plan
-        if people is None:
+        if people is None and job.discovery is None:
             with charge_and_open(plan, job.budget, **charge) as release:
                 yield release, table
             return
         from privlearn.linear_model.people import rehearsed_form
 
-        room, plan = people.room(table), replace(plan, person=people.name)
-        with rehearsed_form(table), charge_and_open(plan, job.budget, **charge) as release:
+        room = None if people is None else people.room(table)
+        plan = plan if people is None else replace(plan, person=people.name)
+        with rehearsed_form(space), charge_and_open(plan, job.budget, **charge) as release:
+            if people is None or room is None:
+                yield release, table
+                return
             most, key = job.problem.most_rows, release.choice_key()
             yield release, people.limited(table, most, key, room)
 
@@ -310,13 +315,15 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
             budget = replace(budget, epsilon=max(levels.epsilons))
             level = levels.of_row
         warn_of_delta(budget, problem.people if problem.n is None else problem.n)
+        discovery = discovery_of(self, problem, budget)
         problem, solver = self._solver_for(problem, budget)
         settings = solver.configure(problem, budget)
-        plan_at = cache(partial(solver.plan, problem, settings))
+        usable = planned_count(problem, budget, solver.plan(problem, settings, 1.0))
+        plan_at = cache(partial(after_first, solver, problem, settings, discovery, usable))
         if sparse is not None:
             refuse_too_large(solver, problem, settings, plan_at(1.0), sparse=sparse)
-        plan = calibrate(plan_at, budget)
-        return Job(problem, budget, solver, settings, replace(plan, solver=solver.name), level)
+        plan = replace(calibrate(plan_at, budget), solver=solver.name)
+        return Job(problem, budget, solver, settings, plan, level, discovery, usable)
 
     def _solver_for(self, problem: Problem, budget: Budget) -> tuple[Problem, Solver]:
         """The problem, completed, and its solver, which estimates first what nobody declared."""
@@ -333,7 +340,7 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
         adjacency, most = Adjacency(self.adjacency), self.max_rows_per_person
         limits = getattr(self, "coef_bounds", None), getattr(self, "positive", False)
         public = n if adjacency.n_is_public else None  # of people, where they may have several
-        bounds, drops, declared = self._declared(n_features)
+        bounds, drops, declared, fewest = self._declared(n_features)
         return Problem(
             n=public if most in (None, 1) else None,
             n_features=n_features,
@@ -347,10 +354,11 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
             rows_per_person=None if most is None else int(most),
             people=None if most is None else public,
             intervals=bool(getattr(self, "intervals", False)),
+            fewest=fewest,
         )
 
-    def _declared(self, n_features: int) -> tuple[Bounds, bool, tuple[str, ...] | None]:
-        """Limits of rows, whether a schema drops some, and what was declared beside the bounds."""
+    def _declared(self, n_features: int) -> tuple[Bounds, bool, tuple[str, ...] | None, int | None]:
+        """Limits of rows, whether a schema drops some, what was declared, the fewest features."""
         known = {
             "bounds_y": getattr(self, "bounds_y", None),
             "data_norm": self.data_norm,
@@ -359,7 +367,7 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
         }
         by_name = self.schema is not None or isinstance(self.bounds_X, Mapping)
         if not by_name and not hasattr(self, "_encoding"):
-            return Bounds.declared(n_features, bounds_X=self.bounds_X, **known), False, None
+            return Bounds.declared(n_features, bounds_X=self.bounds_X, **known), False, None, None
         from privlearn.linear_model.tabular import declared_by_name
 
         return declared_by_name(self, n_features, known)

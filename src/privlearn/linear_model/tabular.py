@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from privlearn.schema.encoding import Encoding
 
 __all__ = [
+    "bounds_by",
     "declared_by_name",
     "encoded_width",
     "in_own_units",
+    "open_columns",
     "within_limits",
 ]
 
@@ -44,10 +46,15 @@ def encoded_width(estimator: PrivateEstimator, n_features: int | None) -> int:
 
 
 def _planned(estimator: PrivateEstimator, n_features: int | None) -> Encoding:
-    from privlearn.schema.reading import encoding_for_plan, with_ranges
+    from privlearn.schema.reading import encoding_for_plan, unlisted, with_ranges
 
-    schema = with_ranges(estimator.schema, estimator.bounds_X)
-    return encoding_for_plan(schema, n_features, shifted=estimator.fit_intercept)
+    schema, rest = with_ranges(estimator.schema, estimator.bounds_X), unlisted(estimator.schema)
+    if n_features is None and rest.pending:
+        raise ValueError(
+            'n_features is missing; schema="estimate" names no column, so give the number of '
+            "columns of X"
+        )
+    return encoding_for_plan(schema, n_features, shifted=estimator.fit_intercept, rest=rest)
 
 
 def _encoding(estimator: PrivateEstimator, width: int) -> Encoding | None:
@@ -57,26 +64,40 @@ def _encoding(estimator: PrivateEstimator, width: int) -> Encoding | None:
     found: Encoding | None = getattr(estimator, "_encoding", None)
     if found is not None and _is_of_the_schema(estimator, found):
         return found
-    least = _planned(estimator, None)
-    return _planned(estimator, len(least.columns) + width - len(least.features))
+    return _planned(estimator, _columns_of_width(estimator, width))
+
+
+def _columns_of_width(estimator: PrivateEstimator, width: int) -> int:
+    """How many columns become so many numbers: those of the schema, and others of one kind."""
+    from privlearn.schema.encoding import Column
+    from privlearn.schema.kinds import Ignore
+    from privlearn.schema.reading import unlisted, with_ranges
+
+    entries = with_ranges(estimator.schema, estimator.bounds_X)
+    known = [Column(name, kind) for name, kind in entries.items() if not isinstance(kind, Ignore)]
+    other = len(Column("", unlisted(estimator.schema)).features)
+    listed = sum(len(column.features) for column in known)
+    return len(known) + (width - listed) // other
 
 
 def _is_of_the_schema(estimator: PrivateEstimator, found: Encoding) -> bool:
     """Whether a table was read with the schema as it is now: parameters may change after a fit."""
-    from privlearn.schema.reading import with_ranges
+    from privlearn.schema.reading import unlisted, with_ranges
 
-    entries = with_ranges(estimator.schema, estimator.bounds_X)
+    entries, rest = with_ranges(estimator.schema, estimator.bounds_X), unlisted(estimator.schema)
     kinds = {column.name: column.kind for column in found.columns}
     same = all(kinds.get(name, entry) == entry for name, entry in entries.items())
+    same &= all(kind == rest for name, kind in kinds.items() if name not in entries)
     return same and found.shifted == estimator.fit_intercept
 
 
 def declared_by_name(
     estimator: PrivateEstimator, n_features: int, known: dict[str, Any]
-) -> tuple[Bounds, bool, tuple[str, ...] | None]:
+) -> tuple[Bounds, bool, tuple[str, ...] | None, int | None]:
     """Limits of rows, whether the schema drops some, and what was declared; see `_problem`."""
     bounds = _declared_bounds(estimator, n_features, known)
-    return bounds, _drops_rows(estimator), _declared_facts(estimator)
+    fewest = _fewest_features(estimator, n_features)
+    return bounds, _drops_rows(estimator), _declared_facts(estimator), fewest
 
 
 def _declared_bounds(estimator: PrivateEstimator, n_features: int, known: dict[str, Any]) -> Bounds:
@@ -85,8 +106,8 @@ def _declared_bounds(estimator: PrivateEstimator, n_features: int, known: dict[s
     if encoding is not None:
         _refuse_beside_schema(estimator)
         norm = encoding.row_norm(estimator.data_norm)
-        bounds = Bounds.declared(n_features, **known | {"data_norm": norm, "scale_X": None})
-        return _boxed(bounds, *encoding.box(), encoding.indicators, estimator.fit_intercept)
+        plain = Bounds.declared(n_features, **known | {"data_norm": norm, "scale_X": None})
+        return bounds_by(encoding, plain, estimator)
     names = getattr(estimator, "feature_names_in_", None)
     if names is None and hasattr(estimator, "n_features_in_"):
         raise ValueError(
@@ -96,6 +117,24 @@ def _declared_bounds(estimator: PrivateEstimator, n_features: int, known: dict[s
     box = box_by_name(estimator.bounds_X, names, n_features)
     bounds = Bounds.declared(n_features, **known)
     return _boxed(bounds, *box, None, estimator.fit_intercept)
+
+
+def bounds_by(encoding: Encoding, bounds: Bounds, estimator: PrivateEstimator) -> Bounds:
+    """The same target and norm, with the box that columns have."""
+    blank = replace(bounds, low=None, high=None, known=None)
+    return _boxed(blank, *encoding.box(), encoding.indicators, estimator.fit_intercept)
+
+
+def open_columns(estimator: PrivateEstimator, width: int) -> Encoding | None:
+    """Columns of which something is estimated, at most so many features; None without any."""
+    encoding = None if estimator.schema is None else _encoding(estimator, width)
+    return encoding if encoding is not None and encoding.pending else None
+
+
+def _fewest_features(estimator: PrivateEstimator, width: int) -> int | None:
+    """How many features there are at least, where columns are open; else None."""
+    columns = open_columns(estimator, width)
+    return None if columns is None else len(columns.columns)
 
 
 def _boxed(
@@ -133,7 +172,9 @@ def _declared_facts(estimator: PrivateEstimator) -> tuple[str, ...] | None:
     by_name = isinstance(estimator.bounds_X, Mapping)
     if estimator.schema is None and not by_name:
         return None
-    facts = ("schema", "bounds_X", "data_norm", "bounds_y", "scale_X")
+    facts = ["bounds_X", "data_norm", "bounds_y", "scale_X"]
+    if isinstance(estimator.schema, Mapping):  # else it says that something is to be estimated
+        facts.insert(0, "schema")
     given = (name for name in facts if getattr(estimator, name, None) is not None)
     return (BY_NAME, *given)
 

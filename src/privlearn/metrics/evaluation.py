@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from privlearn._core.budget import warn_of_delta
 from privlearn._core.calibration import calibrate
-from privlearn._core.norms import UNIT_BOX
 from privlearn._core.numerics import BlockSum
 from privlearn._core.plan import Plan, Release, check_size
 from privlearn._core.problem import Adjacency, Bounds, Budget, budget_of
@@ -41,7 +40,12 @@ from privlearn.metrics.task import Task
 from privlearn.metrics.two_classes import TwoClasses
 from privlearn.schema.encoding import EncodedRows
 from privlearn.solvers._common.rehearsal import once, run_through
-from privlearn.solvers._common.row_count import COUNT, count_release
+from privlearn.solvers._common.row_count import (
+    COUNT,
+    LEAST_USABLE,
+    least_usable,
+    usable_release,
+)
 
 __all__ = ["evaluate", "plan"]
 
@@ -49,8 +53,6 @@ Array = NDArray[np.float64]
 METHOD = "noisy histograms of scores and noisy sums of bounded losses (metrics/proof.md)"
 OF_LOSSES = 0.4  # of the budget, where there are histograms as well
 OF_COUNT = 0.05
-FEWEST = 3.0  # usable rows, in standard deviations of the noise on their number
-LEAST_SHARE = 0.05  # of all rows, where their number is public
 SEVERAL = "intervals take rows for independent, also those of one person"
 ON_INVALID = ("raise", "drop")
 
@@ -285,8 +287,7 @@ def _shared(parts: tuple[Part, ...], counts: bool) -> list[tuple[Release, float 
         for release, own in part.releases()
     ]
     found[0] = (found[0][0], None)
-    usable = replace(count_release(), norm=UNIT_BOX)  # 0 or 1: replacing a row moves it by one
-    return [*found, (usable, of_count)] if counts else found
+    return [*found, (usable_release(COUNT), of_count)] if counts else found
 
 
 def read_rows(
@@ -344,11 +345,10 @@ def _release(job: Job, sums: dict[str, Array], n: int, release: Releaser) -> Rel
 
 def _refuse_few(job: Job, count: Count) -> None:
     """A planned test: scores of hardly any rows would be noise, and mostly mean a mistake."""
-    share = 0.0 if job.plan.rows is None else LEAST_SHARE * job.plan.rows
-    if job.counts and count.rows < max(FEWEST * count.noise, share):
+    if job.counts and count.rows < least_usable(count.noise, job.plan.rows):
         raise PrivacyTestFailedError(
             "hardly any row is usable: their noisy number is within its noise of zero or below "
-            f"{LEAST_SHARE:.0%} of all rows. The budget is spent and no score is published. Check "
+            f"{LEAST_USABLE:.0%} of all rows. The budget is spent and no score is published. Check "
             "that the columns are those of the model, in its units and order, that labels are "
             "spelled as in model.classes_, and that missing cells are few"
         )

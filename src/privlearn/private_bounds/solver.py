@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.forecast import Forecast
+from privlearn._core.narrowing import same_shapes
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget, Penalised, Problem
 from privlearn._core.releaser import Releaser
@@ -90,7 +91,8 @@ def with_private_bounds(
             wanted.append("target")
     if not wanted:
         return solver
-    may_select = may_select and automatic and "features" in wanted
+    known = problem.fewest is None  # else nobody knows yet whether there are too many
+    may_select = may_select and automatic and known and "features" in wanted
     keep = selection.number_to_keep(problem, budget) if may_select else None
     return cast("Solver", WithPrivateBounds(solver, tuple(wanted), keep, closer["features"]))
 
@@ -150,7 +152,8 @@ class WithPrivateBounds(SolverDefaults):
         """How many features are counted at most; with a selection, of those that may be chosen."""
         counted = counted_columns(problem.bounds, closer=self.closer)
         size = self.keep or problem.n_features
-        return size if counted is None else min(size, int(counted.sum()))
+        # At least one, for a release has a size; it is passed over where there is none.
+        return size if counted is None else max(1, min(size, int(counted.sum())))
 
     def _bins(
         self, problem: Problem, budget: Budget, shares: dict[str, float]
@@ -232,7 +235,7 @@ class WithPrivateBounds(SolverDefaults):
         found = self._within(problem, ranges)
         inner, plan = self.inner.settled(found, settings.inner), release.plan
         # What was estimated may not change what is released: the price was paid beforehand.
-        if self.inner.plan(found, inner, plan.scale).releases != self._own(plan).releases:
+        if not same_shapes(self.inner.plan(found, inner, plan.scale), self._own(plan)):
             raise PlanViolationError(
                 "ranges estimated privately changed what is to be released: a solver bug"
             )
@@ -267,6 +270,12 @@ class WithPrivateBounds(SolverDefaults):
         several = (plan.rows_per_person or 1) > 1
         estimated = len(PARTS) * len(self.wanted) + (self.keep is not None) + several
         return replace(plan, releases=plan.releases[estimated:])
+
+    def narrowed(self, problem: Problem, settings: Settings) -> tuple[WithPrivateBounds, Settings]:
+        """The same bounds of fewer features; shares and bins stay what they are."""
+        few = replace(self, keep=None if self.keep is None else min(self.keep, problem.n_features))
+        inner, own = self.inner.narrowed(few._within(problem, {}), settings.inner)
+        return replace(few, inner=inner), settings._replace(inner=own)
 
     def rehearsal(
         self, problem: Problem, settings: Settings, budget: Budget

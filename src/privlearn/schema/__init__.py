@@ -4,6 +4,8 @@
 >>> schema = {"age": Number(17, 90), "sex": Category(["F", "M"]), "id": Ignore()}
 """
 
-from privlearn.schema.kinds import Category, Date, Flag, Ignore, Number
+from privlearn.schema.categories import Category
+from privlearn.schema.estimate import Estimate
+from privlearn.schema.kinds import Date, Flag, Ignore, Number
 
-__all__ = ["Category", "Date", "Flag", "Ignore", "Number"]
+__all__ = ["Category", "Date", "Estimate", "Flag", "Ignore", "Number"]

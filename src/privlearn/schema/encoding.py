@@ -16,7 +16,9 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn.schema.kinds import Category, Date, Kind, Number
+from privlearn.schema.categories import Category
+from privlearn.schema.estimate import Estimate
+from privlearn.schema.kinds import Date, Kind, Number
 
 __all__ = ["Column", "EncodedRows", "Encoding"]
 
@@ -47,8 +49,8 @@ class Column:
     def features(self) -> list[str]:
         """What it becomes, in words."""
         flagged = [f"{self.name} is missing"] if self.kind.missing == "flag" else []
-        if isinstance(self.kind, Category):
-            return [f"{self.name} = {value}" for value in self.kind.values] + flagged
+        if isinstance(self.kind, Category | Estimate):
+            return [f"{self.name}{word}" for word in self.kind.words] + flagged
         return [self.name, *flagged]
 
     @property
@@ -64,7 +66,7 @@ class Column:
     @property
     def indicators(self) -> list[bool]:
         """Which features are known to fill 0 to 1: nothing is spent on looking for their ranges."""
-        first = not isinstance(self.kind, Number | Date)
+        first = not isinstance(self.kind, Number | Date | Estimate)
         return [first] + [True] * (len(self.features) - 1)
 
     def squared_norm(self, *, shifted: bool) -> float:
@@ -79,7 +81,10 @@ class Column:
 
     def encode(self, cells: Cells) -> Array:
         """Features in the column's own units; NaN in rows that hold nothing usable."""
-        found = self.kind.read(cells)
+        return self.filled(self.kind.read(cells))
+
+    def filled(self, found: Array) -> Array:
+        """The same of what cells were read as: numbers or places, NaN where they are missing."""
         invalid = ~np.isfinite(found)
         if isinstance(self.kind, Category):
             return self._indicators(self.kind, found, invalid)
@@ -123,9 +128,15 @@ class Encoding:
         return [word for column in self.columns for word in column.features]
 
     @property
+    def pending(self) -> bool:
+        """Whether something about a column is estimated before it is known."""
+        return any(column.kind.pending for column in self.columns)
+
+    @property
     def dates(self) -> list[str]:
         """Names of the columns of dates."""
-        return [column.name for column in self.columns if isinstance(column.kind, Date)]
+        may_be = Date | Estimate
+        return [column.name for column in self.columns if isinstance(column.kind, may_be)]
 
     @property
     def drops(self) -> bool:
@@ -259,3 +270,14 @@ class EncodedRows:
 
     encoding: Encoding
     values: Array
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def invalid(self, but: Sequence[str] = ()) -> list[str]:
+        """Names of the columns in which some row holds nothing usable, but for some ways."""
+        return self.encoding.invalid(self.values, but)
+
+    def features(self, found: Encoding) -> Array:
+        """The values: all was known when they were read."""
+        return self.values

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -13,9 +12,9 @@ from numpy.typing import NDArray
 
 from privlearn._core.problem import interval
 from privlearn._data.cells import as_numbers
-from privlearn.schema.parsing import as_days, as_flag, as_text, as_value, notation
+from privlearn.schema.parsing import as_days, as_flag, notation
 
-__all__ = ["Category", "Date", "Flag", "Ignore", "Kind", "Number"]
+__all__ = ["Date", "Flag", "Ignore", "Kind", "Number", "check_missing"]
 
 Array = NDArray[np.float64]
 Ends = tuple[float, float]
@@ -23,30 +22,13 @@ MISSING = ("raise", "drop", "fill", "flag")
 MARKS, GROUPS = (".", ","), (None, ",", ".", " ", "'", "_", "\u00a0", "\u202f")
 
 
-def _check_missing(missing: object) -> None:
+def check_missing(missing: object) -> None:
+    """Refuse what is no way to deal with missing cells."""
     if missing not in MISSING:
         raise ValueError(
             f"missing={missing!r}, but one of {', '.join(map(repr, MISSING))} is needed: refuse, "
             "make the row an empty one, fill in a public value, or that and a column that tells so"
         )
-
-
-def _texts(values: object) -> tuple[str, ...]:
-    """Distinct values of a list, as cells are read."""
-    listed = isinstance(values, Iterable) and not isinstance(values, str | bytes | Mapping)
-    found = [as_text(value) for value in values] if listed else [None]  # type: ignore[attr-defined]
-    compared = [as_value(text) for text in found]
-    if None in compared:
-        raise ValueError(
-            "values of a Category are different texts or numbers below 2^53; write for example "
-            "Category(['no', 'yes'])"
-        )
-    if len(set(compared)) < len(compared):
-        raise ValueError(
-            "values of a Category are different texts or numbers, but two of these are the same "
-            "to a data frame, as '1', '01', 1.0 and True are; leave one of them out"
-        )
-    return tuple(str(value) for value in found)
 
 
 class Kind:
@@ -62,6 +44,7 @@ class Kind:
 
     missing: str
     word: ClassVar[str]
+    pending: ClassVar[bool] = False  # whether something about it is estimated before it is known
 
     @property
     def ends(self) -> Ends | None:
@@ -119,7 +102,7 @@ class Number(Kind):
     word: ClassVar[str] = "number"
 
     def __post_init__(self) -> None:
-        _check_missing(self.missing)
+        check_missing(self.missing)
         if (self.low is None) != (self.high is None):
             raise ValueError(
                 f"Number(low={self.low!r}, high={self.high!r}) has one end only; give both, or "
@@ -183,7 +166,7 @@ class Flag(Kind):
     word: ClassVar[str] = "flag"
 
     def __post_init__(self) -> None:
-        _check_missing(self.missing)
+        check_missing(self.missing)
 
     @property
     def ends(self) -> Ends:
@@ -193,60 +176,6 @@ class Flag(Kind):
     def read(self, cells: NDArray[np.generic]) -> Array:
         """0 or 1 per cell."""
         return np.fromiter(map(as_flag, cells.tolist()), np.float64, len(cells))
-
-
-@dataclass(frozen=True)
-class Category(Kind):
-    """A column of values from a list: one 0/1 column for each of them.
-
-    Parameters
-    ----------
-    values : list
-        All values that there can be, texts or numbers, from public knowledge. Texts are compared
-        without blanks around them, and what is a number by its value: 1, 1.0, "1", "01", True and
-        "true" are one value.
-    missing : {"raise", "drop", "fill", "flag"}, default="raise"
-        What happens where a cell is empty or not in the list: as in `Number`. "fill" gives each
-        value an equal part of 1; with "flag" a missing value is one more value of the list.
-
-    Examples
-    --------
-    >>> from privlearn.schema import Category
-    >>> Category(["north", "south"], missing="flag")
-    Category(values=('north', 'south'), missing='flag')
-    """
-
-    values: tuple[str, ...]
-    missing: str = "raise"
-
-    word: ClassVar[str] = "category"
-
-    def __post_init__(self) -> None:
-        _check_missing(self.missing)
-        object.__setattr__(self, "values", _texts(self.values))
-        if len(self.values) + (self.missing == "flag") < 2:
-            raise ValueError("a Category with one value tells nothing; list all that there can be")
-
-    @property
-    def ends(self) -> Ends:
-        """0 and 1, of each of its columns."""
-        return 0.0, 1.0
-
-    def read(self, cells: NDArray[np.generic]) -> Array:
-        """Place in the list of each cell's value, NaN where it is not in it."""
-        if cells.dtype.kind in "biuf":  # few different ones
-            distinct, back = np.unique(cells, return_inverse=True)
-            return self.read(np.array(distinct.tolist(), dtype=object))[back.reshape(len(cells))]
-        place = {as_value(value): float(k) for k, value in enumerate(self.values)}
-        known: dict[str, float] = {}  # texts that were read before
-        found = np.empty(len(cells))
-        for k, cell in enumerate(cells.tolist()):
-            text = cell if type(cell) is str else None
-            if text is None or text not in known:
-                found[k] = place.get(as_value(cell), math.nan)
-            if text is not None:
-                found[k] = known.setdefault(text, found[k])
-        return found
 
 
 @dataclass(frozen=True)
@@ -277,7 +206,7 @@ class Date(Kind):
     word: ClassVar[str] = "date"
 
     def __post_init__(self) -> None:
-        _check_missing(self.missing)
+        check_missing(self.missing)
         for name in ("first", "last"):
             given = getattr(self, name)
             if isinstance(given, np.datetime64) and math.isfinite(as_days(given)):

@@ -7,13 +7,15 @@ from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from typing import Any, cast
 
+from privlearn.schema.categories import Category
 from privlearn.schema.encoding import Column, Encoding
-from privlearn.schema.kinds import Category, Date, Flag, Ignore, Kind, Number
+from privlearn.schema.estimate import Estimate
+from privlearn.schema.kinds import Date, Flag, Ignore, Kind, Number
 
 __all__ = ["kind_from", "plain_columns", "plain_kind", "read_columns"]
 
 KINDS: dict[str, type[Kind] | type[Ignore]] = {
-    kind.word: kind for kind in (Number, Flag, Category, Date, Ignore)
+    kind.word: kind for kind in (Number, Flag, Category, Date, Estimate, Ignore)
 }
 
 
@@ -57,8 +59,6 @@ def kind_from(content: Mapping[str, Any]) -> Kind | Ignore:
         if name not in names:
             listed = f"; there are: {', '.join(names)}" if names else ""
             raise ValueError(f"a {known.word} has no {name!r}{listed}")
-    if known is Category and "values" not in given:
-        raise ValueError("a category has no list of values; list all that there can be")
     return known(**given)
 
 

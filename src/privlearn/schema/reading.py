@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,9 @@ from numpy.typing import NDArray
 from privlearn._core.problem import interval
 from privlearn._data.named_cells import column_names, named_cells
 from privlearn.schema.encoding import Column, EncodedRows, Encoding
+from privlearn.schema.estimate import Estimate
 from privlearn.schema.kinds import Ignore, Kind, Number
+from privlearn.schema.raw import RawRows, read_raw
 
 __all__ = [
     "checked_schema",
@@ -21,10 +24,14 @@ __all__ = [
     "encoding_of",
     "frame_names",
     "read_by",
+    "read_pending",
+    "unlisted",
     "with_ranges",
 ]
 
 Schema = dict[str, Kind | Ignore]
+IDENTIFIER = re.compile(r"(.*[ _.-])?(id|ids|uid|uuid|guid|ssn)|.*[a-z]I[dD]", re.ASCII)
+ESTIMATE = "estimate"  # a schema that says nothing of any column
 MOST_COMPARED = 2_000  # names; comparing takes long
 REMEDY = {
     "raise": "clean those rows; or say in the schema what a missing cell means: missing='drop', "
@@ -37,10 +44,14 @@ REMEDY = {
 
 def checked_schema(schema: object) -> Schema:
     """The schema, if it is one: names of columns and what is known of them."""
+    if isinstance(schema, str) and schema == ESTIMATE:
+        return {}
     if not isinstance(schema, Mapping):
+        given = repr(schema) if isinstance(schema, str) else f"a {type(schema).__name__}"
         raise ValueError(
-            f"schema is a {type(schema).__name__}, but a dictionary of columns is needed, such as "
-            '{"age": Number(17, 90), "sex": Category(["F", "M"])} with kinds of privlearn.schema'
+            f"schema is {given}, but a dictionary of columns is needed, such as "
+            '{"age": Number(17, 90), "sex": Category(["F", "M"])} with kinds of privlearn.schema; '
+            'or schema="estimate", which finds out privately what every column is'
         )
     for name, kind in schema.items():
         if not isinstance(name, str):
@@ -48,10 +59,15 @@ def checked_schema(schema: object) -> Schema:
         if not isinstance(kind, Kind | Ignore):
             hint = "; write it with brackets" if isinstance(kind, type) else ""
             raise ValueError(
-                f"schema[{name!r}] is a {type(kind).__name__}, but a Number, Flag, Category, Date "
-                f"or Ignore of privlearn.schema is needed{hint}"
+                f"schema[{name!r}] is a {type(kind).__name__}, but a Number, Flag, Category, Date, "
+                f"Estimate or Ignore of privlearn.schema is needed{hint}"
             )
     return dict(schema)
+
+
+def unlisted(schema: object) -> Kind:
+    """What columns are of which the schema says nothing."""
+    return Estimate() if isinstance(schema, str) and schema == ESTIMATE else Number()
 
 
 def with_ranges(schema: object, bounds_X: object) -> Schema:
@@ -76,8 +92,11 @@ def with_ranges(schema: object, bounds_X: object) -> Schema:
     return entries
 
 
-def encoding_of(names: Sequence[str], schema: object, *, shifted: bool) -> Encoding:
-    """Columns of a frame with their kinds; those that the schema leaves out are numbers."""
+def encoding_of(
+    names: Sequence[str], schema: object, *, shifted: bool, rest: Kind | None = None
+) -> Encoding:
+    """Columns of a frame with their kinds; those that the schema leaves out are all of one."""
+    rest = rest or Number()
     entries, known = checked_schema(schema), set(names)
     for name in entries:
         if name not in known:
@@ -86,15 +105,17 @@ def encoding_of(names: Sequence[str], schema: object, *, shifted: bool) -> Encod
             raise ValueError(
                 f"schema has {name!r}, but X has no such column to predict from; {hint}"
             )
-    found = [(name, entries.get(name, Number())) for name in names]
+    found = [(name, entries.get(name, rest)) for name in names]
     columns = tuple(Column(name, kind) for name, kind in found if isinstance(kind, Kind))
     if not columns:
         raise ValueError("X has no column besides those that are ignored; nothing can be learned")
     return Encoding(columns, shifted)
 
 
-def encoding_for_plan(schema: object, n_features: int | None, *, shifted: bool) -> Encoding:
-    """The same before any data: as many columns of numbers beside those of the schema."""
+def encoding_for_plan(
+    schema: object, n_features: int | None, *, shifted: bool, rest: Kind | None = None
+) -> Encoding:
+    """The same before any data: as many columns of one kind beside those of the schema."""
     entries = {
         name: kind for name, kind in checked_schema(schema).items() if isinstance(kind, Kind)
     }
@@ -105,12 +126,13 @@ def encoding_for_plan(schema: object, n_features: int | None, *, shifted: bool) 
             "ignored; give the number of columns of X, or leave n_features out"
         )
     others = [f"column {place}" for place in range(len(entries), size)]
-    return encoding_of([*entries, *others], entries, shifted=shifted)
+    return encoding_of([*entries, *others], entries, shifted=shifted, rest=rest)
 
 
 def frame_names(X: object) -> list[str]:
-    """Names of the columns of a data frame, or of rows that were encoded before."""
-    return X.encoding.names if isinstance(X, EncodedRows) else column_names(X, "schema")
+    """Names of the columns of a data frame, or of rows that were read before."""
+    read = isinstance(X, EncodedRows | RawRows)
+    return X.encoding.names if read else column_names(X, "schema")  # type: ignore[attr-defined]
 
 
 def read_by(encoding: Encoding, X: object, *, strict: bool, predicts: bool) -> NDArray[np.float64]:
@@ -135,13 +157,41 @@ def read_by(encoding: Encoding, X: object, *, strict: bool, predicts: bool) -> N
         raise ValueError(f"X lacks the column {absent[0]!r}, which the model needs; add it")
     values = encoding.encode(*named_cells(X, encoding.names))
     if strict:
-        _refuse_missing(encoding, values, predicts)
+        refuse_missing(encoding.invalid(values, _but(predicts)), encoding, predicts)
     return values
 
 
-def _refuse_missing(encoding: Encoding, values: NDArray[Any], predicts: bool) -> None:
+def read_pending(encoding: Encoding, X: object, *, strict: bool) -> RawRows:
+    """The same of columns of which something is still to be estimated: rows to be encoded later."""
+    _hint_at_identifiers(encoding)
+    if isinstance(X, RawRows) and X.encoding == encoding:
+        rows = X
+    else:
+        rows = read_raw(encoding, *named_cells(X, encoding.names))
+    if strict:
+        refuse_missing(rows.invalid(_but(predicts=False)), encoding, predicts=False)
+    return rows
+
+
+def _hint_at_identifiers(encoding: Encoding) -> None:
+    """Say which open columns have names of identifiers; names are public, cells are not asked."""
+    named = [c.name for c in encoding.columns if c.kind.pending and IDENTIFIER.fullmatch(c.name)]
+    if named:
+        warnings.warn(
+            f"column {named[0]!r} looks like an identifier by its name, of which nothing can be "
+            "learned, and which is paid for all the same; write Ignore() into the schema, or leave "
+            "it out of X",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def _but(predicts: bool) -> tuple[str, ...]:
+    return () if predicts else ("drop",)
+
+
+def refuse_missing(broken: Sequence[str], encoding: Encoding, predicts: bool) -> None:
     """Name the columns, which are public, and no row."""
-    broken = encoding.invalid(values, but=() if predicts else ("drop",))
     if broken:
         kind = next(c.kind for c in encoding.columns if c.name == broken[0])
         remedy = REMEDY["predict" if predicts else "raise"]

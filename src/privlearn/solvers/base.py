@@ -61,6 +61,7 @@ class Support:
     bounds: bool = True  # whether rows must have declared or estimated limits
     people: bool = False  # whether one person may have several rows
     intervals: frozenset[str] = frozenset()  # losses of whose coefficients it tells standard errors
+    narrows: bool = False  # whether what is released may tell that there are fewer features
 
     @classmethod
     def of(
@@ -72,11 +73,13 @@ class Support:
         levels: bool = False,
         bounds: bool = True,
         people: bool = False,
+        narrows: bool = False,
         intervals: Iterable[str] = (),
     ) -> Support:
         """Build from plain lists; every penalty and relation unless said otherwise."""
         sets = frozenset(losses), frozenset(penalties), frozenset(adjacency)
-        return cls(*sets, levels, bounds, people, frozenset(intervals))
+        told = frozenset(intervals)
+        return cls(*sets, levels, bounds, people, intervals=told, narrows=narrows)
 
     def missing(self, problem: Problem) -> list[str]:
         """What the problem asks that is not there, in words."""
@@ -93,6 +96,11 @@ class Support:
             (
                 "intervals=True here (use solver='auto', smooth penalties and at most two classes)",
                 not problem.intervals or self._tells_intervals(problem),
+            ),
+            (
+                "columns whose kinds or categories are estimated (declare them in the schema, or "
+                "use solver='auto')",
+                self.narrows or problem.fewest is None,
             ),
         ]
         return [words for words, there in wanted if not there]
@@ -131,6 +139,9 @@ class Solver(Protocol):
     def settled(self, problem: Problem, settings: Any) -> Any:  # noqa: ANN401
         """The same settings where bounds that stood in are replaced by estimated ones."""
 
+    def narrowed(self, problem: Problem, settings: Any) -> tuple[Solver, Any]:  # noqa: ANN401
+        """Solver and settings of a problem of which fewer features were found than planned for."""
+
     def rehearsal(
         self,
         problem: Problem,
@@ -159,6 +170,10 @@ class SolverDefaults:
     def settled(self, problem: Problem, settings: Any) -> Any:  # noqa: ANN401
         """Settings do not depend on where bounds lie."""
         return settings
+
+    def narrowed(self, problem: Problem, settings: Any) -> tuple[Any, Any]:  # noqa: ANN401
+        """Settings do not depend on how many features there are; shapes of releases do."""
+        return self, settings
 
     def rehearsal(
         self,

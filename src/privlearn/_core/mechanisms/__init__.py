@@ -48,6 +48,7 @@ class Kind(StrEnum):
     SELECTION = "selection"  # the index of the largest noisy score
     DRAW = "draw"  # a point that is drawn among models
     TRIES = "choice"  # the best of many tries, each of them private
+    LIST = "list"  # which values are frequent, with their noisy counts
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,24 @@ class Mechanism:
     def delta_less_rounding(self) -> float:
         """Probability of failure to compute with; 0 where nothing can fail."""
         return 0.0
+
+    def failure(self) -> float:
+        """Probability that a release tells all, beside what its pair says; charged in full."""
+        return 0.0
+
+    def threshold(self, values: int, largest: float, noise_scale: float) -> float | None:
+        """What a noisy count has to exceed to be published; None where all that is noisy is.
+
+        Parameters
+        ----------
+        values : int
+            How many values there may be that only one of two neighbours holds.
+        largest : float
+            The most that such a value counts.
+        noise_scale : float
+            Of a count.
+        """
+        return None
 
     def pair(self, shift: Shift, noise_scale: float, sampling: Sampling) -> pairs.Pair:
         """The dominating pair of one such release."""

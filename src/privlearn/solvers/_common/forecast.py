@@ -240,11 +240,16 @@ class Planned(Protocol):
     def plan(self) -> Plan:
         """What will be released."""
 
+    @property
+    def solver_plan(self) -> Plan:
+        """The part of it that is the solver's."""
+
 
 def _numbers(job: Planned) -> tuple[int, float, bool]:
     """Coefficients that are fitted, mu, and whether ranges are estimated that nobody declared."""
     problem, bounds = job.problem, job.problem.bounds
-    coefficients = max(job.solver.fitted_numbers(problem, job.settings), 1)
+    least = problem if problem.fewest is None else replace(problem, n_features=problem.fewest)
+    coefficients = max(job.solver.fitted_numbers(least, job.settings), 1)
     mu = effective_mu(problem, job.budget, coefficients)
     unknown = not bounds.limit_features
     unknown = unknown or (problem.loss.target is Target.NUMBER and bounds.target is None)
@@ -254,7 +259,7 @@ def _numbers(job: Planned) -> tuple[int, float, bool]:
 def judged_forecast(job: Planned, n: int) -> Forecast:
     """The solver's forecast for `n` rows, in units that mean something, or withheld."""
     coefficients, mu, ranges = _numbers(job)
-    found = job.solver.forecast(job.problem, job.settings, job.plan, n)
+    found = job.solver.forecast(job.problem, job.settings, job.solver_plan, n)
     told = judged(found, job.problem, n * mu, coefficients, ranges=ranges)
     return replace(told, counted="rows" if job.problem.rows_per_person is None else "people")
 

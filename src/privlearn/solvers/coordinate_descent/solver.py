@@ -85,6 +85,7 @@ class CoordinateDescent(SolverDefaults):
         losses=["squared", "huber", "logistic", "softmax", "poisson"],
         people=True,
         intervals=["squared", "logistic", "poisson"],
+        narrows=True,
     )
     forks: ClassVar[tuple[str, ...]] = ("mode", "intercept_first", "scales_given", "intervals")
 

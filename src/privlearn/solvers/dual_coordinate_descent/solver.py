@@ -70,7 +70,9 @@ class DualCoordinateDescent(SolverDefaults):
 
     name: ClassVar[str] = "scd"
     support: ClassVar[Support] = Support.of(
-        losses=["squared", "huber", "logistic", "hinge", "squared hinge"], people=True
+        losses=["squared", "huber", "logistic", "hinge", "squared hinge"],
+        people=True,
+        narrows=True,
     )
     short_run: ClassVar[dict[str, int]] = {"steps": 2}
 

@@ -59,7 +59,7 @@ class SufficientStatistics(SolverDefaults):
     ridge: Ridge = "noise"
 
     name: ClassVar[str] = "moments"
-    support: ClassVar[Support] = Support.of(losses=["squared"], people=True)
+    support: ClassVar[Support] = Support.of(losses=["squared"], people=True, narrows=True)
 
     def __post_init__(self) -> None:
         if isinstance(self.ridge, str):
@@ -115,6 +115,10 @@ class SufficientStatistics(SolverDefaults):
         """Units of the estimated box, in which rows are as short as planned."""
         found = Scaling.for_moments(problem.bounds, problem.n_features, problem.fit_intercept)
         return found.as_planned(settings)
+
+    def narrowed(self, problem: Problem, settings: Scaling) -> tuple[SufficientStatistics, Scaling]:
+        """Rows of fewer entries are shorter, too."""
+        return self, Scaling.for_moments(problem.bounds, problem.n_features, problem.fit_intercept)
 
     def memory(self, problem: Problem, settings: Scaling, *, sparse: bool) -> float:
         """The second moments."""

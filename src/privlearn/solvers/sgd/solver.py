@@ -86,6 +86,7 @@ class SGD(SolverDefaults):
     support: ClassVar[Support] = Support.of(
         losses=["squared", "huber", "logistic", "hinge", "squared hinge", "softmax", "poisson"],
         people=True,
+        narrows=True,
     )
     short_run: ClassVar[dict[str, int]] = {"steps": 2}
     forks: ClassVar[tuple[str, ...]] = ("stored",)

@@ -1,0 +1,136 @@
+"""A fit that finds out about its columns first: their kinds and lists, under the same charge.
+
+Up to the charge the widest table that may be found stands for the one that will be: its plan is
+charged, its memory is there, its loops are rehearsed. What was released then says which features
+there are, and the solver goes on with those alone (schema/discovery.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._core.plan import Plan, Release
+from privlearn._core.problem import Budget, Problem
+from privlearn._core.releaser import Releaser
+from privlearn._data.bounded import Table, bound
+from privlearn.exceptions import InvalidBudgetError, UnsupportedCombinationError
+from privlearn.linear_model.job import Job
+from privlearn.solvers import Solution, Solver
+from privlearn.solvers._common.rehearsal import once, rehearse, run_through
+from privlearn.solvers._common.row_count import USABLE_SHARE, demand_usable
+
+if TYPE_CHECKING:
+    from privlearn.linear_model.base import PrivateEstimator
+    from privlearn.schema.discovery import Discovery
+
+__all__ = ["after_first", "discovery_of", "rehearsed", "solved"]
+
+
+def discovery_of(estimator: PrivateEstimator, problem: Problem, budget: Budget) -> Discovery | None:
+    """What has to be estimated about columns first; None where the schema says it all."""
+    if estimator.schema is None:
+        return None
+    from privlearn.linear_model.tabular import open_columns
+
+    columns = open_columns(estimator, problem.n_features)
+    if columns is None:
+        return None
+    if budget.delta == 0.0:
+        raise InvalidBudgetError(
+            "delta=0, but kinds and categories that nobody declared are found with Gaussian noise, "
+            "which needs delta > 0; set delta, for example delta=1e-6, or declare them in schema"
+        )
+    if problem.levels:
+        raise UnsupportedCombinationError(
+            "sample_epsilon is not supported where kinds or categories are estimated: there is no "
+            "proof for it here; declare them in schema, or leave sample_epsilon out"
+        )
+    from privlearn.schema.discovery import Discovery
+
+    return Discovery.of(columns, budget)
+
+
+def after_first(
+    solver: Solver,
+    problem: Problem,
+    settings: Any,  # noqa: ANN401
+    discovery: Discovery | None,
+    usable: Release | None,
+    scale: float,
+) -> Plan:
+    """The solver's plan after what is counted and found out first."""
+    plan = solver.plan(problem, settings, scale)
+    first = [] if usable is None else [(usable, USABLE_SHARE)]
+    if discovery is not None:
+        from privlearn.schema.discovery import METHOD
+
+        plan = replace(plan, paper=f"{plan.paper}; {METHOD}")
+        first += discovery.releases()
+    return plan.after(first) if first else plan
+
+
+def _widest(table: Table, job: Job) -> Table:
+    """Memory for the widest table that may be found, asked for before anything is charged."""
+    if job.discovery is None:
+        return table
+    X = np.empty((len(table.y), job.problem.n_features))
+    return replace(table, X=X, raw=None)
+
+
+def rehearsed(job: Job, table: Table) -> Table:
+    """Memory for the table that will be solved, once all that compiles or loads has done so."""
+    space = _widest(table, job)
+    rehearse(job.solver, job.problem, job.settings, job.solver_plan, job.budget, space)
+    _rehearse_discovery(job, table)
+    return space
+
+
+def _rehearse_discovery(job: Job, table: Table) -> None:
+    """Find out about rows that are nobody's, so that nothing loads after the charge."""
+    if job.discovery is None or table.raw is None:
+        return
+    numbers = np.zeros((2, table.X.shape[1]))
+    words = tuple(("a",) for _ in table.raw.words)
+    rows = replace(table.raw, numbers=numbers, words=words)
+    run = partial(job.discovery.run, rows, np.full(2, True))
+    key = "discovery", job.discovery.unknown > 0, job.plan.adjacency
+    once(key, lambda: run_through(job.plan, job.budget, run))
+
+
+def solved(
+    estimator: PrivateEstimator, job: Job, table: Table, room: Table, release: Releaser
+) -> Solution:
+    """The solver's model; of the features that are found, where something is to be found first."""
+    if job.usable is not None:
+        demand_usable(job.problem, table, release)
+        if job.discovery is None:
+            release.narrow(job.solver_plan)
+    if job.discovery is None or table.raw is None:
+        rows = bound(table, job.problem)
+        return job.solver.solve(job.problem, job.settings, rows, release)
+    from privlearn.linear_model.tabular import bounds_by
+    from privlearn.schema.raw import encode_into
+
+    raw = replace(table.raw, numbers=np.asarray(table.X))
+    found = job.discovery.run(raw, table.present(), release)
+    estimator._encoding = found
+    width = len(found.features)
+    bounds = bounds_by(found, job.problem.bounds, estimator)
+    problem = replace(job.problem, n_features=width, bounds=bounds)
+    solver, settings = job.solver.narrowed(problem, job.settings)
+    release.narrow(solver.plan(problem, settings, job.plan.scale))
+    X = _first(room.X, len(table.y), width)
+    encode_into(X, raw, found)
+    rows = bound(replace(table, X=X, raw=None), problem)
+    return solver.solve(problem, settings, rows, release)
+
+
+def _first(memory: object, rows: int, width: int) -> NDArray[np.float64]:
+    """The first numbers of the memory that is there, as a smaller table."""
+    assert isinstance(memory, np.ndarray)
+    return np.asarray(memory.reshape(-1)[: rows * width].reshape(rows, width))
