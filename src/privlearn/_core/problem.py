@@ -326,9 +326,6 @@ def _norm(data_norm: float, fit_intercept: bool) -> float:
     return float(array)
 
 
-NAMES_ALONE = "names"  # among declared facts: those of columns of which nothing else is declared
-
-
 @dataclass(frozen=True)
 class Level:
     """People who were promised the same epsilon, and how many they are where that is public."""

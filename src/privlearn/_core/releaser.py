@@ -25,6 +25,7 @@ from privlearn._core.out_of_memory import AFTER, no_sizes_told
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget
 from privlearn._core.release_batch import ReleaseBatch
+from privlearn._core.run_settings import current_watcher, progress, seed_of, set_to
 from privlearn._core.sampling import FULL, Batches, Disjoint, rows_of_people
 from privlearn.exceptions import PlanViolationError
 
@@ -342,7 +343,7 @@ class Releaser:
 
     def _report(self) -> None:
         """Tell whoever watches how many of the planned releases were made; both are public."""
-        watcher = _watcher.get()
+        watcher = current_watcher.get()
         if watcher is not None:
             watcher(self._made.total(), sum(one.count for one in self._charged.releases))
 
@@ -350,35 +351,13 @@ class Releaser:
         raise TypeError("a Releaser cannot be copied or pickled: a copy would repeat its noise")
 
 
-Watcher = Callable[[int, int], None]
 Opener = Callable[[Plan, Budget, int | None], Releaser]
-_watcher: ContextVar[Watcher | None] = ContextVar("privlearn_watcher", default=None)
 _opener: ContextVar[Opener] = ContextVar("privlearn_releaser", default=Releaser)
-
-
-@contextmanager
-def _set_to(variable: ContextVar[Any], value: object) -> Iterator[None]:
-    token = variable.set(value)
-    try:
-        yield
-    finally:
-        variable.reset(token)
-
-
-def progress(watcher: Watcher) -> AbstractContextManager[None]:
-    """Call `watcher(done, total)` as planned releases are made: for progress bars.
-
-    Examples
-    --------
-    >>> with progress(lambda done, total: print(f"{done} of {total}")):
-    ...     pass
-    """
-    return _set_to(_watcher, watcher)
 
 
 def use_releaser(opener: Opener) -> AbstractContextManager[None]:
     """Let audits and tests put their own Releaser in the place of the real one."""
-    return _set_to(_opener, opener)
+    return set_to(_opener, opener)
 
 
 @contextmanager
@@ -396,7 +375,7 @@ def charge_and_open(
     `stream` is the id of a stream whose first batch this is; only ledgers that count batches need
     to know the word.
     """
-    seed = _seed(random_state)
+    seed = seed_of(random_state)
     head: object = None
     log.planned(plan, budget, dataset, charged=ledger is not None)
     if ledger is not None:
@@ -409,21 +388,3 @@ def charge_and_open(
     # From here on no number may stop a fit or warn: which one did would tell about a row.
     with no_sizes_told(AFTER), np.errstate(all="ignore"):
         yield releaser
-
-
-def _seed(random_state: object) -> int | None:
-    """A seed from what scikit-learn accepts as random_state; None stays None."""
-    if random_state is None:
-        return None
-    if isinstance(random_state, int | np.integer):
-        if random_state < 0:
-            raise ValueError(f"random_state={random_state}, but a seed is 0 or more")
-        return int(random_state)
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31 - 1))
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**63 - 1))
-    raise TypeError(
-        f"random_state is a {type(random_state).__name__}; give None (private), or, for a "
-        "reproducible and so not private run, an int, a RandomState or a Generator"
-    )
