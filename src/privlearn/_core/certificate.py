@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from privlearn._core import certificate_file
-from privlearn._core.harmless import harmless, json_text
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget
 from privlearn._core.version import __version__
@@ -63,7 +62,7 @@ class Certificate:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What the guarantee takes for granted."""
-        seeded = () if self.private else (certificate_file.SEEDED,)
+        seeded = () if self.private else (_file().SEEDED,)
         return (*self.plan.assumptions, *seeded)
 
     @property
@@ -94,7 +93,7 @@ class Certificate:
                 "count": release.count,
                 "share": self.plan.share(release),
                 "released": self.made.get(release.name, 0),
-                "declared": certificate_file.declared(release),
+                "declared": _file().declared(release),
                 **self._threshold(release),
             }
             for release in self.plan.releases
@@ -148,7 +147,7 @@ class Certificate:
         if self.rows_per_person is not None:
             more["rows_per_person"] = self.rows_per_person
         return {
-            "format": certificate_file.FORMAT,
+            "format": _file().FORMAT,
             "version": self.version,
             "epsilon": self.epsilon,
             "delta": self.delta,
@@ -168,6 +167,8 @@ class Certificate:
 
     def to_json(self) -> str:
         """Everything, as JSON."""
+        from privlearn._core.harmless import json_text
+
         return json_text(self.to_dict())
 
     @classmethod
@@ -191,8 +192,8 @@ class Certificate:
         >>> Certificate.from_dict(written.to_dict()) == written
         True
         """
-        content = certificate_file.certificate_of(content)
-        plan = certificate_file.plan_from_dict(content)  # refuses what is not of its kind
+        content = _file().certificate_of(content)
+        plan = _file().plan_from_dict(content)  # refuses what is not of its kind
         released = {each["name"]: each["released"] for each in content["releases"]}
         return cls(
             plan=plan,
@@ -216,7 +217,7 @@ class Certificate:
         >>> Certificate.from_json(written.to_json()).spent() == written.spent()
         True
         """
-        return cls.from_dict(certificate_file.load(text))
+        return cls.from_dict(_file().load(text))
 
     def relation(self) -> str:
         """The neighbouring relation in words."""
@@ -244,6 +245,8 @@ class Certificate:
         return "\n".join([title, *(f"  {key:<11} {text}" for key, text in self._rows())])
 
     def _repr_html_(self) -> str:
+        from privlearn._core.harmless import harmless
+
         cells = "".join(
             f"<tr><th style='text-align:left;padding-right:1em'>{harmless(key, WEB)}</th>"
             f"<td style='text-align:left'>{harmless(text, WEB)}</td></tr>"
@@ -252,3 +255,10 @@ class Certificate:
         title = harmless(f"Privacy certificate (privlearn {self.version})", WEB)
         caption = f"<caption style='text-align:left'><b>{title}</b></caption>"
         return f"<table>{caption}{cells}</table>"
+
+
+def _file() -> ModuleType:
+    """How certificates are written and read; late, for a fit does neither."""
+    from privlearn._core import certificate_file
+
+    return certificate_file

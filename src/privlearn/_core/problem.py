@@ -11,18 +11,20 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from enum import Enum
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from privlearn._core.adjacency import Adjacency
 from privlearn._core.budget import Budget, budget_of
-from privlearn._core.end_noise import EndNoise
 from privlearn._data.cells import numbers
 from privlearn._objective.losses import Loss
 from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import MissingFactError
+
+if TYPE_CHECKING:
+    from privlearn.private_bounds.steady import EndNoise
 
 __all__ = [
     "Adjacency",
@@ -359,12 +361,11 @@ class Problem:
     assumed: tuple[str, ...] = ()
     levels: tuple[Level, ...] = ()  # increasing; empty when everybody is promised the same
     declared: tuple[str, ...] | None = None  # names of the facts, where bounds come from a schema
-    # Where a person may have several rows: the most that count, and the number of people if public.
+    # Of people with several rows: the most that count, and the number of people if public.
     rows_per_person: int | None = None
     people: int | None = None
     intervals: bool = False  # whether standard errors are wanted, which takes releases of its own
-    # The fewest features there may be, where what is released first tells how many there are.
-    fewest: int | None = None
+    fewest: int | None = None  # features there may be, where what is released first tells
 
     @property
     def most_rows(self) -> int:

@@ -16,16 +16,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from privlearn._core import log
 from privlearn._core.certificate import Certificate
 from privlearn._core.mechanisms import Kind
-from privlearn._core.narrowing import narrowed
 from privlearn._core.numerics import round_to_grid
 from privlearn._core.out_of_memory import AFTER, no_sizes_told
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget
 from privlearn._core.release_batch import ReleaseBatch
-from privlearn._core.run_settings import current_watcher, progress, seed_of, set_to
+from privlearn._core.run_settings import current_watcher, progress, set_to
 from privlearn._core.sampling import FULL, Batches, Disjoint, rows_of_people
 from privlearn.exceptions import PlanViolationError
 
@@ -166,6 +164,8 @@ class Releaser:
 
         `plan` is what is still to be released: a part of what was charged, and nothing costlier.
         """
+        from privlearn._core.narrowing import narrowed  # loaded before a charge that needs it
+
         plan = narrowed(plan, self._charged)
         if any(self._made[release.name] for release in plan.releases):
             raise PlanViolationError("a release was made before its plan was narrowed")
@@ -375,6 +375,9 @@ def charge_and_open(
     `stream` is the id of a stream whose first batch this is; only ledgers that count batches need
     to know the word.
     """
+    from privlearn._core import log
+    from privlearn.noise.seeds import seed_of
+
     seed = seed_of(random_state)
     head: object = None
     log.planned(plan, budget, dataset, charged=ledger is not None)

@@ -1,4 +1,4 @@
-"""What is said about a run from outside: who watches its progress, and its seed."""
+"""What is said about a run from outside: who watches its progress."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-import numpy as np
-
-__all__ = ["current_watcher", "progress", "seed_of", "set_to"]
+__all__ = ["current_watcher", "progress", "set_to"]
 
 Watcher = Callable[[int, int], None]
 current_watcher: ContextVar[Watcher | None] = ContextVar("privlearn_watcher", default=None)
@@ -34,21 +32,3 @@ def progress(watcher: Watcher) -> AbstractContextManager[None]:
     ...     pass
     """
     return set_to(current_watcher, watcher)
-
-
-def seed_of(random_state: object) -> int | None:
-    """A seed from what scikit-learn accepts as random_state; None stays None."""
-    if random_state is None:
-        return None
-    if isinstance(random_state, int | np.integer):
-        if random_state < 0:
-            raise ValueError(f"random_state={random_state}, but a seed is 0 or more")
-        return int(random_state)
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31 - 1))
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**63 - 1))
-    raise TypeError(
-        f"random_state is a {type(random_state).__name__}; give None (private), or, for a "
-        "reproducible and so not private run, an int, a RandomState or a Generator"
-    )

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._core import certificate_file  # noqa: F401  before a charge, not after it
 from privlearn.cli.design import Design
 from privlearn.cli.errors import CommandError
 from privlearn.cli.models import MODELS
 from privlearn.cli.outputs import Output
 from privlearn.export.model_file import ENCODED, FORMATS, REMEDY, FileContent, model_text, parsed
+from privlearn.linear_model import saved  # noqa: F401  the same
 from privlearn.schema.encoding import Column, Encoding
 
 if TYPE_CHECKING:

@@ -28,7 +28,6 @@ from privlearn._core.numerics import MAX_ROWS
 from privlearn._core.out_of_memory import BEFORE, no_sizes_told
 from privlearn._core.plan import Plan, check_size
 from privlearn._core.problem import Adjacency, Bounds, Budget, Problem, budget_of
-from privlearn._core.progress import shown as progress_shown
 from privlearn._core.releaser import Releaser, charge_and_open
 from privlearn._data.bounded import Table
 from privlearn._data.clipping import within
@@ -46,13 +45,12 @@ from privlearn.linear_model.job import Job
 from privlearn.linear_model.penalty_parameters import in_a_box
 from privlearn.private_bounds import solver_by_rule, with_private_bounds
 from privlearn.solvers import Solution, Solver, resolve
-from privlearn.solvers._common.forecast import judged_forecast, warn_of_few_rows
 from privlearn.solvers._common.memory import refuse_too_large
 from privlearn.solvers._common.row_count import planned_count
-from privlearn.solvers._common.standard_errors import StandardErrors
 
 if TYPE_CHECKING:
     from privlearn.schema.encoding import Encoding
+    from privlearn.solvers._common.standard_errors import StandardErrors
 
 __all__ = ["PrivateEstimator"]
 
@@ -153,6 +151,8 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
         job = self._prepare(n, n_features, n_classes, sample_epsilon)
         if n is None:
             return job.plan
+        from privlearn.solvers._common.forecast import judged_forecast, warn_of_few_rows
+
         warn_of_few_rows(job, n)
         plan = replace(job.plan, outlook=judged_forecast(job, n))
         if sample_epsilon is not None:
@@ -163,6 +163,8 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
 
     def _outlook(self, n: int, n_features: int, n_classes: int, epsilon: float) -> Forecast:
         """The forecast for another epsilon, without a warning."""
+        from privlearn.solvers._common.forecast import judged_forecast
+
         twin = blank(self)
         twin.epsilon = epsilon
         with warnings.catch_warnings():
@@ -199,7 +201,9 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
                     f"{name} is not supported: there is no privacy proof for it here; leave it out"
                 )
         work = blank(self)
-        with progress_shown(self.verbose), no_sizes_told(BEFORE):
+        from privlearn._core.progress import shown
+
+        with shown(self.verbose), no_sizes_told(BEFORE):
             work._learn(X, y, sample_epsilon, groups)
         self.__dict__ = work.__dict__
         return self
@@ -217,6 +221,8 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
         width = int(table.X.shape[1]) if table.raw is None else len(self._encoding.features)
         job = self._prepare(n, width, n_classes, sample_epsilon, sparse=sparse)
         if job.problem.adjacency.n_is_public:
+            from privlearn.solvers._common.forecast import warn_of_few_rows
+
             warn_of_few_rows(job, n)
         table = replace(table, level=job.level)
         space = rehearsed(job, table)

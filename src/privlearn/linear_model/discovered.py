@@ -84,6 +84,8 @@ def _widest(table: Table, job: Job) -> Table:
 
 def rehearsed(job: Job, table: Table) -> Table:
     """Memory for the table that will be solved, once all that compiles or loads has done so."""
+    if job.discovery is not None or job.usable is not None:
+        import privlearn._core.narrowing  # noqa: F401  what is charged loads nothing any more
     space = _widest(table, job)
     rehearse(job.solver, job.problem, job.settings, job.solver_plan, job.budget, space)
     _rehearse_discovery(job, table)

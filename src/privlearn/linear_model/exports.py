@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from privlearn.linear_model.saved import fill, plain_values
-
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -39,6 +37,8 @@ class Exportable:
         >>> bool((Ridge.from_dict(model.to_dict()).predict(X) == model.predict(X)).all())
         True
         """
+        from privlearn.linear_model.saved import plain_values
+
         return plain_values(self._fitted())
 
     @classmethod
@@ -56,6 +56,8 @@ class Exportable:
             Fitted. Parameters of the fit are not kept, the certificate says what they led to.
         """
         model = cls()
+        from privlearn.linear_model.saved import fill
+
         fill(cast("PrivateEstimator", model), content)
         return model
 

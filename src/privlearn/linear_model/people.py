@@ -72,9 +72,11 @@ def refuse_unproved(estimator: PrivateEstimator, sample_epsilon: object) -> None
         )
 
 
-def people_of(estimator: PrivateEstimator, groups: object, table: Table) -> People:
-    """Whose each row is, or a refusal."""
-    people = read_people(groups, table.X.shape[0], strict=estimator.on_invalid == "raise")
+def people_of(estimator: PrivateEstimator, groups: object, table: Table) -> People | None:
+    """Whose each row is, or a refusal; None where every row is a person."""
+    if groups is None:
+        return None
+    people = read_people(groups, len(table.y), strict=estimator.on_invalid == "raise")
     if people.count == 0 and Adjacency(estimator.adjacency).n_is_public:
         raise ValueError(
             "groups holds no id, so there is nobody, while at least one person is needed; give the "

@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._core.end_noise import EndNoise
 from privlearn._core.problem import Bounds, Budget, Problem, short_rows_exist
 from privlearn._objective.losses import Target
 from privlearn.private_bounds.powers import UNKNOWN
 from privlearn.private_bounds.ranges import CoarseRange, Range
-from privlearn.private_bounds.steady import SteadyRange, steady_range
+from privlearn.private_bounds.steady import EndNoise, SteadyRange, steady_range
 from privlearn.solvers import Solver, resolve
 from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
 from privlearn.solvers.auto import norm_tells_enough

@@ -21,7 +21,6 @@ from privlearn._data.bounded import BoundedData
 from privlearn._objective.losses import Target
 from privlearn.private_bounds.declared import CentredRange
 from privlearn.solvers import Solution
-from privlearn.solvers._common.noisy_top_k import Correlations, row_clip, select_another
 from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
 
 __all__ = [
@@ -57,11 +56,15 @@ def number_to_keep(problem: Problem, budget: Budget) -> int | None:
 
 def relevance_release(keep: int, n_features: int, adjacency: Adjacency) -> Release:
     """Rounds of a noisy maximum; a row moves every score by at most the clip."""
+    from privlearn.solvers._common.noisy_top_k import row_clip
+
     return Release(RELEVANCE, (n_features,), row_clip(adjacency), LINF, GUMBEL, count=keep)
 
 
 def most_relevant(data: BoundedData, keep: int, release: Releaser) -> NDArray[np.int64]:
     """The features whose ranks follow the target's most, after noise; in their own order."""
+    from privlearn.solvers._common.noisy_top_k import Correlations, row_clip, select_another
+
     adjacency, chosen = release.plan.adjacency, list[int]()
     relevance, clip = np.abs(Correlations(data, adjacency).with_target()), row_clip(adjacency)
     while len(chosen) < keep:

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.forecast import Forecast
-from privlearn._core.narrowing import same_shapes
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget, Penalised, Problem
 from privlearn._core.releaser import Releaser
@@ -235,6 +234,8 @@ class WithPrivateBounds(SolverDefaults):
         found = self._within(problem, ranges)
         inner, plan = self.inner.settled(found, settings.inner), release.plan
         # What was estimated may not change what is released: the price was paid beforehand.
+        from privlearn._core.narrowing import same_shapes  # a rehearsal has loaded it
+
         if not same_shapes(self.inner.plan(found, inner, plan.scale), self._own(plan)):
             raise PlanViolationError(
                 "ranges estimated privately changed what is to be released: a solver bug"

@@ -9,13 +9,14 @@ for they are few; even bins tell where within it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privlearn.private_bounds.ranges import CoarseRange, Range, Tails
 
-__all__ = ["SteadyRange", "steady_range", "steady_rows"]
+__all__ = ["EndNoise", "SteadyRange", "steady_range", "steady_rows"]
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -24,6 +25,13 @@ Flags = NDArray[np.bool_]
 STEADY_ROWS, LOOSE, STEADY = 0.03, 5.0, 10.0
 OTHERS = 0.7  # noise of other ends, relative to that of places where so many rows are beyond
 LEAST = 1e-3  # bins by which noise moves an end, where a density is asked for
+
+
+class EndNoise(NamedTuple):
+    """Of the lower and upper ends of columns; all arrays have shape (2, columns)."""
+
+    deviation: NDArray[np.float64]  # in the column's units; 0 of ends that stay, NaN where unknown
+    beyond: NDArray[np.float64]  # part of the rows
 
 
 @dataclass(frozen=True, eq=False)

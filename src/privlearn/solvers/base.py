@@ -6,7 +6,7 @@ import math
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,9 @@ from privlearn._data.sparse import zero_is_allowed
 from privlearn._objective.losses import Target
 from privlearn._objective.penalties import PENALTIES
 from privlearn.exceptions import UnsupportedCombinationError
-from privlearn.solvers._common.standard_errors import StandardErrors
+
+if TYPE_CHECKING:
+    from privlearn.solvers._common.standard_errors import StandardErrors
 
 __all__ = [
     "Solution",

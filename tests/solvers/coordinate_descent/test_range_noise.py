@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from privlearn import LinearRegression
-from privlearn._core.end_noise import EndNoise
 from privlearn._core.problem import Bounds
+from privlearn.private_bounds.steady import EndNoise
 from privlearn.solvers._common.histograms import mean_length
 from privlearn.solvers.coordinate_descent import range_noise
 from privlearn.solvers.coordinate_descent.private_scales import RowMoments

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from types import ModuleType
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._core.mechanisms import tries
 from privlearn._core.mechanisms.tukey_boxes import SLACK, STEP, Boxes
 from privlearn._core.sampling import Sampling
 from privlearn.accounting import pairs
@@ -259,13 +259,13 @@ class RandomTries(Mechanism):
     def __post_init__(self) -> None:
         if not (self.eta >= 1 and 0 < self.gamma < 1 and self.epsilon >= 0 and self.pivot > 0):
             raise ValueError("eta, gamma, epsilon or pivot of random tries is out of its range")
-        if not (0 <= self.delta < 1 and 0 <= self.pivot_delta <= tries.most_at(self)):
+        if not (0 <= self.delta < 1 and 0 <= self.pivot_delta <= _tries().most_at(self)):
             raise ValueError("delta or pivot_delta of random tries is larger than the proof allows")
 
     @property
     def name(self) -> str:  # type: ignore[override]
         """How certificates call it."""
-        mean = tries.mean(self.eta, self.gamma)
+        mean = _tries().mean(self.eta, self.gamma)
         return (
             f"best of a secret number of tries ({mean:.3g} on average), each epsilon = "
             f"{self.epsilon:.4g}, delta = {self.delta:.3g}"
@@ -273,11 +273,11 @@ class RandomTries(Mechanism):
 
     def best(self, source: NoiseSource, attempt: Callable[[], tuple[float, T]]) -> T:
         """The best of a random number of tries, equal ones by lot."""
-        return tries.best_of(tries.count(source, self.eta, self.gamma), source, attempt)
+        return _tries().best_of(_tries().count(source, self.eta, self.gamma), source, attempt)
 
     def pair(self, shift: Shift, noise_scale: float, sampling: Sampling) -> pairs.Pair:
         """Nothing but the two numbers is claimed."""
-        epsilon, delta = tries.price(self)
+        epsilon, delta = _tries().price(self)
         return pairs.ApproximateLoss(epsilon * shift.contribution / noise_scale, delta)
 
 
@@ -314,3 +314,10 @@ LAPLACE = LaplaceNoise()
 SPHERICAL = SphericalNoise()
 GUMBEL = GumbelNoise()
 MECHANISMS: tuple[Mechanism, ...] = (GAUSSIAN, LAPLACE, SPHERICAL, GUMBEL)
+
+
+def _tries() -> ModuleType:
+    """The law of the number of tries; late, for fits make none."""
+    from privlearn._core.mechanisms import tries
+
+    return tries

@@ -7,6 +7,7 @@ weight where the loss has one. All of it is public.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,10 @@ from privlearn._objective.losses import Loss
 from privlearn._objective.prox import WeightPenalty
 from privlearn.solvers._common.loops.sgd import CompiledObjective, SGDState
 from privlearn.solvers._common.scaling import Scaling
-from privlearn.solvers._common.standard_errors import StandardErrors
 from privlearn.solvers.base import Solution
+
+if TYPE_CHECKING:
+    from privlearn.solvers._common.standard_errors import StandardErrors
 
 __all__ = ["Objective", "n_weights"]
 

@@ -26,11 +26,6 @@ from privlearn.solvers.coordinate_descent.private_scales import (
 )
 from privlearn.solvers.coordinate_descent.quadratic_model import Curvature, QuadraticModel
 from privlearn.solvers.coordinate_descent.rules import Settings
-from privlearn.solvers.coordinate_descent.standard_errors import (
-    LoopRecord,
-    curvature_before,
-    newton_solution,
-)
 
 __all__ = ["descend_all"]
 
@@ -52,6 +47,11 @@ def _descend(
 ) -> Solution:
     from privlearn.solvers.coordinate_descent.coef_noise import NoiseRecord, is_told  # fits alone
     from privlearn.solvers.coordinate_descent.range_noise import noise_of_ends
+    from privlearn.solvers.coordinate_descent.standard_errors import (
+        LoopRecord,
+        curvature_before,
+        newton_solution,
+    )
 
     prepared = prepare(problem, settings, data, release)
     objective = prepared.objective

@@ -31,11 +31,13 @@ from privlearn.solvers.coordinate_descent.rules import Settings
 from privlearn.solvers.coordinate_descent.whole_rows import FloatRows, Unscaled, unscaled_rows
 
 __all__ = [
+    "BENDS",
     "CHOICE",
     "CURVATURE",
     "GRADIENT",
     "LENGTHS",
     "MAGNITUDES",
+    "SLOPES",
     "Prepared",
     "RowMoments",
     "magnitudes_of",
@@ -50,6 +52,8 @@ CURVATURE = "curvature"
 LENGTHS = "gradient norms"
 GRADIENT = "clipped gradient"
 CHOICE = "largest step"
+BENDS = "second derivatives at the model"
+SLOPES = "second moments of gradients at the model"
 LEAST_DIAGONAL = 0.1  # of a curvature, relative to what magnitudes let expect
 ROUNDED = 2.0**-32  # of the largest eigenvalue: what may be rounding of moments (integer_rows.md)
 LEAST_KEPT = 0.2  # of the noise, in the damping: structure that is not seen may be there

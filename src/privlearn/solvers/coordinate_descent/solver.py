@@ -30,7 +30,6 @@ from privlearn.solvers.coordinate_descent.all_coordinates import descend_all
 from privlearn.solvers.coordinate_descent.cyclic import descend_by_coordinates
 from privlearn.solvers.coordinate_descent.greedy import descend_greedily
 from privlearn.solvers.coordinate_descent.rules import Mode, Settings
-from privlearn.solvers.coordinate_descent.standard_errors import BENDS, SLOPES
 
 __all__ = ["CoordinateDescent"]
 
@@ -228,8 +227,8 @@ def _private_releases(problem: Problem, settings: Settings) -> list[tuple[Releas
             private_scales.CURVATURE, (width * (width + 1) // 2,), 1.0, OUTER, stage=FACTS
         ),
         "lengths": histogram_release(private_scales.LENGTHS, LENGTH_BINS, count=len(loops)),
-        "bends": Release(BENDS, (width * (width + 1) // 2,), 1.0, OUTER),
-        "slopes": Release(SLOPES, (width * (width + 1) // 2,), 1.0, OUTER),
+        "bends": Release(private_scales.BENDS, (width * (width + 1) // 2,), 1.0, OUTER),
+        "slopes": Release(private_scales.SLOPES, (width * (width + 1) // 2,), 1.0, OUTER),
     }
     found = [(planned[what], share) for what, share in settings.private_shares.items()]
     return found if problem.n is not None else [(count_release(), rules.COUNT), *found]

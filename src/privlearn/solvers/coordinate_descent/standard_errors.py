@@ -26,15 +26,18 @@ from privlearn.solvers._common.standard_errors import StandardErrors
 from privlearn.solvers.base import Solution
 from privlearn.solvers.coordinate_descent import rules
 from privlearn.solvers.coordinate_descent.gaussian_rows import curvature_at
-from privlearn.solvers.coordinate_descent.private_scales import Prepared, RowMoments
+from privlearn.solvers.coordinate_descent.private_scales import (
+    BENDS,
+    SLOPES,
+    Prepared,
+    RowMoments,
+)
 from privlearn.solvers.coordinate_descent.weighted_moments import Factor, weighted_moments
 from privlearn.solvers.coordinate_descent.whole_rows import FloatRows
 
-__all__ = ["BENDS", "SLOPES", "LoopRecord", "newton_solution"]
+__all__ = ["LoopRecord", "newton_solution"]
 
 Array = NDArray[np.float64]
-BENDS = "second derivatives at the model"
-SLOPES = "second moments of gradients at the model"
 
 
 @dataclass

@@ -23,7 +23,6 @@ from privlearn.solvers._common.loops.row_products import StoredRows
 from privlearn.solvers._common.objective import Objective
 from privlearn.solvers._common.row_source import store_rows
 from privlearn.solvers._common.scaling import Scaling
-from privlearn.solvers._common.sparse_moments import sparse_moments
 from privlearn.solvers.coordinate_descent.rules import Settings
 
 __all__ = ["FloatRows", "Unscaled", "unscaled_rows"]
@@ -123,6 +122,8 @@ class FloatRows:
         """Sum of v v' / longest^2 over rows v, each shortened to that length; a secret."""
         size = self.n_features + bool(self.intercept_value)
         if self.stored.columns.size:
+            from privlearn.solvers._common.sparse_moments import sparse_moments
+
             return sparse_moments(self.stored, size, self.intercept_value, longest)
         sums = BlockSum((size, size))
         for u in self._dense_blocks(size):
