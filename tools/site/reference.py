@@ -12,6 +12,7 @@ MODULES = {
     "privlearn": "Models and the ledger",
     "privlearn.schema": "Columns of tables",
     "privlearn.metrics": "Private scores",
+    "privlearn.model_selection": "Choosing settings",
     "privlearn.feature_selection": "Feature selection",
     "privlearn.kernel_approximation": "Random features",
     "privlearn.solvers": "Solvers",

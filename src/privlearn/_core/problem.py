@@ -361,10 +361,9 @@ class Problem:
     assumed: tuple[str, ...] = ()
     levels: tuple[Level, ...] = ()  # increasing; empty when everybody is promised the same
     declared: tuple[str, ...] | None = None  # names of the facts, where bounds come from a schema
-    # Of people with several rows: the most that count, and the number of people if public.
-    rows_per_person: int | None = None
-    people: int | None = None
-    intervals: bool = False  # whether standard errors are wanted, which takes releases of its own
+    rows_per_person: int | None = None  # of people with several rows: the most that count
+    people: int | None = None  # their number, if public
+    intervals: bool = False  # whether standard errors are wanted, with releases of their own
     fewest: int | None = None  # features there may be, where what is released first tells
 
     @property
@@ -396,6 +395,6 @@ class Problem:
         elif self.n is not None:
             found.append("the number of rows is public")
         if self.levels:
-            chosen = "every person's sample_epsilon was chosen without looking at the data"
-            found.append(f"{chosen}, and the list of personal epsilons is public")
+            own = "every person's sample_epsilon was chosen without looking at the data"
+            found += [f"{own}, and the list of personal epsilons is public"]
         return (*found, *self.assumed)

@@ -153,7 +153,7 @@ def read_model(path: str | Path) -> Saved:
     """Read a model file, or say what is wrong with it."""
     try:
         text = Path(path).read_bytes()
-        kernel = _kernel_model(text)
+        kernel = _kernel_model(text, path)
         if kernel is not None:
             return kernel
         content = parsed(text, str(path))
@@ -169,7 +169,7 @@ def read_model(path: str | Path) -> Saved:
     raise CommandError(problem)
 
 
-def _kernel_model(text: bytes) -> Saved | None:
+def _kernel_model(text: bytes, path: str | Path) -> Saved | None:
     """A kernel model, or None where the file is something else; damaged ones are refused."""
     content: object = None
     with suppress(ValueError, RecursionError):
@@ -182,7 +182,7 @@ def _kernel_model(text: bytes) -> Saved | None:
         model = SavedKernelModel.from_dict(content)
         model.estimator()  # which refuses what does not go together
         return model
-    raise ValueError(f"the kernel model is incomplete or damaged; {REMEDY}")
+    raise ValueError(f"the model {path} is incomplete or damaged; {REMEDY}")
 
 
 def _only_python(content: FileContent) -> str | None:

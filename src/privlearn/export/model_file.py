@@ -33,7 +33,9 @@ __all__ = ["ENCODED", "FORMATS", "NAMES", "FileContent", "load", "model_text", "
 
 FORMATS = tuple(f"privlearn model {k}" for k in (1, 2, 3, 4))
 FIRST, CLIPPING, KINDS, ANY = FORMATS
-ENCODED = "privlearn model 5"  # of the command line: a kernel of columns that it encodes first
+ENCODED = (
+    "privlearn encoded kernel 1"  # of the command line: a kernel of columns that it encodes first
+)
 NAMES = {  # of estimators, in files and on the command line
     "linear": "LinearRegression",
     "ridge": "Ridge",
@@ -43,8 +45,8 @@ NAMES = {  # of estimators, in files and on the command line
     "poisson": "PoissonRegressor",
     "logistic": "LogisticRegression",
     "svc": "LinearSVC",
-    "kernel-regression": "KernelRegressor",
-    "kernel-classification": "KernelClassifier",
+    "kernel": "KernelRegressor",
+    "kernel-classifier": "KernelClassifier",
 }
 REMEDY = "give a file that model.save or privlearn fit wrote"
 Values = Mapping[str, Any]

@@ -372,7 +372,7 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
             "fit_intercept": self.fit_intercept,
         }
         by_name = self.schema is not None or isinstance(self.bounds_X, Mapping)
-        if not by_name and not hasattr(self, "_encoding"):
+        if not by_name:
             return Bounds.declared(n_features, bounds_X=self.bounds_X, **known), False, None, None
         from privlearn.linear_model.tabular import declared_by_name
 
