@@ -15,6 +15,7 @@ MODULES = {
     "privlearn.model_selection": "Choosing settings",
     "privlearn.feature_selection": "Feature selection",
     "privlearn.kernel_approximation": "Random features",
+    "privlearn.plotting": "Pictures",
     "privlearn.solvers": "Solvers",
     "privlearn.audit": "Audits",
     "privlearn.datasets": "Data sets",

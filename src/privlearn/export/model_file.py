@@ -33,9 +33,8 @@ __all__ = ["ENCODED", "FORMATS", "NAMES", "FileContent", "load", "model_text", "
 
 FORMATS = tuple(f"privlearn model {k}" for k in (1, 2, 3, 4))
 FIRST, CLIPPING, KINDS, ANY = FORMATS
-ENCODED = (
-    "privlearn encoded kernel 1"  # of the command line: a kernel of columns that it encodes first
-)
+# Of the command line: a kernel of columns that it encodes first.
+ENCODED = "privlearn model of encoded columns 1"
 NAMES = {  # of estimators, in files and on the command line
     "linear": "LinearRegression",
     "ridge": "Ridge",
