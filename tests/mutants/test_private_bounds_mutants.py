@@ -7,7 +7,7 @@ from planting import Bugs, demand_caught, models_in
 from privlearn.private_bounds import selection
 from privlearn.private_bounds import solver as bounds_solver
 from privlearn.private_bounds.ranges import CoarseRange
-from privlearn.solvers._common import counting
+from privlearn.solvers._common import counting, noisy_top_k
 from support import N_FEATURES
 
 BUGS = Bugs()
@@ -91,9 +91,9 @@ def selection_by_products_instead_of_ranks(patch):
         relevance = np.clip(scores, 0, 1e9).sum(axis=0)
         chosen = []
         while len(chosen) < keep:
-            clip = selection.row_clip(release.plan.adjacency)
+            clip = noisy_top_k.row_clip(release.plan.adjacency)
             chosen.append(
-                selection.select_another(selection.RELEVANCE, relevance, chosen, release, clip)
+                noisy_top_k.select_another(selection.RELEVANCE, relevance, chosen, release, clip)
             )
         return np.sort(np.asarray(chosen))
 
