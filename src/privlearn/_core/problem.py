@@ -395,6 +395,6 @@ class Problem:
         elif self.n is not None:
             found.append("the number of rows is public")
         if self.levels:
-            own = "every person's sample_epsilon was chosen without looking at the data"
-            found += [f"{own}, and the list of personal epsilons is public"]
+            how = "every person's sample_epsilon was chosen without looking at the data"
+            found += [f"{how}, and the list of personal epsilons is public"]
         return (*found, *self.assumed)
