@@ -105,7 +105,7 @@ def test_every_kind_of_release_is_met_and_none_is_declared_much_too_large():
     for mode in MODES:
         for release, ratio in ratios_of(mode, Adjacency.REPLACE_ONE).items():
             seen[release.norm] = max(ratio, seen.get(release.norm, 0.0))
-    assert seen.keys() == {L2, LINF, ONE_BIN, OUTER}
+    assert seen.keys() == {L2, LINF, ONE_BIN, OUTER, UNIT_BOX}
     assert all(0.5 < ratio <= 1.0 for ratio in seen.values())
 
 
