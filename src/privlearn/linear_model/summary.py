@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from privlearn._core.harmless import harmless
 from privlearn.solvers._common.standard_errors import StandardErrors
 
 if TYPE_CHECKING:
@@ -98,7 +99,12 @@ class Summary:
             strict=True,
         )
         body = [
-            [_harmless(name), *map(_number, line[:3]), _fixed(line[3], 2), _fixed(line[4], 3)]
+            [
+                harmless(name, "terminal"),
+                *map(_number, line[:3]),
+                _fixed(line[3], 2),
+                _fixed(line[4], 3),
+            ]
             + [_number(end) for end in line[5:]]
             for name, line in zip(self.names, numbers, strict=True)
         ]
@@ -223,8 +229,3 @@ def _number(value: float) -> str:
 
 def _fixed(value: float, digits: int) -> str:
     return "nan" if math.isnan(value) else f"{value:.{digits}f}"
-
-
-def _harmless(text: str) -> str:
-    """A name on one line, whatever characters it has."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
