@@ -135,7 +135,7 @@ class Releaser:
 
         def once() -> tuple[float, T]:
             setting = int(source.integers(release.size))
-            return attempt(setting, None if self._seed is None else int(source.bits(1)[0] >> 33))
+            return attempt(setting, None if self._seed is None else int(source.bits(1)[0]) >> 33)
 
         return release.mechanism.best(source, once)
 
