@@ -27,13 +27,9 @@ from privlearn.solvers._common.row_count import count_release
 from privlearn.solvers.base import Solution, SolverDefaults, Support, check_numbers, need_bounds
 from privlearn.solvers.coordinate_descent import private_scales, rules
 from privlearn.solvers.coordinate_descent.all_coordinates import descend_all
-from privlearn.solvers.coordinate_descent.cyclic import descend_by_coordinates
-from privlearn.solvers.coordinate_descent.greedy import descend_greedily
 from privlearn.solvers.coordinate_descent.rules import Mode, Settings
 
 __all__ = ["CoordinateDescent"]
-
-DESCENTS = {"all": descend_all, "cyclic": descend_by_coordinates, "greedy": descend_greedily}
 
 
 @dataclass(frozen=True)
@@ -154,7 +150,16 @@ class CoordinateDescent(SolverDefaults):
         self, problem: Problem, settings: Settings, data: BoundedData, release: Releaser
     ) -> Solution:
         """Descend along released gradients."""
-        return DESCENTS[settings.mode](problem, settings, data, release)
+        if settings.mode == "all":
+            return descend_all(problem, settings, data, release)
+        # Late: fits by default take all coordinates. A rehearsal has loaded it before a charge.
+        if settings.mode == "cyclic":
+            from privlearn.solvers.coordinate_descent.cyclic import descend_by_coordinates
+
+            return descend_by_coordinates(problem, settings, data, release)
+        from privlearn.solvers.coordinate_descent.greedy import descend_greedily
+
+        return descend_greedily(problem, settings, data, release)
 
     def rehearsal(
         self, problem: Problem, settings: Settings, budget: Budget
