@@ -46,7 +46,7 @@ def empty_rows_have_an_intercept(patch):
 
 
 @BUGS.shown_in("intervals-")
-def the_second_matrix_is_published_without_noise(patch):
+def the_second_matrix_is_planned_and_not_released(patch):
     patch.setattr(
         standard_errors,
         "_squared_slopes",
