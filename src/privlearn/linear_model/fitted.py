@@ -66,7 +66,7 @@ class FittedModel:
         if not hasattr(self, "_coef_noise"):
             raise AttributeError(
                 "coef_noise() is not known of this fit: solver='moments' tells it, and solver='cd' "
-                "of numbers and two classes, without an l1 penalty, limits on coefficients or a "
-                "model that was read from a file"
+                "of numbers and two classes, without an l1 penalty or limits on coefficients "
+                "(older files do not hold it)"
             )
         return self._coef_noise.copy()
