@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 __all__ = ["FittedModel"]
 
+NEEDS_ERRORS = ("summary", "predict_interval")  # methods of models that tell standard errors
+
 
 class FittedModel:
     """Adds what looks at fitted attributes alone, never at data."""
 
     _coef_noise: NDArray[np.float64]
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Say what is missing, and for standard errors where they are told."""
+        if name in NEEDS_ERRORS:
+            raise AttributeError(
+                f"{type(self).__name__} tells no standard errors: fit LinearRegression, Ridge, "
+                "PoissonRegressor or LogisticRegression (two classes) with intervals=True for "
+                f"{name}()"
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @property
     def feature_names_out_(self) -> NDArray[np.object_]:
