@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +18,17 @@ class FittedModel:
 
     _coef_noise: NDArray[np.float64]
 
-    def __getattr__(self, name: str) -> NoReturn:
-        """Say what is missing, and for standard errors where they are told."""
-        if name in NEEDS_ERRORS:
-            raise AttributeError(
-                f"{type(self).__name__} tells no standard errors: fit LinearRegression, Ridge, "
-                "PoissonRegressor or LogisticRegression (two classes) with intervals=True for "
-                f"{name}()"
-            )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    if not TYPE_CHECKING:  # to which a misspelt name would be known, too
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Say what is missing, and for standard errors where they are told."""
+            if name in NEEDS_ERRORS:
+                raise AttributeError(
+                    f"{type(self).__name__} tells no standard errors: fit LinearRegression, Ridge, "
+                    "PoissonRegressor or LogisticRegression (two classes) with intervals=True for "
+                    f"{name}()"
+                )
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @property
     def feature_names_out_(self) -> NDArray[np.object_]:
