@@ -178,6 +178,8 @@ def test_models_without_errors_say_which_have_them(cls, method):
         getattr(cls(), method)()
     with pytest.raises(AttributeError, match="no attribute 'sumary'"):
         cls().sumary()
+    with pytest.raises(AttributeError, match="bounds_X_ is only there after a fit"):
+        _ = cls().bounds_X_
 
 
 def test_a_penalty_is_part_of_what_intervals_are_about():

@@ -28,7 +28,8 @@ class FittedModel:
                     "PoissonRegressor or LogisticRegression (two classes) with intervals=True for "
                     f"{name}()"
                 )
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            object.__getattribute__(self, name)  # again: properties have errors of their own
+            raise AttributeError(name)
 
     @property
     def feature_names_out_(self) -> NDArray[np.object_]:
