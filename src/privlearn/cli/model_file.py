@@ -99,7 +99,7 @@ class SavedModel:
 
     def estimator(self) -> PrivateEstimator:
         """The fitted estimator, for features in the units of the file."""
-        left_out = ("certificate", "schema", "feature_names", "coef_noise")
+        left_out = ("certificate", "schema", "feature_names", "coef_noise", "errors")
         values = {k: v for k, v in self.content.values.items() if k not in left_out}
         return FileContent(values | {"classes": self.classes}, self.columns).model()
 

@@ -103,6 +103,7 @@ class FileContent:
                 for column, part in parts
             ],
             **(self._beyond() if self._format() == ANY else {}),
+            **{name: values[name] for name in ("coef_noise",) if name in values},
             "certificate": values["certificate"],
         }
 
@@ -115,7 +116,7 @@ class FileContent:
         texts = all(isinstance(label, str) for label in labels)
         ends = {end for pair in self._limits() if pair for end in pair}
         usual = values["fit_intercept"] and values["clip_norm"] is None and None not in ends
-        if not (texts and usual):
+        if not (texts and usual) or "errors" in values:
             return ANY
         if not all(map(is_plain, columns)):
             return KINDS
@@ -131,7 +132,7 @@ class FileContent:
 
     def _beyond(self) -> dict[str, Any]:
         """What only the fourth format says."""
-        names = ("fit_intercept", "clip_norm", "coef_noise", "features")
+        names = ("fit_intercept", "clip_norm", "errors", "features")
         given = {name: self.values[name] for name in names if self.values.get(name) is not None}
         if "features" in given:
             given["features"] = {"coef": self.values["coef"]} | given["features"]
@@ -179,6 +180,7 @@ def _json(text: str | bytes, where: str) -> Any:  # noqa: ANN401
 
 
 OPTIONAL = {"schema": bool, "fit_intercept": bool, "clip_norm": float, "features": dict}
+OPTIONAL |= {"errors": dict, "coef_noise": list}
 KEYS = {"target": str | None, "classes": list | None, "columns": list, "certificate": dict}
 
 
@@ -216,7 +218,7 @@ def _read(content: dict[str, Any]) -> FileContent:
         "certificate": dict(content["certificate"]),
     }
     values |= {} if features is None else {"features": features}
-    values |= {name: content[name] for name in ("coef_noise",) if name in content}
+    values |= {name: content[name] for name in ("coef_noise", "errors") if name in content}
     encoding = Encoding(columns, bool(values["fit_intercept"]))
     # The command line's models of plain numbers were learned without a schema.
     if content.get("schema", any(column.kind != Number() for column in columns)):
