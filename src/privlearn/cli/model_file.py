@@ -168,9 +168,7 @@ def read_model(path: str | Path) -> Saved:
     why = _only_python(found.content) if isinstance(found, SavedModel) else None
     if why is None:
         return found
-    raise CommandError(
-        f"the model {path} {why}; use it in Python: privlearn.load({str(path)!r})"
-    )
+    raise CommandError(f"the model {path} {why}; use it in Python: privlearn.load({str(path)!r})")
 
 
 def _kernel_model(text: bytes, path: str | Path) -> Saved | None:

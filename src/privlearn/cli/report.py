@@ -83,7 +83,9 @@ def _learned(path: str) -> Learned:
         if isinstance(saved, SavedModel):
             return Learned.of(saved.content.model(), target=saved.content.target)
         return Learned.of(saved.estimator(), target=saved.target, columns=saved.columns)
-    raise CommandError(f"the certificate inside {path} is incomplete or damaged; see privlearn verify")
+    raise CommandError(
+        f"the certificate inside {path} is incomplete or damaged; see privlearn verify"
+    )
 
 
 def _scores(path: str) -> dict[str, Any]:

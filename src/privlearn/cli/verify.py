@@ -34,7 +34,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.description = "Computes everything that a certificate says again, from the file alone."
     parser.epilog = EXAMPLE
-    parser.add_argument("file", help="a certificate, or a model (JSON) or a report (HTML) that holds one")
+    parser.add_argument(
+        "file", help="a certificate, or a model (JSON) or a report (HTML) that holds one"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""What a fitted model can be turned into: a file, a report, plain scikit-learn, ONNX, SQL, a picture."""
+"""What a fitted model can be turned into: a file, a page, scikit-learn, ONNX, SQL, a picture."""
 
 from __future__ import annotations
 

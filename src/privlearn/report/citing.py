@@ -31,7 +31,8 @@ REFERENCES = {
     "adaptive prediction and estimation in unbounded domain. UAI, 2018.",
     "Dwork": "C. Dwork, K. Talwar, A. Thakurta, L. Zhang. Analyze Gauss: optimal bounds for "
     "privacy-preserving principal component analysis. STOC, 2014.",
-    "Rahimi": "A. Rahimi, B. Recht. Random features for large-scale kernel machines. NeurIPS, 2007.",
+    "Rahimi": "A. Rahimi, B. Recht. Random features for large-scale kernel machines. NeurIPS, "
+    "2007.",
 }
 
 

@@ -89,11 +89,11 @@ def _figure(learned: Learned) -> Iterable[Markup]:
     low, high, what = learned.ends()
     scale = np.ones(learned.coef.shape[1]) if learned.spans is None else learned.spans
     places = standing_out(np.abs(learned.coef * scale).max(axis=0))
-    parts = [(values * scale)[:, places] for values in (learned.coef, low, high)]
+    estimates, lows, highs = [(values * scale)[:, places] for values in (learned.coef, low, high)]
     unit = "change of the prediction over the range of the column"
     unit = "coefficient, per unit of the column" if learned.spans is None else unit
     words = [learned.word(int(j)) for j in places]
-    effects = Effects(words, *parts, outputs=learned.outputs, unit=unit)
+    effects = Effects(words, estimates, lows, highs, outputs=learned.outputs, unit=unit)
     yield drawn_effects(effects, _caption(learned, len(places), what))
 
 
@@ -157,7 +157,7 @@ def _p_value(value: float) -> str:
 
 def _plain(learned: Learned) -> tuple[list[str], list[list[str]]]:
     noise = learned.noise if len(learned.coef) == 1 else None
-    heads = [name(label) for label in learned.outputs] or ["coefficient"]
+    heads: list[str] = [name(label) for label in learned.outputs] or ["coefficient"]
     head = ["", *heads, *(["noise s.e."] if noise is not None else [])]
     body = []
     for j in range(learned.coef.shape[1]):

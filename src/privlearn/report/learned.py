@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from privlearn._core.certificate import Certificate
 from privlearn.schema.encoding import Column, Encoding
@@ -72,7 +72,10 @@ class Learned:
 
     @classmethod
     def of(
-        cls, model: Any, target: str | None = None, columns: tuple[Column, ...] | None = None  # noqa: ANN401
+        cls,
+        model: Any,  # noqa: ANN401
+        target: str | None = None,
+        columns: tuple[Column, ...] | None = None,
     ) -> Learned:
         """What a fitted estimator tells; a file may know names that the estimator does not."""
         encoding = _encoding(model, columns)
@@ -118,7 +121,9 @@ class Learned:
         """Ends of the bars around coefficients, and what they are; NaN where nothing is known."""
         if self.summary is not None:
             width = self.coef.shape[1]
-            low, high = (np.atleast_2d(end[:width]) for end in (self.summary.low, self.summary.high))
+            low, high = (
+                np.atleast_2d(end[:width]) for end in (self.summary.low, self.summary.high)
+            )
             return low, high, "intervals"
         if self.noise is not None and np.isfinite(self.noise).any():
             reach = TWO_DEVIATIONS * self.noise
@@ -167,7 +172,7 @@ def _spans(model: Any, encoding: Encoding, clip: Array) -> Array | None:  # noqa
     return found if np.isfinite(found).all() and (found > 0).any() else None
 
 
-def _declared(bounds: ArrayLike | Mapping[str, Any] | None, encoding: Encoding) -> Array:
+def _declared(bounds: Any, encoding: Encoding) -> Array:  # noqa: ANN401
     """Declared ends of each feature as rows; infinite where there are none."""
     width = len(encoding.features)
     nothing = np.array([[-np.inf], [np.inf]]) * np.ones(width)
@@ -176,8 +181,8 @@ def _declared(bounds: ArrayLike | Mapping[str, Any] | None, encoding: Encoding) 
     if isinstance(bounds, Mapping):
         pairs = [bounds.get(word, (-np.inf, np.inf)) for word in encoding.features]
         return np.array(pairs, dtype=np.float64).T
-    low, high = bounds  # type: ignore[misc]
     try:
+        low, high = bounds
         return np.array([np.broadcast_to(end, width) for end in (low, high)], dtype=np.float64)
     except ValueError:  # of another table: parameters may change after a fit
         return nothing

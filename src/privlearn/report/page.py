@@ -102,7 +102,9 @@ def _top(title: str, learned: Learned) -> Markup:
 def _certificates(certificate: Certificate, scores: Sequence[Scores]) -> Markup:
     """Every certificate as JSON, which `privlearn verify` finds in the page."""
     blocks = [("The certificate of the model as JSON", certificate)]
-    blocks += [(f"The certificate of scores {k}", one.certificate) for k, one in enumerate(scores, 1)]
+    blocks += [
+        (f"The certificate of scores {k}", one.certificate) for k, one in enumerate(scores, 1)
+    ]
     return group(
         tag(
             "p",
@@ -115,7 +117,7 @@ def _certificates(certificate: Certificate, scores: Sequence[Scores]) -> Markup:
             tag(
                 "details",
                 tag("summary", words),
-                tag("pre", json_text(one.to_dict()), id=block_id(k)),
+                tag("pre", Markup(json_text(one.to_dict())), id=block_id(k)),
             )
             for k, (words, one) in enumerate(blocks)
         ),

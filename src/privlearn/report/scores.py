@@ -6,22 +6,18 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from privlearn._core.certificate import Certificate
 from privlearn.report.drawing.canvas import number
 from privlearn.report.markup import Markup, group, name, tag
 from privlearn.report.tables import table
 
-if TYPE_CHECKING:
-    from privlearn.metrics import Evaluation
-
 __all__ = ["Scores", "read_scores", "shown_scores"]
 
 FORMAT = "privlearn evaluation 1"
 LABELS = {"r2": "R\u00b2", "mse": "mean squared error", "mae": "mean absolute error"}
 LABELS |= {"auc": "AUC", "log_loss": "log loss", "brier": "Brier score"}
-Given = "Evaluation | Mapping[str, Any] | Sequence[Evaluation | Mapping[str, Any]] | None"
 
 
 @dataclass(frozen=True)
@@ -120,8 +116,7 @@ def shown_scores(found: Sequence[Scores]) -> Markup:
             tag(
                 "p",
                 f"Paid for with epsilon = {own.epsilon:g}, delta = {own.delta:g} ("
-                f"{own.adjacency}), of the people who were scored. "
-                + "; ".join(scores.notes),
+                f"{own.adjacency}), of the people who were scored. " + "; ".join(scores.notes),
                 class_="small",
             )
         )

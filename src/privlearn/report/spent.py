@@ -40,7 +40,9 @@ def ledger_state(
     return group(*_told(book, named, charges, certificate.ledger_head))
 
 
-def _told(book: Ledger, dataset: str | None, charges: list[Any], head: str | None) -> Iterable[Markup]:
+def _told(
+    book: Ledger, dataset: str | None, charges: list[Any], head: str | None
+) -> Iterable[Markup]:
     spent = f"epsilon = {book.spent(dataset):.4g} of {book.epsilon:g} is spent"
     left = f"epsilon = {book.remaining(dataset):.4g} is left for one more fit"
     yield tag(

@@ -125,7 +125,9 @@ def _odds(certificate: Certificate) -> Iterable[Markup]:
         _except(certificate.delta),
     )
     head = ["they were sure before", *(question for question, _, _ in both)]
-    body = [[percent(p), *(f"at most {percent(at_most(p, e))}" for _, e, _ in both)] for p in PRIORS]
+    body = [
+        [percent(p), *(f"at most {percent(at_most(p, e))}" for _, e, _ in both)] for p in PRIORS
+    ]
     yield table("How sure they may be afterwards", head, body, key="odds")
     if not replaces:
         yield tag(

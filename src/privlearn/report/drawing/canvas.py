@@ -34,6 +34,7 @@ class Scale:
     end: float
 
     def __call__(self, value: float) -> float:
+        """The pixel of a number; what is outside comes to an end."""
         part = (value - self.low) / (self.high - self.low)
         return self.start + min(max(part, 0.0), 1.0) * (self.end - self.start)
 

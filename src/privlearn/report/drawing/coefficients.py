@@ -19,7 +19,7 @@ from privlearn.report.drawing.canvas import (
 )
 from privlearn.report.markup import Markup, tag
 
-__all__ = ["Effects", "MOST", "MOST_OUTPUTS", "drawn_effects", "standing_out"]
+__all__ = ["MOST", "MOST_OUTPUTS", "Effects", "drawn_effects", "standing_out"]
 
 MOST = 30  # coefficients that are drawn
 MOST_OUTPUTS = len(COLOURS)
@@ -99,7 +99,9 @@ def _drawn(effects: Effects, width: float) -> tuple[list[Markup], float]:
         y = top + row * j
         middle = y + row / 2.0 + (0.0 if wide else 9.0)
         if wide:
-            found.append(svg_text(LABELS - 14.0, middle + 4.0, fitting(label, LABELS - 20.0), "end"))
+            found.append(
+                svg_text(LABELS - 14.0, middle + 4.0, fitting(label, LABELS - 20.0), "end")
+            )
         else:
             found.append(svg_text(0.0, y + 15.0, fitting(label, width - 70.0)))
         if outputs == 1:
@@ -130,7 +132,11 @@ def _mark(effects: Effects, across: Scale, k: int, j: int, y: float) -> list[Mar
     colour, found = COLOURS[k % MOST_OUTPUTS], []
     low, high = effects.low[k, j], effects.high[k, j]
     if np.isfinite(low) and np.isfinite(high):
-        ends = {"stroke": colour, "stroke_width": 2.5, "stroke_linecap": "round"}
+        ends: dict[str, str | float] = {
+            "stroke": colour,
+            "stroke_width": 2.5,
+            "stroke_linecap": "round",
+        }
         found.append(tag("line", x1=across(low), x2=across(high), y1=y, y2=y, **ends))
     return [*found, _shape(k, across(effects.values[k, j]), y, colour)]
 

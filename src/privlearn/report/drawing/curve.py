@@ -12,7 +12,8 @@ __all__ = ["privacy_curve"]
 
 LEAST = 1e-12  # deltas that are drawn
 HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 300.0, 52.0, 14.0, 14.0, 46.0
-POWERS = str.maketrans("-0123456789", "\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079")  # fmt: skip
+RAISED = "\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
+POWERS = str.maketrans("-0123456789", RAISED)
 
 Points = Sequence[tuple[float, float]]
 
@@ -53,7 +54,7 @@ def _axes(across: Scale, up: Scale, width: float) -> list[Markup]:
         found.append(svg_text(LEFT - 8.0, y + 4.0, f"10{label}" if power else "1", "end"))
     for value in ticks(0.0, across.high, 4 if width < 500.0 else 8):
         found.append(svg_text(across(value), below + 18.0, number(value), "middle"))
-    axis = {"y1": below, "y2": below, "class_": "axis"}
+    axis: dict[str, str | float] = {"y1": below, "y2": below, "class_": "axis"}
     return [
         *found,
         tag("line", x1=LEFT, x2=width - RIGHT, **axis),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from privlearn.report.drawing.canvas import COLOURS, figure, fitting, svg_text
 from privlearn.report.markup import Markup, tag
 
-__all__ = ["Share", "STAGES", "budget_shares"]
+__all__ = ["STAGES", "Share", "budget_shares"]
 
 STAGES = {
     "bounds": "finding out about columns that nothing was declared of",
