@@ -30,7 +30,7 @@ def wages(folder: Path) -> Path:
     """The demo's model, with intervals and scores of people who were held out."""
     people, wage, bounds = _people()
     schema = {"education": Number(0, 18), "experience": Number(-6, 64), "smsa": Number(0, 1)}
-    schema |= {"parttime": Number(0, 1), "region": Category(REGIONS)}
+    schema |= {"afam": Number(0, 1), "parttime": Number(0, 1), "region": Category(REGIONS)}
     held = np.arange(len(wage)) % 5 == 0
     model = LinearRegression(epsilon=1, intervals=True, schema=schema, bounds_y=bounds)
     model.fit(people[~held], wage[~held])
@@ -45,11 +45,10 @@ def wages(folder: Path) -> Path:
 def _people() -> tuple[pd.DataFrame, np.ndarray, tuple[float, float]]:
     cps = load_cps1988()
     table = pd.DataFrame(cps.data, columns=[str(name) for name in cps.feature_names])
-    listed = [name for name in table if str(name).rpartition("_")[2].rpartition("=")[2] in REGIONS]
+    listed = [f"region_{name}" for name in REGIONS[1:]]  # the first is the base level
+    code = table[listed].to_numpy() @ np.arange(1, len(REGIONS))
     people = table.drop(columns=listed)
-    place = table[listed].to_numpy().argmax(axis=1)
-    words = [str(name).rpartition("_")[2].rpartition("=")[2] for name in listed]
-    people["region"] = [words[k] for k in place]
+    people["region"] = [REGIONS[int(k)] for k in code]
     low, high = cps.bounds_y
     return people, cps.target, (float(low), float(high))
 

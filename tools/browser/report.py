@@ -28,6 +28,7 @@ def complaints(browser: Browser, page: Path, axe: Path | None) -> list[str]:
     address = page.resolve().as_uri()
     for width, size in WIDTHS.items():
         browser.resize(*size)
+        browser.complaints(), browser.requests()  # of pages before
         browser.open(address)
         found = browser.complaints()
         asked = [url for url in browser.requests() if url != address and not url.startswith(OWN)]

@@ -90,8 +90,8 @@ def _figure(learned: Learned) -> Iterable[Markup]:
     scale = np.ones(learned.coef.shape[1]) if learned.spans is None else learned.spans
     places = standing_out(np.abs(learned.coef * scale).max(axis=0))
     estimates, lows, highs = [(values * scale)[:, places] for values in (learned.coef, low, high)]
-    unit = "change of the prediction over the range of the column"
-    unit = "coefficient, per unit of the column" if learned.spans is None else unit
+    unit = "change over the range of the column"
+    unit = "coefficient, per unit" if learned.spans is None else unit
     words = [learned.word(int(j)) for j in places]
     effects = Effects(words, estimates, lows, highs, outputs=learned.outputs, unit=unit)
     yield drawn_effects(effects, _caption(learned, len(places), what))
@@ -152,7 +152,7 @@ def _with_intervals(learned: Learned) -> tuple[list[str], list[list[str]]]:
 def _p_value(value: float) -> str:
     if np.isnan(value):
         return number(value)
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+    return "<\u00a00.001" if value < 0.001 else f"{value:.3f}"
 
 
 def _plain(learned: Learned) -> tuple[list[str], list[list[str]]]:

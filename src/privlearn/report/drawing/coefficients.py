@@ -124,7 +124,7 @@ def _axis(effects: Effects, across: Scale, top: float, bottom: float, most: int)
     return [
         *found,
         tag("line", x1=zero, x2=zero, y1=top, y2=bottom, class_="axis"),
-        svg_text(middle, bottom + 34.0, fitting(effects.unit, 1.3 * across.end), "middle head"),
+        svg_text(middle, bottom + 34.0, effects.unit, "middle head"),
     ]
 
 
