@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import privlearn
 from privlearn import Ledger, LinearRegression, LogisticRegression, metrics
+from privlearn._core.certificate_check import check_certificate
 from privlearn._core.certificate_page import blocks
 from privlearn.cli import main
 from privlearn.exceptions import LedgerError
@@ -83,13 +84,21 @@ def path(tmp_path):
 ESTIMATORS = sorted(name for name in privlearn.__all__ if hasattr(getattr(privlearn, name), "fit"))
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
-def test_every_estimator_has_a_report_that_is_verified(path, name, capsys):
+SLOW = [pytest.param(name, marks=pytest.mark.slow) if "K" in name else name for name in ESTIMATORS]
+
+
+def holds(path):
+    """Whether every certificate of a page adds up, by our accountant alone, which is quick."""
+    found = [json.loads(one) for one in blocks(path.read_text(encoding="utf-8"))]
+    return all(check_certificate(one, second_opinion=False).holds for one in found)
+
+
+@pytest.mark.parametrize("name", SLOW)
+def test_every_estimator_has_a_report_that_is_verified(path, name):
     model = fitted(getattr(privlearn, name))
     path.write_text("before")
     model.report(path, title="Numbers")
-    assert main(["verify", str(path)]) == 0
-    assert "the certificate holds" in capsys.readouterr().out
+    assert holds(path)
     (inside,) = blocks(path.read_text(encoding="utf-8"))
     assert json.loads(inside) == model.privacy_.to_dict()
     shown = Page(path.read_text(encoding="utf-8"))
@@ -167,8 +176,8 @@ def test_names_are_texts_and_nothing_else(name, target, title):
     assert content.encode("utf-8")
 
 
-@pytest.mark.parametrize("value", NASTY[:8])
-def test_discovered_categories_are_harmless_wherever_they_are_shown(value, path, capsys, tmp_path):
+@pytest.mark.parametrize("value", ["".join(NASTY[:3]), "=1+1</pre>", "\x1b[31m\u202e<!--"])
+def test_discovered_categories_are_harmless_wherever_they_are_shown(value, path, tmp_path):
     """HTML, terminal and JSON of lists that were found in the data."""
     frame = pd.DataFrame({"kind": np.where(np.arange(4_000) % 2, value, "plain")})
     frame["x"] = np.linspace(0, 1, 4_000)
@@ -192,8 +201,7 @@ def test_discovered_categories_are_harmless_wherever_they_are_shown(value, path,
     assert list(again.feature_names_out_) == list(model.feature_names_out_)
     assert list(again.classes_) == list(model.classes_)
     frame.head(20).to_csv(tmp_path / "rows.csv", index=False)
-    assert main(["verify", str(path)]) == 0
-    capsys.readouterr()
+    assert holds(path)
 
 
 def test_certificates_of_others_cannot_steer_a_terminal(path, capsys):
@@ -265,16 +273,16 @@ def test_the_ledger_is_shown_and_must_know_the_charge(tmp_path, path):
 # The command line
 
 
-def test_the_command_writes_pages_of_all_files(tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("model", ["linear", pytest.param("kernel", marks=pytest.mark.slow)])
+def test_the_command_writes_pages_of_all_files(tmp_path, monkeypatch, capsys, model):
     monkeypatch.chdir(tmp_path)
     lines = [f"{k % 40 / 10},{'ab'[k % 2]},{(k % 40) / 40}" for k in range(2_000)]
     (tmp_path / "p.csv").write_text("\n".join(["x,kind,y", *lines]) + "\n")
     fit = ["fit", "p.csv", "--target", "y", "--epsilon", "5", "--categories", "kind=a,b"]
-    for model in ("linear", "kernel"):
-        assert main([*fit, "--model", model, "-o", f"{model}.json"]) == 0
-        assert main(["report", f"{model}.json", "--out", f"{model}.html"]) == 0
-        assert main(["verify", f"{model}.html"]) == 0
-        assert "<bdi>y</bdi>" in (tmp_path / f"{model}.html").read_text(encoding="utf-8")
+    assert main([*fit, "--model", model, "-o", "m.json"]) == 0
+    assert main(["report", "m.json", "--out", "m.html"]) == 0
+    assert main(["verify", "m.html"]) == 0
+    assert "<bdi>y</bdi>" in (tmp_path / "m.html").read_text(encoding="utf-8")
     fitted().save("unnamed.json")
     assert main(["report", "unnamed.json"]) == 0
     assert (tmp_path / "unnamed.html").exists()
