@@ -111,7 +111,7 @@ def _caption(learned: Learned, shown: int, what: str) -> list[str]:
         "people together.",
         "noise": "Lines are two standard deviations of the privacy noise on either side; that the "
         "rows are a sample of people is not in them.",
-        "": "How large the noise on them is, this fit does not tell; with intervals=True it would.",
+        "": "How large the noise on them is, this fit does not tell.",
     }
     per_class = "Log-odds of the second class. " if _log_odds(learned) else ""
     return [f"{scaled}{per_class}{some}{bars[what]}"]

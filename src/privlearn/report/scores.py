@@ -62,7 +62,7 @@ def _values(content: Mapping[str, Any]) -> tuple[str, list[list[str]]]:
         [LABELS.get(key, key), *_cells(score), score.get("note", "")]
         for key, score in content["scores"].items()
     ]
-    head = ["", "value", f"{content['level']:.0%} interval", "noise s.e.", ""]
+    head = ["", "value", f"{content['level']:.0%} interval", "noise s.e.", "remark"]
     if not any(line[-1] for line in body):
         head, body = head[:-1], [line[:-1] for line in body]
     return "Private scores", [head, *body]
