@@ -34,7 +34,7 @@ def table(
 
     Examples
     --------
-    >>> print(table("Ages", ["", "years"], [["Ana", "30"]], key="ages")[-69:])
+    >>> print(table("Ages", ["", "years"], [["Ana", "30"]], key="ages")[-73:])
     <tbody><tr><th scope="row">Ana</th><td>30</td></tr></tbody></table></div>
     """
     first, *others = head
