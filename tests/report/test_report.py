@@ -20,7 +20,7 @@ from privlearn.cli import main
 from privlearn.exceptions import LedgerError
 from privlearn.report import Learned, page
 from privlearn.report.citing import REFERENCES
-from privlearn.report.statement import at_most, power_at_most
+from privlearn.report.statement import at_most, percent, power_at_most
 from privlearn.schema.encoding import Column
 from privlearn.schema.kinds import Number
 
@@ -265,6 +265,9 @@ def test_the_ledger_is_shown_and_must_know_the_charge(tmp_path, path):
     assert "<b>wages</b> (this model)" in shown
     assert "ana" not in re.sub("[a-z]+ana|ana[a-z]+", "", shown)
     assert str(tmp_path) not in shown
+    with ledger.dataset("more"):
+        fitted(ledger=ledger).report(path)  # the name is found by the charge
+    assert "The ledger of the data set more" in Page(path.read_text(encoding="utf-8")).text
     other = Ledger.create(tmp_path / "o.ledger", epsilon=20, delta=1e-6)
     with pytest.raises(LedgerError):
         model.report(path, ledger=other, dataset="people & others")
@@ -313,6 +316,11 @@ def test_limits_on_tests_are_those_of_gaussian_noise():
     for alarm in (0.01, 0.05, 0.3, 0.5, 0.9):
         exact = float(ndtr(ndtri(alarm) + mu))
         assert exact <= power_at_most(points, alarm) <= exact * 1.01
+
+
+def test_limits_are_rounded_up():
+    for part in np.random.default_rng(0).uniform(0.0, 0.99999, 200).tolist():
+        assert float(percent(part).split()[0]) >= 100.0 * part - 1e-6
 
 
 def test_odds_change_by_the_factor():

@@ -144,7 +144,10 @@ class Exportable:
 
         model = self._fitted()
         named = dataset if ledger is not None or dataset is not None else model.dataset
-        book = model.ledger if ledger is None else ledger
+        own = model.ledger if hasattr(model.ledger, "history") else None  # others only charge
+        if isinstance(model.ledger, str | os.PathLike):
+            own = model.ledger
+        book = own if ledger is None else ledger
         told = page(Learned.of(model), title=title, scores=scores, ledger=book, dataset=named)
         write_whole(path, told)
 

@@ -34,7 +34,7 @@ def spending(certificate: Certificate, points: Sequence[tuple[float, float]]) ->
         tag(
             "p",
             "Everything that left the fit is listed here, and was declared before the data were "
-            "touched: each release is a sum with noise, and takes a share of the budget.",
+            "touched: each release has noise in it, and takes a share of the budget.",
         ),
         budget_shares(shares),
         tag("details", tag("summary", "All releases in numbers"), _releases(certificate)),

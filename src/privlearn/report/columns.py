@@ -37,7 +37,7 @@ def estimated(learned: Learned) -> Markup:
     first = [one for one in learned.certificate.releases if one["stage"] == "bounds"]
     share = sum(one["share"] for one in first)
     told = (
-        f"Not declared, and estimated with noise for {share:.0%} of the budget: "
+        f"Estimated with noise, within what was declared, for {share:.0%} of the budget: "
         if first
         else "Nothing about the columns was estimated: what the fit needed was declared."
     )

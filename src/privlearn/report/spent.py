@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from privlearn._core.certificate import Certificate
 from privlearn.report.markup import Markup, group, name, tag
@@ -35,14 +35,13 @@ def ledger_state(
     book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
     if certificate.ledger_head is not None:
         book.check([certificate])
-    charges = book.history(dataset)
-    named = dataset or (charges[0].dataset if charges else None)
-    return group(*_told(book, named, charges, certificate.ledger_head))
+    head = certificate.ledger_head
+    if dataset is None and head is not None:
+        dataset = next((one.dataset for one in book.history() if one.head == head), None)
+    return group(*_told(book, dataset, head))
 
 
-def _told(
-    book: Ledger, dataset: str | None, charges: list[Any], head: str | None
-) -> Iterable[Markup]:
+def _told(book: Ledger, dataset: str | None, head: str | None) -> Iterable[Markup]:
     spent = f"epsilon = {book.spent(dataset):.4g} of {book.epsilon:g} is spent"
     left = f"epsilon = {book.remaining(dataset):.4g} is left for one more fit"
     yield tag(
@@ -57,7 +56,7 @@ def _told(
             f"{one.epsilon:.4g}",
             group(name(one.note), " (this model)" if one.head == head and head else ""),
         ]
-        for one in charges
+        for one in book.history(dataset)
     ]
     if body:
         yield table("Charges; their epsilons do not simply add up", HEAD, body, key="charges")

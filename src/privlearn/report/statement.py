@@ -9,7 +9,7 @@ from privlearn._core.certificate import Certificate
 from privlearn.report.markup import Markup, group, tag
 from privlearn.report.tables import table
 
-__all__ = ["at_most", "odds_factor", "power_at_most", "statement"]
+__all__ = ["at_most", "odds_factor", "percent", "power_at_most", "statement"]
 
 PRIORS = (0.01, 0.1, 0.5)
 ALARMS = (0.01, 0.05, 0.1)
@@ -64,18 +64,18 @@ def power_at_most(points: Points, alarm: float) -> float:
 
 
 def percent(part: float) -> str:
-    """A probability for people: never rounded to certainty.
+    """A limit on a probability for people: rounded up, and never to certainty.
 
     Examples
     --------
-    >>> percent(0.2689), percent(0.99996), percent(1.0 - 1e-12)
-    ('27 %', '99.996 %', 'more than 99.999 %')
+    >>> percent(0.26841), percent(0.99996), percent(1.0 - 1e-12)
+    ('26.9 %', '99.996 %', 'more than 99.999 %')
     """
     if part > 0.99999:
         return "more than 99.999 %"
-    digits = 0 if part < 0.995 else math.ceil(-math.log10(1.0 - part)) - 2
-    digits = 1 if 0.0 < part < 0.1 else digits
-    return f"{100.0 * part:.{digits}f} %"
+    digits = 1 if part < 0.995 else math.ceil(-math.log10(1.0 - part)) - 2
+    size = 10.0**digits
+    return f"{math.ceil(100.0 * part * size - 1e-9) / size:.{digits}f} %"
 
 
 def statement(certificate: Certificate, points: Points) -> Markup:
@@ -126,9 +126,9 @@ def _odds(certificate: Certificate) -> Iterable[Markup]:
     )
     head = ["they were sure before", *(question for question, _, _ in both)]
     body = [
-        [percent(p), *(f"at most {percent(at_most(p, e))}" for _, e, _ in both)] for p in PRIORS
+        [f"{p:.0%}", *(f"at most {percent(at_most(p, e))}" for _, e, _ in both)] for p in PRIORS
     ]
-    yield table("How sure they may be afterwards", head, body, key="odds")
+    yield table("How sure they may be afterwards (rounded up)", head, body, key="odds")
     if not replaces:
         yield tag(
             "p",
@@ -167,11 +167,11 @@ def _tests(certificate: Certificate, points: Points) -> Iterable[Markup]:
         "p",
         "Nobody can test well which of the two data sets it was, by any method and with any "
         "computer. At even odds, a guess is right with probability at most ",
-        tag("strong", _tenths(guess)),
+        tag("strong", percent(guess)),
         " (50 % is a coin). A test that is to raise few false alarms finds a record that is there "
         "at most this often:",
     )
-    body = [[percent(a), f"at most {percent(power_at_most(points, a))}"] for a in ALARMS]
+    body = [[f"{a:.0%}", f"at most {percent(power_at_most(points, a))}"] for a in ALARMS]
     yield table("Tests", ["false alarms", "found"], body, key="tests")
     if certificate.levels:
         yield tag(
@@ -180,10 +180,6 @@ def _tests(certificate: Certificate, points: Points) -> Iterable[Markup]:
             "largest, and others are protected better.",
             class_="small",
         )
-
-
-def _tenths(part: float) -> str:
-    return f"{100.0 * part:.1f} %" if part < 0.995 else percent(part)
 
 
 def _limits(certificate: Certificate) -> Iterable[Sequence[str]]:

@@ -11,7 +11,7 @@ from privlearn.report.markup import Markup, tag
 __all__ = ["privacy_curve"]
 
 LEAST = 1e-12  # deltas that are drawn
-HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 300.0, 52.0, 14.0, 14.0, 46.0
+HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 310.0, 52.0, 14.0, 28.0, 46.0
 RAISED = "\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
 POWERS = str.maketrans("-0123456789", RAISED)
 
@@ -59,7 +59,7 @@ def _axes(across: Scale, up: Scale, width: float) -> list[Markup]:
         *found,
         tag("line", x1=LEFT, x2=width - RIGHT, **axis),
         svg_text((LEFT + width) / 2.0, HEIGHT - 6.0, "epsilon", "middle head"),
-        svg_text(0.0, TOP - 2.0, "delta", "head"),
+        svg_text(0.0, 12.0, "delta", "head"),
     ]
 
 

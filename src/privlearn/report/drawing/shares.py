@@ -11,8 +11,8 @@ from privlearn.report.markup import Markup, tag
 __all__ = ["STAGES", "Share", "budget_shares"]
 
 STAGES = {
-    "bounds": "finding out about columns that nothing was declared of",
-    "facts": "finding out how large gradients are, so that little is clipped",
+    "bounds": "estimating ranges, kinds and lists of columns",
+    "facts": "estimating scales that the method needs",
     "fit": "the model itself",
 }
 MOST = 24  # bars
@@ -51,7 +51,6 @@ def _largest(shares: Sequence[Share]) -> list[Share]:
 
 
 def _drawn(shares: Sequence[Share], width: float) -> tuple[list[Markup], float]:
-    most = max((one.part for one in shares), default=1.0)
     found: list[Markup] = []
     y, stage = 0.0, None
     for one in shares:
@@ -60,7 +59,7 @@ def _drawn(shares: Sequence[Share], width: float) -> tuple[list[Markup], float]:
             y += HEAD
             found.append(svg_text(0.0, y - 6.0, fitting(STAGES[stage], width), "head"))
         colour = COLOURS[list(STAGES).index(one.stage)]
-        size = max(one.part / most * width, 1.5)
+        size = max(one.part * width, 1.5)
         found += [
             svg_text(0.0, y + 13.0, fitting(one.name, width - 60.0)),
             svg_text(width, y + 13.0, f"{one.part:.1%}", "end"),
