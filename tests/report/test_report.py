@@ -1,5 +1,6 @@
 """Reports: what they say, that texts stay texts, and that the certificate inside is the model's."""
 
+import csv
 import json
 import math
 import re
@@ -16,6 +17,7 @@ import privlearn
 from privlearn import Ledger, LinearRegression, LogisticRegression, metrics
 from privlearn._core.certificate_check import check_certificate
 from privlearn._core.certificate_page import blocks
+from privlearn._core.harmless import harmless
 from privlearn.cli import main
 from privlearn.exceptions import LedgerError
 from privlearn.report import Learned, page
@@ -186,10 +188,9 @@ def test_discovered_categories_are_harmless_wherever_they_are_shown(value, path,
     model.fit(frame, np.where(frame["x"] > 0.5, value, "no"))
     assert any(value.strip() in str(name) for name in model.feature_names_out_)
     model.report(path)
-    allowed = {"script", "img", "b onload"}
     for text in (path.read_text(encoding="utf-8"), model.summary()._repr_html_()):
         shown = Page(text)
-        assert not allowed & {tag for tag, _ in shown.tags}
+        assert not {"script", "img"} & {tag for tag, _ in shown.tags}
         assert not any(name.startswith("on") for _, names in shown.tags for name in names)
     assert not any(
         n.startswith("on") for _, ns in Page(model.privacy_._repr_html_()).tags for n in ns
@@ -200,7 +201,15 @@ def test_discovered_categories_are_harmless_wherever_they_are_shown(value, path,
     again = privlearn.load(tmp_path / "m.json")
     assert list(again.feature_names_out_) == list(model.feature_names_out_)
     assert list(again.classes_) == list(model.classes_)
-    frame.head(20).to_csv(tmp_path / "rows.csv", index=False)
+    frame.tail(20).to_csv(tmp_path / "rows.csv", index=False)
+    out = tmp_path / "out.csv"
+    assert (
+        main(["predict", str(tmp_path / "m.json"), str(tmp_path / "rows.csv"), "-o", str(out)]) == 0
+    )
+    with out.open(newline="", encoding="utf-8") as file:
+        cells = [cell for line in csv.reader(file) for cell in line]
+    assert any(cell.endswith(harmless(value, "terminal")) for cell in cells)
+    assert all(cell.isprintable() and cell[:1] not in "=+@" for cell in cells)
     assert holds(path)
 
 
