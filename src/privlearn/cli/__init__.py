@@ -1,4 +1,4 @@
-"""The `privlearn` command: demo, plan, fit, predict, evaluate, ledger, verify, audit."""
+"""The `privlearn` command: demo, plan, fit, predict, evaluate, report, ledger, verify, audit."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ COMMANDS = {
     "fit": "learn a private model from a CSV or Parquet file",
     "predict": "predict new rows with a saved model",
     "evaluate": "score a saved model on people's rows, privately and with intervals",
+    "report": "write a page about a saved model for people: HTML that needs nothing else",
     "ledger": "show, create or check a ledger of spent privacy",
     "verify": "check a certificate, or the one in a model, from its file alone",
     "audit": "attack a configuration on generated data: promised and measured",

@@ -31,6 +31,7 @@ __all__ = [
     "MAPPED",
     "Saved",
     "SavedModel",
+    "read_any",
     "read_model",
     "saved_model",
 ]
@@ -149,24 +150,25 @@ def saved_model(kind: str, design: Design, estimator: PrivateEstimator) -> Saved
     return SavedModel.of(kind, design, estimator)
 
 
-def read_model(path: str | Path) -> Saved:
-    """Read a model file, or say what is wrong with it."""
+def read_any(path: str | Path) -> Saved:
+    """Read a model file, also one for Python alone, or say what is wrong with it."""
     try:
         text = Path(path).read_bytes()
-        kernel = _kernel_model(text, path)
-        if kernel is not None:
-            return kernel
-        content = parsed(text, str(path))
+        return _kernel_model(text, path) or SavedModel(parsed(text, str(path)))
     except OSError as error:
         problem = f"the model {path} cannot be read: {error.strerror}"
     except ValueError as error:
         problem = str(error)
-    else:
-        why = _only_python(content)
-        if why is None:
-            return SavedModel(content)
-        problem = f"the model {path} {why}; use it in Python: privlearn.load({str(path)!r})"
     raise CommandError(problem)
+
+
+def read_model(path: str | Path) -> Saved:
+    """Read a model file that the command line predicts with, or say what is wrong with it."""
+    found = read_any(path)
+    why = _only_python(found.content) if isinstance(found, SavedModel) else None
+    if why is None:
+        return found
+    raise CommandError(f"the model {path} {why}; use it in Python: privlearn.load({str(path)!r})")
 
 
 def _kernel_model(text: bytes, path: str | Path) -> Saved | None:

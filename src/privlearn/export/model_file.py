@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ import numpy as np
 
 import privlearn
 from privlearn._core.version import __version__
+from privlearn._core.whole_file import write_whole
 from privlearn.export.columns import entry_of, is_plain, limits_of, plain_numbers, read_entry
 from privlearn.schema import Number
 from privlearn.schema.encoding import Column, Encoding
@@ -243,28 +243,7 @@ def model_text(content: FileContent) -> str:
 
 def save(model: PrivateEstimator, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator: the whole file or nothing, whatever stops it."""
-    text = model_text(FileContent.of(model))
-    place = Path(os.path.realpath(path))
-    descriptor, part = tempfile.mkstemp(prefix=".privlearn-", suffix=".part", dir=place.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(part, _mode(place))
-        os.replace(part, place)
-    except BaseException:
-        Path(part).unlink(missing_ok=True)
-        raise
-
-
-def _mode(place: Path) -> int:
-    """Who may read the file: as before, or as the system lets new files be read."""
-    with suppress(OSError):
-        return place.stat().st_mode & 0o777
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return 0o666 & ~mask
+    write_whole(path, model_text(FileContent.of(model)))
 
 
 def load(path: str | os.PathLike[str]) -> PrivateEstimator:
