@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from privlearn.cli.design import Design
 from privlearn.cli.errors import CommandError, option, shortened
+from privlearn.cli.people import Ids, ids_of
 from privlearn.cli.tables import Source, read_encoded
 from privlearn.schema import Number
 from privlearn.schema.encoding import Column, EncodedRows
 from privlearn.schema.raw import RawRows
 
-__all__ = ["Ids", "read_training"]
+__all__ = ["read_training"]
 
 MOST_COMPLAINTS = 20  # that an error lists
 NOTATION = "Numbers such as 1.234,50 EUR need --decimal , --thousands . --currency EUR."
@@ -26,12 +27,6 @@ KINDS = (
 )
 ID = re.compile(r"(?:^|[\W_])(?:id|ids|uuid|key|nr|ssn)(?:$|[\W_])", re.IGNORECASE)
 MOST_LABELS = 20  # more are probably numbers; declared ones may be more
-
-
-class Ids(list[str | None]):
-    """Whose each row is, as text, with the name of the column."""
-
-    name: str = ""
 
 
 def read_training(
@@ -74,9 +69,7 @@ def read_training(
         y = np.array([label or missing for label in table.labels(design.target)], dtype=object)
     else:
         y = table.numbers(design.target, design.number)
-    ids = None if person is None else Ids(table.labels(person))
-    if ids is not None and person is not None:
-        ids.name = person
+    ids = ids_of(table, person)
     if remedy is not None:
         _refuse_invalid(source, design, X, y, ids, remedy)
     if design.classifies and design.classes is None:

@@ -129,6 +129,11 @@ def formula_of(model: PrivateEstimator, *, to: str) -> Formula:
             "learned on rows of that length; fit it without clip, or use save and load"
         )
     features, coef = getattr(model, "feature_map_", None), np.atleast_2d(model.coef_)
+    if features is not None and hasattr(model, "_encoding"):
+        raise UnsupportedCombinationError(
+            f"{to} cannot encode the columns of a kernel model yet; use save and load, or fit the "
+            "kernel to numbers that were encoded before"
+        )
     width = coef.shape[1] if features is None else len(features.frequencies)
     low, high = np.full(width, -np.inf), np.full(width, np.inf)
     if clip is not None and clip.low is not None:
