@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exported_models import MODELS, SHORTENED, fitted, outputs, rows_for
+from exported_models import HASHED, MODELS, SHORTENED, fitted, outputs, rows_for
 
 import privlearn
 from privlearn import LogisticRegression
@@ -16,7 +16,7 @@ from privlearn.cli.models import MODELS as COMMAND_LINE
 from privlearn.export.model_file import FORMATS, NAMES
 
 FIXTURES = sorted(Path(__file__).parents[1].joinpath("fixtures/models").rglob("*.json"))
-EVERY = sorted({**MODELS, **SHORTENED})
+EVERY = sorted({**MODELS, **HASHED, **SHORTENED})
 
 
 @pytest.fixture

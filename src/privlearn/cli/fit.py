@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from privlearn._core.harmless import harmless, json_text
 from privlearn.cli import options
-from privlearn.cli.assumptions import DECLARED, NAMES, assuming
+from privlearn.cli.assumptions import DECLARED, ESTIMATED, NAMES, assuming
 from privlearn.cli.design import Design, design
 from privlearn.cli.dialect import Dialect, add_dialect
 from privlearn.cli.errors import CommandError
@@ -110,6 +110,7 @@ def run(args: argparse.Namespace) -> int:
         where=source.path,
         classifies=MODELS[args.model].classifies,
         estimates=args.delta > 0,
+        mapped=MODELS[args.model].mapped,
     )
     estimator = build(args, chosen, on_invalid=args.on_invalid)
     remedy = None if args.on_invalid == "drop" else "--on-invalid drop"
@@ -172,7 +173,8 @@ def _charge_and_fit(
 def _assumed(source: Source, chosen: Design, certificate: Certificate) -> list[str]:
     """What this file's certificate must say besides what the estimator knows."""
     told = chosen.schema is None or any("schema" in text for text in certificate.assumptions)
-    told = told or chosen.encoding.pending
+    if chosen.encoding.pending:
+        return [NAMES, *source.assumes, ESTIMATED]
     return [NAMES, *source.assumes, *(() if told else (DECLARED,))]
 
 

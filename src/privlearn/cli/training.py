@@ -125,21 +125,30 @@ def _refuse_invalid(
         lines.append(f"  {ids.name}: a cell of the ids is empty, so that the row is nobody's")
     if not lines:
         return
-    if broken & set(design.unlimited):
-        lines.append(
-            "Ranges of numbers are estimated privately, but values of a text column must be listed."
-            " Or add --schema estimate: it is then found out privately what every column is."
-        )
     if any("no number" in line for line in lines):
         lines += [NOTATION] if design.number == Number() else []
         lines.append(KINDS)
     usable = ",".join(name for name in design.names if name not in broken)
     columns = option("--columns", usable) if broken and usable else "--columns"
     raise CommandError(
-        f"{source.path} has rows that cannot be used:\n" + "\n".join(lines) + "\nMend them, "
+        f"{source.path} has rows that cannot be used{_found_out(design, broken)}:\n"
+        + "\n".join(lines)
+        + "\nMend them, "
         f"leave the column out with {columns}, or add {remedy}: such rows then add "
         "nothing, and the guarantee covers them"
     )
+
+
+def _found_out(design: Design, broken: set[str]) -> str:
+    """The shortest remedy, where columns are in the way of which nothing is said."""
+    if not broken & set(design.unlimited):
+        return ""
+    if design.estimable:
+        return (
+            "; add --schema estimate to have it found out privately what every column is: numbers, "
+            "text with its frequent values, dates, yes and no, gaps. Or say it of these"
+        )
+    return "; say what these columns are"
 
 
 def _complaint(column: Column) -> str:
