@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,11 @@ __all__ = ["Design", "demand_target", "design"]
 
 PLAIN = Number()
 MOST_OPTIONS = 20  # that an error lists
+ABOUT_THE_TARGET = (
+    "with --schema estimate, --decimal, --thousands and --currency are about the target alone; "
+    "columns of numbers in such a notation are taken for text until a schema file describes them: "
+    "privlearn plan --template DATA --target COLUMN > schema.toml"
+)
 
 
 @dataclass(frozen=True)
@@ -106,7 +112,9 @@ def design(
     """
     target = demand_target(names, facts.target, where)
     if facts.estimate:
-        _refuse_to_find_out(facts, estimates, mapped)
+        _refuse_to_find_out(estimates, mapped)
+        if facts.number != PLAIN:
+            print(f"privlearn: note: {ABOUT_THE_TARGET}", file=sys.stderr)
     kinds, rest = facts.kinds, Estimate() if facts.estimate else facts.number
     chosen = [(name, kinds.get(name, rest)) for name in _chosen(names, facts, target, where)]
     columns = tuple(Column(name, kind) for name, kind in chosen if isinstance(kind, Kind))
@@ -164,7 +172,7 @@ def _chosen(names: Sequence[str], facts: Facts, target: str, where: str) -> list
     return chosen
 
 
-def _refuse_to_find_out(facts: Facts, estimates: bool, mapped: bool) -> None:
+def _refuse_to_find_out(estimates: bool, mapped: bool) -> None:
     """Say where --schema estimate has no way, and what to type in its place."""
     instead = "describe the columns: privlearn plan --template DATA --target COLUMN > schema.toml"
     if mapped:
@@ -175,11 +183,6 @@ def _refuse_to_find_out(facts: Facts, estimates: bool, mapped: bool) -> None:
     if not estimates:
         raise CommandError(
             f"--schema estimate needs noise with delta > 0; add --delta 1e-6, or {instead}"
-        )
-    if facts.number != PLAIN:
-        raise CommandError(
-            "--schema estimate reads numbers such as 1234.5 only, and would take others for text; "
-            f"with --decimal, --thousands or --currency {instead}"
         )
 
 

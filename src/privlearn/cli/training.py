@@ -127,21 +127,22 @@ def _refuse_invalid(
         return
     if any("no number" in line for line in lines):
         lines += [NOTATION] if design.number == Number() else []
-        lines.append(KINDS)
+        lines += [KINDS] if broken else []
     usable = ",".join(name for name in design.names if name not in broken)
-    columns = option("--columns", usable) if broken and usable else "--columns"
+    columns = option("--columns", usable) if usable else "--columns"
+    leave = f"leave the column out with {columns}, " if broken else ""
     raise CommandError(
         f"{source.path} has rows that cannot be used{_found_out(design, broken)}:\n"
         + "\n".join(lines)
         + "\nMend them, "
-        f"leave the column out with {columns}, or add {remedy}: such rows then add "
+        f"{leave}or add {remedy}: such rows then add "
         "nothing, and the guarantee covers them"
     )
 
 
 def _found_out(design: Design, broken: set[str]) -> str:
     """The shortest remedy, where columns are in the way of which nothing is said."""
-    if not broken & set(design.unlimited):
+    if not any(name in broken and not ID.search(name) for name in design.unlimited):
         return ""
     if design.estimable:
         return (
