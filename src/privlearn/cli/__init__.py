@@ -20,7 +20,9 @@ start here:
   privlearn demo
 then, with a file of your own that has one row per person and columns of numbers:
   privlearn fit people.csv --target wage --epsilon 1
-more accurate, and with columns of text:
+or with text, dates and gaps, of which nothing need be said:
+  privlearn fit people.csv --target wage --epsilon 1 --schema estimate
+more accurate, where something is publicly known:
   privlearn plan --template people.csv --target wage > schema.toml
   (fill in schema.toml: what is publicly known about each column)
   privlearn fit people.csv --schema schema.toml --epsilon 1 -o wage.json

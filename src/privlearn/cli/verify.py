@@ -73,7 +73,9 @@ def _text(path: str) -> str:
             f"{path} cannot be read: {error.strerror}; give a model or a certificate (JSON)"
         ) from None
     except UnicodeDecodeError:
-        raise CommandError(f"{path} is not text, so it holds no certificate") from None
+        raise CommandError(
+            f"{path} is not text, so it holds no certificate; give a model or a certificate (JSON)"
+        ) from None
 
 
 def _lines(checked: Checked) -> list[tuple[str, str]]:

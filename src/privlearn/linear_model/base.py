@@ -290,6 +290,10 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
         check_is_fitted(self)
         features = read_features(self, X, reset=False, predicts=True)
         refuse_not_finite("X", features, "for a prediction needs every feature")
+        return self._within_limits(features)
+
+    def _within_limits(self, features: Features) -> Features:
+        """The same, clipped as in the fit."""
         if not hasattr(self, "_encoding"):
             return within(features, getattr(self, "_clip_bounds", None), self.fit_intercept)
         from privlearn.linear_model.tabular import within_limits
