@@ -39,9 +39,14 @@ def applied(function: Callable[..., Any], **given: object) -> FunctionTransforme
     return FunctionTransformer(function, kw_args=given or None)
 
 
+def _text(function: Callable[[str], str]) -> np.vectorize:
+    """A function of texts for arrays of them (those of `np.char` cannot be pickled before NumPy 2)."""
+    return np.vectorize(function, otypes=[str])
+
+
 def stripped() -> list[FunctionTransformer]:
     """Cells as texts, without blanks around them."""
-    return [applied(np.asarray, dtype=str), applied(np.char.strip)]
+    return [applied(np.asarray, dtype=str), applied(_text(str.strip))]
 
 
 def _gaps() -> Pipeline:
@@ -49,7 +54,7 @@ def _gaps() -> Pipeline:
     import pandas as pd
 
     words = np.array(["", *NO_VALUES])
-    small = [*stripped(), applied(np.char.lower)]
+    small = [*stripped(), applied(_text(str.lower))]
     spelled = make_pipeline(*small, applied(np.isin, test_elements=words))
     either = FeatureUnion([("empty", applied(pd.isna)), ("spelled", spelled)])
     return make_pipeline(either, applied(np.any, axis=1, keepdims=True))
