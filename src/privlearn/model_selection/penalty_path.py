@@ -63,7 +63,7 @@ def parts_for(budget: Budget) -> DisjointParts:
     --------
     >>> parts = parts_for(Budget(1.0, 1e-6))
     >>> round(parts.epsilon, 6), round(parts.mu, 2)
-    (1.0, 0.39)
+    (1.0, 0.47)
     """
     epsilon = budget.epsilon * (1.0 - SLACK)
     chosen = dominating_mu(((BoundedRange((1.0 - OF_SCORE) * epsilon), 1),), 0.0)
