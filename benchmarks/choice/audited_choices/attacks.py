@@ -11,12 +11,13 @@ import numpy as np
 
 __all__ = ["BUGS", "best_outputs", "list_outputs", "list_plan", "planted", "search_outputs"]
 
+ROWS = 60  # of a search
 OTHERS = 40.0  # people who hold the common value
 NOWHERE = -1e3  # the count of a value that was not published
 
 
 def list_plan(relation: str, most: int, promise):
-    """The release of frequent values alone, for the whole promise, a tenth of delta for failures."""
+    """The release of frequent values alone, for the whole promise; a tenth of delta may fail."""
     from privlearn._core.adjacency import Adjacency
     from privlearn._core.calibration import calibrate
     from privlearn._core.plan import Plan
@@ -92,8 +93,8 @@ def search_outputs(promise, runs: int):
     from privlearn.model_selection import PrivateSearchCV
 
     model = Ridge(bounds_X=(-1, 1), bounds_y=(-1, 1), fit_intercept=False, on_invalid="drop")
-    X, y = np.ones((10, 1)), np.full(10, -0.5)
-    canary = np.array([1.0] + [-0.5] * 9)
+    X, y = np.ones((ROWS, 1)), np.full(ROWS, -0.5)
+    canary = np.array([1.0] + [-0.5] * (ROWS - 1))
     found = []
     for table in ((X, canary), (np.vstack([[np.nan], X[1:]]), y)):
         search = PrivateSearchCV(
@@ -104,11 +105,20 @@ def search_outputs(promise, runs: int):
         )
         pile = np.empty((runs, 3))
         for row in pile:
-            search.fit(*table)
-            best = search.best_estimator_
-            row[:] = search.best_params_["alpha"], best.coef_[0], search.best_score_
+            row[:] = _searched(search, table)
         found.append(pile)
     return found
+
+
+def _searched(search, table):
+    """What a search tells; that it fails is told, too."""
+    from privlearn.exceptions import PrivacyTestFailedError
+
+    try:
+        search.fit(*table)
+    except PrivacyTestFailedError:
+        return NOWHERE, NOWHERE, NOWHERE
+    return search.best_params_["alpha"], search.best_estimator_.coef_[0], search.best_score_
 
 
 # Bugs

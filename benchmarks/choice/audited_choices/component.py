@@ -6,7 +6,8 @@ be published). 40 people hold one value. The canary, with K rows, holds a value 
 holds ("alone"), or the same one ("beside"). *Best of tries*: the mechanism that releases the best
 of a secret number of tries, with tries that are Gaussian outputs whose mean the canary moves by all
 that a try is allowed, scored in three ways. *Searches*: `PrivateSearchCV` over two penalties of
-`Ridge` ("cd") on ten rows, of which the canary's contradicts all others.
+`Ridge` ("cd") on sixty rows (of ten, hardly any search passes its own count of usable rows), of
+which the canary's contradicts all others.
 
 Each cell is run many times in both worlds; a part of the runs learns where to look, the other is
 counted (`audit.bound_from_outputs`), with a confidence of 95 %. "ABOVE" needs 99.99 %. Then the
