@@ -39,14 +39,27 @@ def applied(function: Callable[..., Any], **given: object) -> FunctionTransforme
     return FunctionTransformer(function, kw_args=given or None)
 
 
-def _text(function: Callable[[str], str]) -> np.vectorize:
-    """A function of texts for arrays of them (those of `np.char` cannot be pickled before NumPy 2)."""
-    return np.vectorize(function, otypes=[str])
+def _each(function: Callable[..., Any]) -> FunctionTransformer:
+    """A step that applies a function to every cell of a frame.
+
+    (Functions of `np.char` cannot be pickled before NumPy 2.)
+    """
+    import pandas as pd
+
+    return applied(operator.methodcaller("apply", pd.Series.map, args=(function,)))
+
+
+def _texts(*functions: Callable[[str], str]) -> list[FunctionTransformer]:
+    """Cells as texts, with functions of texts applied."""
+    import pandas as pd
+
+    frame = [applied(np.asarray, dtype=str), applied(pd.DataFrame)]
+    return [*frame, *map(_each, functions), applied(np.asarray, dtype=str)]
 
 
 def stripped() -> list[FunctionTransformer]:
     """Cells as texts, without blanks around them."""
-    return [applied(np.asarray, dtype=str), applied(_text(str.strip))]
+    return _texts(str.strip)
 
 
 def _gaps() -> Pipeline:
@@ -54,7 +67,7 @@ def _gaps() -> Pipeline:
     import pandas as pd
 
     words = np.array(["", *NO_VALUES])
-    small = [*stripped(), applied(_text(str.lower))]
+    small = _texts(str.strip, str.lower)
     spelled = make_pipeline(*small, applied(np.isin, test_elements=words))
     either = FeatureUnion([("empty", applied(pd.isna)), ("spelled", spelled)])
     return make_pipeline(either, applied(np.any, axis=1, keepdims=True))
@@ -69,13 +82,6 @@ def refuses_gaps() -> Pipeline:
     """1 where a cell is there, and an error where one is missing."""
     there = OneHotEncoder(categories=[[False]], handle_unknown="error", sparse_output=False)
     return make_pipeline(_gaps(), there)
-
-
-def _each(function: Callable[..., Any]) -> FunctionTransformer:
-    """A step that applies a function to every cell of a frame."""
-    import pandas as pd
-
-    return applied(operator.methodcaller("apply", pd.Series.map, args=(function,)))
 
 
 def hashed(bins: int) -> list[Any]:
