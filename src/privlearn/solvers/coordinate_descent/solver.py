@@ -81,6 +81,7 @@ class CoordinateDescent(SolverDefaults):
         people=True,
         intervals=["squared", "logistic", "poisson"],
         narrows=True,
+        sources=["squared", "logistic"],
     )
     forks: ClassVar[tuple[str, ...]] = ("mode", "intercept_first", "scales_given", "intervals")
 
@@ -111,6 +112,7 @@ class CoordinateDescent(SolverDefaults):
         _check_several_classes(self, problem)
         _check_intervals(self, problem)
         mode = self._mode(problem, budget)
+        _check_source(problem, mode)
         passes = int(self.passes or rules.passes_for(mode, problem, budget))
         step = rules.step_for(mode, problem, budget) if self.passes is None else 1.0
         share = rules.coordinate_clip_for(mode, problem, budget)
@@ -202,6 +204,15 @@ def _check_several_classes(solver: CoordinateDescent, problem: Problem) -> None:
             f"solver='cd' keeps matrices of at most {rules.WIDEST} columns, and of several "
             f"classes that many weights with an l1 penalty or limits; here are "
             f"{n_weights(problem)} weights: use solver='sgd'"
+        )
+
+
+def _check_source(problem: Problem, mode: Mode) -> None:
+    if problem.from_source and mode != "all":
+        raise UnsupportedCombinationError(
+            "rows that stay on disk are read once for every gradient of all coordinates, but here "
+            f"one coordinate moves at a time, of {n_weights(problem)}; leave block and selection "
+            f"out, use at most {rules.WIDEST} columns, or read the rows into memory first"
         )
 
 

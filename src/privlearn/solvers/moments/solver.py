@@ -59,7 +59,9 @@ class SufficientStatistics(SolverDefaults):
     ridge: Ridge = "noise"
 
     name: ClassVar[str] = "moments"
-    support: ClassVar[Support] = Support.of(losses=["squared"], people=True, narrows=True)
+    support: ClassVar[Support] = Support.of(
+        losses=["squared"], people=True, narrows=True, sources=["squared"]
+    )
 
     def __post_init__(self) -> None:
         if isinstance(self.ridge, str):
