@@ -63,9 +63,10 @@ def count_in_a_pass(
     """
     width, alone = (1, True) if what == "target" else (data.n_features, False)
     low, high = _ends(data, what)
+    as_read = data.table.finite if alone else data.in_a_box  # but for the ends
 
     def of_piece(piece: Piece) -> Array:
-        if not data.in_a_box:
+        if not as_read:
             return in_memory(data.bounded(piece))
         counts = np.zeros((width, bins))
         columns = (piece.y.astype(np.float64),) if alone else piece.columns
@@ -146,8 +147,7 @@ class SourceIntegers:
 
     def gradient_sum(self, objective: Objective, weights: Array, clip: float) -> Array:
         """Sum of the gradients of all rows, each shortened to the clip; a secret."""
-        none = self._none.integer_gradient(objective, weights, clip)
-        total = none or [0] * (len(self._none.exponents) + 1)
+        total = self._none.integer_gradient(objective, weights, clip)
         for found in self.data.results(
             lambda piece: self._stored(piece).integer_gradient(objective, weights, clip)
         ):
@@ -168,8 +168,6 @@ class SourceIntegers:
     def second_moments(self, longest: float) -> Array:
         """Sum of v v' / longest^2 over rows v, each shortened to that length; a secret."""
         total = self._none.integer_moments(longest)
-        for found in self.data.results(
-            lambda piece: self._stored(piece).integer_moments(longest)
-        ):
+        for found in self.data.results(lambda piece: self._stored(piece).integer_moments(longest)):
             total = total + found
         return as_moments(total, longest)

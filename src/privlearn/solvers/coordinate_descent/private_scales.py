@@ -67,7 +67,9 @@ class Prepared:
     """Rows in units where each feature has mean square 1 or so, and the objective in them."""
 
     objective: Objective
-    rows: FloatRows | IntegerRows | SourceIntegers  # integers only where all coordinates move at once
+    rows: (
+        FloatRows | IntegerRows | SourceIntegers
+    )  # integers only where all coordinates move at once
     count: float  # public or released
     scales: Array  # of the features, relative to their bounds
     squares: Array  # their mean squares in these units, as far as known
