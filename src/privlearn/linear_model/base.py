@@ -86,7 +86,7 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
     _clip_bounds: Bounds = field(init=False)  # only where it was learned on clipped rows
     _coef_noise: NDArray[np.float64] = field(init=False)  # only where the solver knows it
     _errors: StandardErrors = field(init=False)  # only where standard errors were asked for
-    _rows_stay: ClassVar[bool] = False  # on disk, while a fit reads them in passes
+    _rows_stay: bool = field(init=False)  # only while a fit of rows on disk is planned
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "adjacency": [StrOptions({relation.value for relation in Adjacency})],
@@ -371,7 +371,7 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
             people=None if most is None else public,
             intervals=bool(getattr(self, "intervals", False)),
             fewest=fewest,
-            from_source=self._rows_stay,
+            from_source=getattr(self, "_rows_stay", False),
         )
 
     def _declared(self, n_features: int) -> tuple[Bounds, bool, tuple[str, ...] | None, int | None]:
