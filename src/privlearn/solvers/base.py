@@ -109,7 +109,7 @@ class Support:
             (
                 "rows that stay on disk, which it needs in memory (read them first, or use "
                 "solver='auto' with squared errors or two classes, and without intervals)",
-                not problem.from_source or self._takes_sources(problem),
+                not problem.from_source or self.takes_sources(problem),
             ),
         ]
         return [words for words, there in wanted if not there]
@@ -117,7 +117,8 @@ class Support:
     def _tells_intervals(self, problem: Problem) -> bool:
         return problem.loss.name in self.intervals and problem.penalty.smooth
 
-    def _takes_sources(self, problem: Problem) -> bool:
+    def takes_sources(self, problem: Problem) -> bool:
+        """Whether rows may stay on disk."""
         return problem.loss.name in self.sources and not problem.intervals
 
 
@@ -168,6 +169,9 @@ class Solver(Protocol):
     def memory(self, problem: Problem, settings: Any, *, sparse: bool) -> float:  # noqa: ANN401
         """Bytes that a fit holds at once beyond X and y, about; by public facts."""
 
+    def row_passes(self, problem: Problem, settings: Any) -> int | None:  # noqa: ANN401
+        """How often it reads all rows at most, where they stay on disk; None needs them all."""
+
 
 class SolverDefaults:
     """What most solvers say about being settled, rehearsed and weighed."""
@@ -205,6 +209,10 @@ class SolverDefaults:
     def memory(self, problem: Problem, settings: Any, *, sparse: bool) -> float:  # noqa: ANN401
         """Rows in single precision, where their number is public; sparse ones cost little."""
         return stored_rows(problem, sparse=sparse)
+
+    def row_passes(self, problem: Problem, settings: Any) -> int | None:  # noqa: ANN401
+        """None: rows must be in memory, unless `support.sources` names their loss."""
+        return None
 
 
 def stored_rows(problem: Problem, *, sparse: bool, copies: int = 1) -> float:

@@ -181,6 +181,14 @@ class CoordinateDescent(SolverDefaults):
         matrices = own * squares(problem.n_features + 1) if whole else 0.0
         return matrices + stored_rows(problem, sparse=sparse, copies=1 if whole else 2)
 
+    def row_passes(self, problem: Problem, settings: Settings) -> int | None:
+        """One for each release but those of the target; all coordinates at once, or none at all."""
+        if settings.mode != "all" or not self.support.takes_sources(problem):
+            return None
+        estimated = {"magnitudes", "curvature"} & set(settings.private_shares)
+        lengths = len(rules.loops(settings)) if "lengths" in settings.private_shares else 0
+        return settings.passes + lengths + len(estimated)
+
     def fitted_numbers(self, problem: Problem, settings: Settings) -> int:
         """All coordinates; or as many as there are steps, where each step takes one."""
         size = super().fitted_numbers(problem, settings)

@@ -126,6 +126,10 @@ class SufficientStatistics(SolverDefaults):
         """The second moments."""
         return squares(settings.width + 1)
 
+    def row_passes(self, problem: Problem, settings: Scaling) -> int:
+        """One, for the second moments."""
+        return 1
+
     def forecast(self, problem: Problem, settings: Scaling, plan: Plan, n: int) -> Forecast:
         """First-order noise on the solution for evenly spread, independent features.
 
