@@ -16,13 +16,16 @@ def race(
     warmups: int = 1,
     clock: Callable[[], float] = perf_counter,
     rest: float = 0.5,
+    run_up: int = 0,
 ) -> dict[str, list[float]]:
     """Seconds of every contestant in every round.
 
     Each runs `warmups` times before any clock starts. In each round all run once, one after the
     other, and the round's first starter changes, so that a slow minute of the machine and a warm
     cache hit all of them alike. Before each there is a rest of some seconds: threads of the one
-    before (OpenMP's spin for a while after their work) would take a core from the next.
+    before (OpenMP's spin for a while after their work) would take a core from the next. With
+    `run_up` each runs some times between its rest and its clock, for work that in practice follows
+    itself: a virtual processor that rested may come late to the first piece of work.
     """
     names = list(contestants)
     for _ in range(warmups):
@@ -33,6 +36,8 @@ def race(
         first = turn % len(names)
         for name in names[first:] + names[:first]:
             sleep(rest)
+            for _ in range(run_up):
+                contestants[name]()
             start = clock()
             contestants[name]()
             seconds[name].append(clock() - start)
