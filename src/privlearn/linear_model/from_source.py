@@ -238,7 +238,8 @@ class _Reader:
         if target_only:
             return Piece((), self._numbers_of(cells, strict), strict)
         table = self.estimator._read(X, cells, self.labels, reset=False)
-        columns = tuple(np.ascontiguousarray(np.asarray(table.X, dtype=np.float64).T))
+        dense = table.X if isinstance(table.X, np.ndarray) else table.X.toarray()
+        columns = tuple(np.ascontiguousarray(np.asarray(dense, dtype=np.float64).T))
         return Piece(columns, table.y, table.finite)
 
     def _numbers_of(self, cells: object, strict: bool) -> NDArray[Any]:
