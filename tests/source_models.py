@@ -8,16 +8,17 @@ from support import FACTS, accepted
 
 
 class InBatches:
-    """Any container of rows as pairs (X, y) of three rows at most, as often as anybody asks."""
+    """Any container of rows as three pairs (X, y), as often as anybody asks."""
 
-    def __init__(self, X, y, size=3):
-        self.X, self.y, self.size = X, y, size
+    def __init__(self, X, y):
+        self.X, self.y = X, y
 
     def __iter__(self):
         X, y = self.X, self.y
         n = X.shape[0] if hasattr(X, "shape") else len(X)
-        for first in range(0, n, self.size):
-            own = slice(first, first + self.size)
+        size = max(1, -(-n // 3))
+        for first in range(0, n, size):
+            own = slice(first, first + size)
             yield tuple(rows.iloc[own] if hasattr(rows, "iloc") else rows[own] for rows in (X, y))
 
 
@@ -44,7 +45,7 @@ class LogisticFromDisk(FromDisk, LogisticRegression):
 
 def from_disk():
     """A few configurations by name: every relation, every kind of bounds, both solvers."""
-    few = CoordinateDescent(passes=5, block="all")
+    few = CoordinateDescent(passes=3, block="all")
     for model, solver, relation, facts, intercept in (
         (LinearFromDisk, few, "zero_out", "box", True),
         (LogisticFromDisk, few, "add_remove", "norm", True),

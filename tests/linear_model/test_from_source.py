@@ -282,3 +282,30 @@ def test_rows_that_move_between_batches_of_one_partition_are_the_same_rows(frame
         assert bits(model.fit(Batches(frame, 9), y="y")) == expected
     finally:
         from_source.source_of = given
+
+
+@pytest.mark.parametrize("solver", ["auto", "moments"])
+@pytest.mark.parametrize("known", [{}, {"bounds_X": (-50, 50), "bounds_y": (-9, 9)}])
+def test_solvers_say_how_often_they_read_rows(solver, known, frame, monkeypatch):
+    read = {"rows": 0, "target": 0}
+
+    class Counted(sources._Arrow):
+        def batches(self, columns):
+            read["target" if columns == ["y"] else "rows"] += 1
+            yield from super().batches(columns)
+
+    arrow = ds.dataset(pa.Table.from_pandas(frame, preserve_index=False))
+    monkeypatch.setattr(from_source, "source_of", lambda X, y: Counted(X))
+    model = LinearRegression(solver=solver, random_state=0, **known).fit(arrow, y="y")
+    job = model._prepare(N, P, 0, None)
+    most = job.solver.row_passes(job.problem, job.settings)
+    first_looks = 3  # at the first batch, at all rows, and whether they can be read again
+    # Histograms of narrow columns are left out where nobody looks at them.
+    assert most - 2 <= read["rows"] - first_looks <= most
+    assert read["target"] <= 5
+
+
+def test_solvers_that_need_rows_in_memory_say_so():
+    from privlearn.solvers import SOLVERS
+
+    assert {name for name, solver in SOLVERS.items() if solver.support.sources} == {"cd", "moments"}
