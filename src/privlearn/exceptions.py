@@ -13,6 +13,7 @@ __all__ = [
     "PlanViolationError",
     "PrivacyError",
     "PrivacyTestFailedError",
+    "SourceChangedError",
     "UnsupportedCombinationError",
 ]
 
@@ -66,6 +67,13 @@ class PlanViolationError(PrivacyError, RuntimeError):
 
 class PrivacyTestFailedError(PrivacyError):
     """A propose-test-release check failed; its budget is spent."""
+
+
+class SourceChangedError(PrivacyError, RuntimeError):
+    """Rows that are read in several passes were not the same each time; what was charged is spent.
+
+    Nothing was released of the pass in which that was seen, and no model is published.
+    """
 
 
 class UnsupportedCombinationError(PrivacyError, NotImplementedError):

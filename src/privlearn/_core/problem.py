@@ -186,7 +186,6 @@ _ROOM = 0.999  # of the norm that the shortest row of a box may have, or roundin
 SMALLEST, LARGEST = 1e-100, 1e100  # sizes of declared numbers: squares and cubes stay finite
 NARROWEST = 2.0**-40  # of a width, relative to the larger end: rounding keeps it apart
 
-
 UNORDERED = (set, frozenset, dict, str, bytes)  # two of something, but no low and high end
 
 
@@ -365,6 +364,7 @@ class Problem:
     people: int | None = None  # their number, if public
     intervals: bool = False  # whether standard errors are wanted, with releases of their own
     fewest: int | None = None  # features there may be, where what is released first tells
+    from_source: bool = False  # whether rows stay where they are, and are read in every pass
 
     @property
     def most_rows(self) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -91,6 +91,7 @@ class BoundedData:
 
     # Largest length of a row, where rows are computed when they are asked for; else None.
     longest: ClassVar[float | None] = None
+    in_passes: ClassVar[bool] = False  # whether rows stay on disk, and are read again and again
 
     def __post_init__(self) -> None:
         for watcher in _WATCHERS:
@@ -146,6 +147,19 @@ class BoundedData:
     def present(self) -> NDArray[np.bool_]:
         """Which rows are not the empty row: those without NaN, infinity or an unknown label."""
         return self.table.present()
+
+    def count_present(self) -> int:
+        """How many rows are not the empty row; a secret."""
+        return int(self.present().sum())
+
+    def of_columns(self, chosen: NDArray[np.int64], bounds: Bounds) -> BoundedData:
+        """The same rows with the chosen columns only, within bounds of theirs.
+
+        Which rows are invalid is decided before, by all columns.
+        """
+        table = self.table
+        y = table.y if table.finite else np.where(self.present(), table.y, np.nan)
+        return replace(self, table=replace(table, X=table.X[:, chosen], y=y), bounds=bounds)
 
     def targets(self, first: int, last: int) -> tuple[Array, NDArray[np.bool_]]:
         """Bounded targets of some rows, and which of them are not the empty row's."""

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
+    "arrow_columns",
+    "arrow_target",
     "cells_of_pandas",
     "from_arrow",
     "from_pandas",
@@ -104,6 +106,24 @@ def from_arrow(table: pa.Table | pa.RecordBatch) -> NDArray[np.floating]:
         for place, field in enumerate(table.schema)
     ]
     return _together(columns, table.num_rows)
+
+
+def arrow_columns(batch: pa.RecordBatch, target: str | None) -> tuple[NDArray[np.floating], ...]:
+    """The same of one batch, but column by column, and without the target's."""
+    return tuple(
+        np.ascontiguousarray(
+            as_numbers(_arrow_column(batch.column(place), f"column {name!r} of X"))
+        )
+        for place, name in enumerate(batch.schema.names)
+        if name != target
+    )
+
+
+def arrow_target(batch: pa.RecordBatch, target: str | None) -> pa.ChunkedArray:
+    """The target's column of a batch, as that of a table would be."""
+    import pyarrow as pa
+
+    return pa.chunked_array([batch.column(batch.schema.names.index(target))])
 
 
 def _arrow_column(column: pa.Array | pa.ChunkedArray, what: str) -> NDArray[Any]:

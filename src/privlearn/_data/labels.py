@@ -24,6 +24,7 @@ __all__ = [
     "declared_classes",
     "encode_labels",
     "encode_signs",
+    "found_labels",
     "plain_value",
 ]
 
@@ -42,8 +43,7 @@ def declared_classes(classes: object, y: object, on_invalid: str = "raise") -> N
                 f"classes={classes!r}, but an array of labels or 'from_y' is needed; for two "
                 "labels write classes=['no', 'yes']"
             )
-        cells = one_column(y, strict=on_invalid == "raise")
-        found = _found_in(cells, on_invalid, by_value=not hasattr(y, "dtype"))
+        found = found_labels(y, on_invalid)
     else:
         found = _declared(classes)
     if len(found) < 2:
@@ -52,6 +52,12 @@ def declared_classes(classes: object, y: object, on_invalid: str = "raise") -> N
             "class; declare all labels that could occur with classes=[...]"
         )
     return found
+
+
+def found_labels(y: object, on_invalid: str) -> NDArray[Any]:
+    """The sorted labels of y, however few."""
+    cells = one_column(y, strict=on_invalid == "raise")
+    return _found_in(cells, on_invalid, by_value=not hasattr(y, "dtype"))
 
 
 def _declared(classes: object) -> NDArray[Any]:

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
     from privlearn.schema.raw import RawRows
 
-__all__ = ["read_features", "read_table"]
+__all__ = ["DROP", "read_features", "read_table"]
 
 Array = NDArray[np.float64]
+DROP = "or pass on_invalid='drop': they then are empty rows, and the guarantee covers them"
 
 
 def read_table(
@@ -73,10 +74,9 @@ def read_table(
         raise ValueError(f"X has more than {MAX_ROWS} rows, the most that is supported")
     encoding = getattr(estimator, "_encoding", None)
     if strict:  # before any noise is drawn; which row it is stays unsaid
-        drop = "or pass on_invalid='drop': they then are empty rows, and the guarantee covers them"
         if encoding is None:
-            refuse_not_finite("X", features, drop)
-        refuse_not_finite("y", target, drop)
+            refuse_not_finite("X", features, DROP)
+        refuse_not_finite("y", target, DROP)
     if encoding is None:
         return Table(features, target, finite=strict)
     finite = strict and not encoding.drops

@@ -33,6 +33,7 @@ from privlearn._data.bounded import Table
 from privlearn._data.clipping import within
 from privlearn._data.named_cells import with_target
 from privlearn._data.reading import Features, refuse_not_finite
+from privlearn._data.sources import is_source
 from privlearn._data.tables import read_features
 from privlearn._objective.losses import Loss
 from privlearn._objective.penalties import Penalty
@@ -85,6 +86,7 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
     _clip_bounds: Bounds = field(init=False)  # only where it was learned on clipped rows
     _coef_noise: NDArray[np.float64] = field(init=False)  # only where the solver knows it
     _errors: StandardErrors = field(init=False)  # only where standard errors were asked for
+    _rows_stay: bool = field(init=False)  # only while a fit of rows on disk is planned
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "adjacency": [StrOptions({relation.value for relation in Adjacency})],
@@ -185,8 +187,10 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            One row per person, or several with `groups`.
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features), or source
+            One row per person, or several with `groups`. A pyarrow dataset, the path of Parquet
+            files (a `pathlib.Path`), or batches that can be gone through again stay where they are
+            and are read in passes (docs/large-data.md).
         y : array-like of shape (n_samples,) or str
             Target, one per row; or the name of the column of X that holds it.
 
@@ -214,6 +218,12 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
         Up to the charge nothing is spent; after it there is nothing but the loop.
         """
         self._validate_params()
+        if is_source(X):
+            from privlearn.linear_model.from_source import learn_from_source, rows_stay
+
+            if rows_stay(self, X):
+                learn_from_source(self, X, y, sample_epsilon, groups)
+                return
         table = self._table(X, y, groups)
         n = len(table.y) if table.people is None else table.people.count  # else rows are private
         n_classes = len(getattr(self, "classes_", ()))
@@ -365,6 +375,7 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
             people=None if most is None else public,
             intervals=bool(getattr(self, "intervals", False)),
             fewest=fewest,
+            from_source=getattr(self, "_rows_stay", False),
         )
 
     def _declared(self, n_features: int) -> tuple[Bounds, bool, tuple[str, ...] | None, int | None]:

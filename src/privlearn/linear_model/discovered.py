@@ -109,7 +109,7 @@ def solved(
 ) -> Solution:
     """The solver's model; of the features that are found, where something is to be found first."""
     if job.usable is not None:
-        demand_usable(job.problem, table, release)
+        demand_usable(job.problem, int(table.present().sum()), release)
         if job.discovery is None:
             release.narrow(job.solver_plan)
     if job.discovery is None or table.raw is None:

@@ -41,9 +41,10 @@ TOO_MANY, KEPT = 3.0, 1.6  # features per root of n mu: above which to select, a
 def number_to_keep(problem: Problem, budget: Budget) -> int | None:
     """How many features to select; None keeps them all.
 
-    All of them where a person may have several rows: ranks have no proof for that.
+    All of them where a person may have several rows: ranks have no proof for that. And where rows
+    stay on disk, for ranks need all of a column at once.
     """
-    if problem.most_rows > 1:
+    if problem.most_rows > 1 or problem.from_source:
         return None
     root = math.sqrt(public_n_or_default(problem) * gdp_mu(problem, budget))
     ordered = problem.loss.target is not Target.CLASS  # several classes have no order
@@ -73,14 +74,8 @@ def most_relevant(data: BoundedData, keep: int, release: Releaser) -> NDArray[np
 
 
 def columns_of(data: BoundedData, chosen: NDArray[np.int64]) -> BoundedData:
-    """The same rows with the chosen columns only; a row that is empty stays so.
-
-    Which rows are invalid is decided before, by all columns.
-    """
-    table = data.table
-    y = table.y if table.finite else np.where(data.present(), table.y, np.nan)
-    bounds = bounds_of(data.bounds, chosen)
-    return replace(data, table=replace(table, X=table.X[:, chosen], y=y), bounds=bounds)
+    """The same rows with the chosen columns only; a row that is empty stays so."""
+    return data.of_columns(chosen, bounds_of(data.bounds, chosen))
 
 
 def bounds_of(bounds: Bounds, chosen: NDArray[np.int64]) -> Bounds:

@@ -298,6 +298,12 @@ class WithPrivateBounds(SolverDefaults):
         inner = self.inner.memory(self._within(problem, {}), settings.inner, sparse=sparse)
         return inner + ranks
 
+    def row_passes(self, problem: Problem, settings: Settings) -> int | None:
+        """One for each histogram of the features; the target's read one column."""
+        inner = self.inner.row_passes(self._within(problem, {}), settings.inner)
+        own = len(PARTS) * ("features" in self.wanted)
+        return None if inner is None or self.keep is not None else inner + own
+
     def fitted_numbers(self, problem: Problem, settings: Settings) -> int:
         """The inner solver's, of the features that are selected."""
         return self.inner.fitted_numbers(self._within(problem, {}), settings.inner)

@@ -64,6 +64,7 @@ class Support:
     people: bool = False  # whether one person may have several rows
     intervals: frozenset[str] = frozenset()  # losses of whose coefficients it tells standard errors
     narrows: bool = False  # whether what is released may tell that there are fewer features
+    sources: frozenset[str] = frozenset()  # losses whose rows may stay on disk, read in passes
 
     @classmethod
     def of(
@@ -77,11 +78,12 @@ class Support:
         people: bool = False,
         narrows: bool = False,
         intervals: Iterable[str] = (),
+        sources: Iterable[str] = (),
     ) -> Support:
         """Build from plain lists; every penalty and relation unless said otherwise."""
         sets = frozenset(losses), frozenset(penalties), frozenset(adjacency)
-        told = frozenset(intervals)
-        return cls(*sets, levels, bounds, people, intervals=told, narrows=narrows)
+        told, read = frozenset(intervals), frozenset(sources)
+        return cls(*sets, levels, bounds, people, told, narrows, read)
 
     def missing(self, problem: Problem) -> list[str]:
         """What the problem asks that is not there, in words."""
@@ -104,11 +106,20 @@ class Support:
                 "use solver='auto')",
                 self.narrows or problem.fewest is None,
             ),
+            (
+                "rows that stay on disk, which it needs in memory (read them first, or use "
+                "solver='auto' with squared errors or two classes, and without intervals)",
+                not problem.from_source or self.takes_sources(problem),
+            ),
         ]
         return [words for words, there in wanted if not there]
 
     def _tells_intervals(self, problem: Problem) -> bool:
         return problem.loss.name in self.intervals and problem.penalty.smooth
+
+    def takes_sources(self, problem: Problem) -> bool:
+        """Whether rows may stay on disk."""
+        return problem.loss.name in self.sources and not problem.intervals
 
 
 class Solver(Protocol):
@@ -158,6 +169,9 @@ class Solver(Protocol):
     def memory(self, problem: Problem, settings: Any, *, sparse: bool) -> float:  # noqa: ANN401
         """Bytes that a fit holds at once beyond X and y, about; by public facts."""
 
+    def row_passes(self, problem: Problem, settings: Any) -> int | None:  # noqa: ANN401
+        """How often it reads all rows at most, where they stay on disk; None needs them all."""
+
 
 class SolverDefaults:
     """What most solvers say about being settled, rehearsed and weighed."""
@@ -196,10 +210,15 @@ class SolverDefaults:
         """Rows in single precision, where their number is public; sparse ones cost little."""
         return stored_rows(problem, sparse=sparse)
 
+    def row_passes(self, problem: Problem, settings: Any) -> int | None:  # noqa: ANN401
+        """None: rows must be in memory, unless `support.sources` names their loss."""
+        return None
+
 
 def stored_rows(problem: Problem, *, sparse: bool, copies: int = 1) -> float:
     """Bytes of all rows that may count in single precision, and of numbers beside each."""
     rows = (problem.people or 0) * problem.most_rows if problem.n is None else problem.n
+    rows = 0 if problem.from_source else rows  # there are never more than a few at once
     dense = not sparse or not zero_is_allowed(problem.bounds)
     return rows * ((4.0 * problem.n_features * copies if dense else 0.0) + 32.0)
 

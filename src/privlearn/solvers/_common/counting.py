@@ -7,6 +7,7 @@ NumPy that counts the same. What is counted is a secret until noise is added (hi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,25 @@ def _counted(
     *facts: Any,  # noqa: ANN401
 ) -> Array:
     """Counts of shape (columns, bins); loops are looked up by name, as audits replace them."""
+    if data.in_passes:
+        from privlearn._data.source_data import SourceData
+        from privlearn.solvers._common.source_sums import count_in_a_pass
+
+        assert isinstance(data, SourceData)
+        own = partial(_in_memory, what, bins, compiled, plain, facts)
+        return count_in_a_pass(data, what, bins, compiled, own, *facts)
+    return _in_memory(what, bins, compiled, plain, facts, data)
+
+
+def _in_memory(
+    what: str,
+    bins: int,
+    compiled: str,
+    plain: Callable[..., NDArray[np.int64]],
+    facts: tuple[Any, ...],
+    data: BoundedData,
+) -> Array:
+    """The same of rows that are in memory."""
     width = data.n_features if what == "features" else 1
     if what == "features" and data.sparse and zero_is_allowed(data.bounds):
         return _counted_sparse(data, bins, plain, *facts)

@@ -25,7 +25,15 @@ from privlearn.solvers._common.loops import integer_rows as loops
 from privlearn.solvers._common.objective import Objective
 from privlearn.solvers._common.scaling import Scaling
 
-__all__ = ["IntegerRows", "has_integer_slopes", "store_integers"]
+__all__ = [
+    "IntegerRows",
+    "as_moments",
+    "block_rows",
+    "has_integer_slopes",
+    "integer_facts",
+    "layout",
+    "store_integers",
+]
 
 Array = NDArray[np.float64]
 SLOPES = {squared.SQUARED: squared.slope, logistic.LOGISTIC: logistic.slope}
@@ -110,17 +118,23 @@ class IntegerRows:
 
         It is the float64 that is nearest to the exact sum.
         """
+        return self.as_gradient(self.integer_gradient(objective, weights, clip), objective, clip)
+
+    def integer_gradient(self, objective: Objective, weights: Array, clip: float) -> list[int]:
+        """The same as whole numbers, of each column and of the slopes: they may be added up."""
         weights, how = self._scoring(objective, weights)
-        steepest = min(objective.loss.lipschitz, clip / (self.intercept_value or SHORTEST))
-        per_unit = 2.0 ** math.floor(SLOPE_BITS - math.log2(steepest))
+        per_unit = self._slopes_per_unit(objective, clip)
         reach = clip * per_unit * (1.0 - 2.0**-40)  # below what the division rounds away
         found = in_parts(
             len(self.values),
             lambda first, last: self._gradients(first, last, how, weights, per_unit, reach),
             at_least=self._blocks_per_thread,
         )
-        sums = [sum(part) for part in zip(*found, strict=True)]
-        features, units = self.n_features, self._units[: self.n_features]
+        return [sum(part) for part in zip(*found, strict=True)]
+
+    def as_gradient(self, sums: list[int], objective: Objective, clip: float) -> Array:
+        """Whole numbers of all rows as one gradient."""
+        sums, features, units = list(sums), self.n_features, self._units[: self.n_features]
         if len(self.wide):
             units = units.copy()
             for own, more in zip(self.wide, sums[features:-1], strict=True):
@@ -132,7 +146,12 @@ class IntegerRows:
         gradient[:features] *= units
         if self.intercept_value:
             gradient[features] = float(sums[-1]) * self.intercept_value
-        return gradient / per_unit
+        return gradient / self._slopes_per_unit(objective, clip)
+
+    def _slopes_per_unit(self, objective: Objective, clip: float) -> float:
+        """How many integers of slopes there are to one, a power of two."""
+        steepest = min(objective.loss.lipschitz, clip / (self.intercept_value or SHORTEST))
+        return float(2.0 ** math.floor(SLOPE_BITS - math.log2(steepest)))
 
     def _gradients(
         self,
@@ -229,16 +248,18 @@ class IntegerRows:
 
         Entries of v are rounded towards zero to integers of `MOMENT_BITS` bits.
         """
-        grid = MOMENT_BITS - math.ceil(math.log2(longest))
+        return as_moments(self.integer_moments(longest), longest)
+
+    def integer_moments(self, longest: float) -> NDArray[np.int64]:
+        """The same as whole numbers in two parts, upper and lower: they may be added up."""
+        grid = _moment_grid(longest)
         factor = np.ldexp(1.0, grid - self.exponents)
         found = in_parts(
             len(self.values),
             lambda first, last: self._moments(first, last, longest, factor, 2.0**grid),
             at_least=self._blocks_per_thread,
         )
-        upper, lower = np.sum(found, axis=0)
-        total = np.ldexp(upper.astype(np.float64), loops.LIMB) + lower
-        return np.ldexp(total, -2 * grid) / longest**2
+        return np.asarray(np.sum(found, axis=0))
 
     def _moments(
         self, first: int, last: int, longest: float, factor: Array, one: float
@@ -267,6 +288,17 @@ class IntegerRows:
         return total
 
 
+def _moment_grid(longest: float) -> int:
+    return MOMENT_BITS - math.ceil(math.log2(longest))
+
+
+def as_moments(total: NDArray[np.int64], longest: float) -> Array:
+    """Whole numbers of all rows as second moments."""
+    upper, lower = total
+    found = np.ldexp(upper.astype(np.float64), loops.LIMB) + lower
+    return np.asarray(np.ldexp(found, -2 * _moment_grid(longest)) / longest**2)
+
+
 def store_integers(scaling: Scaling, limits: Array, data: BoundedData) -> IntegerRows:
     """All rows in a solver's units.
 
@@ -279,14 +311,10 @@ def store_integers(scaling: Scaling, limits: Array, data: BoundedData) -> Intege
     data : BoundedData
         Dense rows.
     """
-    wide = np.flatnonzero(limits > SMALL)
-    exponents = np.floor(BITS - np.log2(limits)).astype(np.int64)
-    exponents = np.append(exponents, exponents[wide] + MORE_BITS)
     # By the size of the table, as a rehearsal asks: padding and second columns do not count.
     compiled = worth_compiling(data.n * data.n_features)
-    most = MOST_ROWS if compiled else 2 * MOST_ROWS
-    size = max(min(most, IN_A_BLOCK // max(len(exponents), 1)), 64) // 64 * 64
-    size = min(size, max(data.n, 1))
+    exponents, wide = layout(limits)
+    size = block_rows(len(exponents), data.n, compiled)
     shape, kind = (-(-data.n // size), size), np.float32 if compiled else np.float64
     low, high = data.bounds.target or (-math.inf, math.inf)
     raw = data.raw_targets() if compiled and data.n > STORED else None
@@ -309,15 +337,35 @@ def store_integers(scaling: Scaling, limits: Array, data: BoundedData) -> Intege
     return rows
 
 
-def _store(rows: IntegerRows, first: int, last: int, scaling: Scaling, data: BoundedData) -> None:
-    """Write some blocks: integers, targets, and lengths of what was written."""
-    size, wide = rows.values.shape[2], np.zeros(rows.n_features, bool)
-    wide[rows.wide] = True
+def layout(limits: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Exponents of all columns, and which features have two, by the features' bounds."""
+    wide = np.flatnonzero(limits > SMALL)
+    exponents = np.floor(BITS - np.log2(limits)).astype(np.int64)
+    return np.append(exponents, exponents[wide] + MORE_BITS), wide
+
+
+def block_rows(columns: int, n: int, compiled: bool) -> int:
+    """Rows of a block, of so many columns."""
+    most = MOST_ROWS if compiled else 2 * MOST_ROWS
+    size = max(min(most, IN_A_BLOCK // max(columns, 1)), 64) // 64 * 64
+    return min(size, max(n, 1))
+
+
+def integer_facts(rows: IntegerRows, scaling: Scaling) -> Array:
+    """Of each feature: its centre, units in one, the largest integer, the square of a unit."""
+    wide = np.isin(np.arange(rows.n_features), rows.wide)
     finest = rows.exponents[: rows.n_features] + MORE_BITS * wide
     factor, units = np.ldexp(scaling.inverse_scale, finest), np.ldexp(1.0, -2 * finest)
     largest = np.where(wide, 2.0 ** (BITS + MORE_BITS), 2.0**BITS) - 1.0
+    return np.stack([scaling.center, factor, largest, units])
+
+
+def _store(rows: IntegerRows, first: int, last: int, scaling: Scaling, data: BoundedData) -> None:
+    """Write some blocks: integers, targets, and lengths of what was written."""
+    size, facts = rows.values.shape[2], integer_facts(rows, scaling)
+    _, factor, largest, units = facts
+    wide = np.isin(np.arange(rows.n_features), rows.wide)
     if rows.compiled:
-        facts = np.stack([scaling.center, factor, largest, units])
         _store_compiled(rows, first * size, last * size, scaling, facts, data)
         return
     for b, block in enumerate(data.blocks(first * size, last * size, size), first):

@@ -93,6 +93,8 @@ def rehearse(
     plan: Plan,
     budget: Budget,
     table: Table,
+    held: Callable[[Table, Problem], BoundedData] = bound,
+    kind: Hashable = None,
 ) -> None:
     """Run a solver through a small problem of the same kind, once per process.
 
@@ -102,11 +104,16 @@ def rehearse(
         What is about to be charged.
     table : Table
         Only the kind of its container counts: no row is looked at.
+    held : callable, default=bound
+        Makes of made-up rows what the solver gets.
+    kind : hashable, default=None
+        What else decides which code runs.
     """
 
     def run() -> None:
         for shift in _places(problem, table):
-            small, data = small_case(problem, table, shift)
+            small = _smaller(problem)
+            data = held(_table(small, table, shift), small)
             short, own = solver.rehearsal(small, settings, budget)
             least = short.plan(small, own, SCALE)
             with on_a_large_table(worth_compiling(numbers)):
@@ -114,7 +121,7 @@ def rehearse(
 
     numbers = math.prod(table.X.shape)
     large = numbers >= LARGE, numbers >= LARGE_ENOUGH
-    once((signature(solver.kind(settings), problem, plan, table), large), run)
+    once((signature(solver.kind(settings), problem, plan, table), large, kind), run)
 
 
 def _places(problem: Problem, table: Table) -> tuple[float, ...]:

@@ -17,7 +17,7 @@ from privlearn._core.norms import UNIT_BOX
 from privlearn._core.plan import FACTS, Plan, Release
 from privlearn._core.problem import Budget, Problem
 from privlearn._core.releaser import Releaser
-from privlearn._data.bounded import BoundedData, Table
+from privlearn._data.bounded import BoundedData
 from privlearn.exceptions import PrivacyTestFailedError
 
 __all__ = [
@@ -54,7 +54,7 @@ def rows_in_all(problem: Problem, data: BoundedData, release: Releaser, name: st
     """The public number of rows, or a released one; at least 1."""
     if problem.n is not None:
         return float(problem.n)
-    present = np.full(1, float(data.present().sum()))
+    present = np.full(1, float(data.count_present()))
     return max(1.0, float(release(name, present, clip=1.0)[0]))
 
 
@@ -116,14 +116,16 @@ def _rows(problem: Problem) -> int | None:
     return problem.people if problem.n is None else problem.n
 
 
-def demand_usable(problem: Problem, table: Table, release: Releaser) -> None:
+def demand_usable(problem: Problem, present: int, release: Releaser) -> None:
     """Stop where hardly any row is usable, as far as noise lets that be seen.
+
+    `present` is how many rows are not the empty row: a secret.
 
     With few rows the noise is larger than what is asked for, and nothing is said; nor is it where
     what is asked for is a handful.
     """
     rows, noise = _rows(problem), release.noise_scale(USABLE)
-    found = float(release(USABLE, np.full(1, float(table.present().sum())), clip=1.0)[0])
+    found = float(release(USABLE, np.full(1, float(present)), clip=1.0)[0])
     assert rows is not None
     least = least_usable(noise, rows)
     if found < least == LEAST_USABLE * rows >= FEW:

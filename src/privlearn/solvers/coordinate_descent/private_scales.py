@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,9 @@ from privlearn.solvers._common.scaling import Scaling
 from privlearn.solvers.coordinate_descent import rules
 from privlearn.solvers.coordinate_descent.rules import Settings
 from privlearn.solvers.coordinate_descent.whole_rows import FloatRows, Unscaled, unscaled_rows
+
+if TYPE_CHECKING:
+    from privlearn.solvers._common.source_sums import SourceIntegers
 
 __all__ = [
     "BENDS",
@@ -64,7 +67,9 @@ class Prepared:
     """Rows in units where each feature has mean square 1 or so, and the objective in them."""
 
     objective: Objective
-    rows: FloatRows | IntegerRows  # integers only where all coordinates move at once
+    rows: (
+        FloatRows | IntegerRows | SourceIntegers
+    )  # integers only where all coordinates move at once
     count: float  # public or released
     scales: Array  # of the features, relative to their bounds
     squares: Array  # their mean squares in these units, as far as known

@@ -81,6 +81,7 @@ class CoordinateDescent(SolverDefaults):
         people=True,
         intervals=["squared", "logistic", "poisson"],
         narrows=True,
+        sources=["squared", "logistic"],
     )
     forks: ClassVar[tuple[str, ...]] = ("mode", "intercept_first", "scales_given", "intervals")
 
@@ -111,6 +112,7 @@ class CoordinateDescent(SolverDefaults):
         _check_several_classes(self, problem)
         _check_intervals(self, problem)
         mode = self._mode(problem, budget)
+        _check_source(problem, mode)
         passes = int(self.passes or rules.passes_for(mode, problem, budget))
         step = rules.step_for(mode, problem, budget) if self.passes is None else 1.0
         share = rules.coordinate_clip_for(mode, problem, budget)
@@ -179,6 +181,14 @@ class CoordinateDescent(SolverDefaults):
         matrices = own * squares(problem.n_features + 1) if whole else 0.0
         return matrices + stored_rows(problem, sparse=sparse, copies=1 if whole else 2)
 
+    def row_passes(self, problem: Problem, settings: Settings) -> int | None:
+        """One for each release but those of the target; all coordinates at once, or none at all."""
+        if settings.mode != "all" or not self.support.takes_sources(problem):
+            return None
+        estimated = {"magnitudes", "curvature"} & set(settings.private_shares)
+        lengths = len(rules.loops(settings)) if "lengths" in settings.private_shares else 0
+        return settings.passes + lengths + len(estimated)
+
     def fitted_numbers(self, problem: Problem, settings: Settings) -> int:
         """All coordinates; or as many as there are steps, where each step takes one."""
         size = super().fitted_numbers(problem, settings)
@@ -202,6 +212,15 @@ def _check_several_classes(solver: CoordinateDescent, problem: Problem) -> None:
             f"solver='cd' keeps matrices of at most {rules.WIDEST} columns, and of several "
             f"classes that many weights with an l1 penalty or limits; here are "
             f"{n_weights(problem)} weights: use solver='sgd'"
+        )
+
+
+def _check_source(problem: Problem, mode: Mode) -> None:
+    if problem.from_source and mode != "all":
+        raise UnsupportedCombinationError(
+            "rows that stay on disk are read once for every gradient of all coordinates, but here "
+            f"one coordinate moves at a time, of {n_weights(problem)}; leave block and selection "
+            f"out, use at most {rules.WIDEST} columns, or read the rows into memory first"
         )
 
 

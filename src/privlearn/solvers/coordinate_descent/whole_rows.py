@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ from privlearn.solvers._common.row_source import store_rows
 from privlearn.solvers._common.scaling import Scaling
 from privlearn.solvers.coordinate_descent.rules import Settings
 
+if TYPE_CHECKING:
+    from privlearn.solvers._common.source_sums import SourceIntegers
+
 __all__ = ["FloatRows", "Unscaled", "unscaled_rows"]
 
 Array = NDArray[np.float64]
@@ -40,7 +43,7 @@ class Unscaled(Protocol):
     def count_targets(self, counts: Array) -> None:
         """The same of the target."""
 
-    def divided(self, scales: Array) -> FloatRows | IntegerRows:
+    def divided(self, scales: Array) -> FloatRows | IntegerRows | SourceIntegers:
         """The rows with each feature divided by its scale."""
 
 
@@ -71,8 +74,14 @@ class _WillBeIntegers:
         facts = np.array([center]), np.array([inverse])
         counts[:] = count_magnitudes(self.data, "target", *facts, counts.shape[1])
 
-    def divided(self, scales: Array) -> IntegerRows:
+    def divided(self, scales: Array) -> IntegerRows | SourceIntegers:
         scaled = self.plain.divided(scales, np.ones(len(scales)))
+        if self.data.in_passes:
+            from privlearn._data.source_data import SourceData
+            from privlearn.solvers._common.source_sums import SourceIntegers
+
+            assert isinstance(self.data, SourceData)
+            return SourceIntegers(scaled, 1.0 / scales, self.data)
         return store_integers(scaled, 1.0 / scales, self.data)
 
 

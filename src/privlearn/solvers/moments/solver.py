@@ -59,7 +59,9 @@ class SufficientStatistics(SolverDefaults):
     ridge: Ridge = "noise"
 
     name: ClassVar[str] = "moments"
-    support: ClassVar[Support] = Support.of(losses=["squared"], people=True, narrows=True)
+    support: ClassVar[Support] = Support.of(
+        losses=["squared"], people=True, narrows=True, sources=["squared"]
+    )
 
     def __post_init__(self) -> None:
         if isinstance(self.ridge, str):
@@ -123,6 +125,10 @@ class SufficientStatistics(SolverDefaults):
     def memory(self, problem: Problem, settings: Scaling, *, sparse: bool) -> float:
         """The second moments."""
         return squares(settings.width + 1)
+
+    def row_passes(self, problem: Problem, settings: Scaling) -> int:
+        """One, for the second moments."""
+        return 1
 
     def forecast(self, problem: Problem, settings: Scaling, plan: Plan, n: int) -> Forecast:
         """First-order noise on the solution for evenly spread, independent features.

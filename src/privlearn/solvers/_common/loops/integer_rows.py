@@ -17,6 +17,8 @@ __all__ = [
     "count_gradients",
     "integer_slope",
     "shorten_block",
+    "store_column",
+    "store_lengths",
     "store_rows",
     "store_targets",
 ]
@@ -273,3 +275,23 @@ def store_rows(X, present, facts, wide, intercept, place, values, norms):
                     values[b, :, at + i] = 0
                     norms[b, at + i] = math.inf
         first += rows
+
+
+@jit(error_model="numpy", nogil=True)
+def store_column(column, fact, j, second, values, squares):
+    """Write one feature of rows that come by columns, and add squares, as `store_rows` does."""
+    size = values.shape[2]
+    for b in range(values.shape[0]):
+        first, last = b * size, min((b + 1) * size, column.size)
+        own, room = column[first:last], squares[first:last]
+        upper = values[b, j, : last - first]
+        if second < 0:
+            _write_integers(own, fact, upper, room)
+        else:
+            _split_wide(own, fact, upper, values[b, second, : last - first], room)
+
+
+@jit(error_model="numpy", nogil=True)
+def store_lengths(squares, intercept, norms):
+    """Write lengths of rows once all features were added; what is beyond them stays."""
+    _write_lengths(squares, intercept, norms[: squares.size])

@@ -1,0 +1,193 @@
+"""Rows that stay where they are: files, lazy frames, memory maps and batches, read pass by pass.
+
+A `Source` hands out its rows in batches, as often as it is asked to, always in the same order. Each
+row has a place that stays: the number of its partition and its offset within it. What one batch
+holds says nothing about how another one is read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._data.frames import refuse_same_names
+from privlearn._data.reading import native
+from privlearn._data.targets import one_column
+
+if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow.dataset as ds
+
+__all__ = ["AT_ONCE", "Batch", "Source", "is_source", "source_of"]
+
+AT_ONCE = 2**16  # rows of a batch: those of all threads together take a few megabytes
+AHEAD = 4  # batches that are read before they are asked for
+LONGEST_PARTITION = 2**20  # rows of a memory map
+FILES = {".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather": "feather"}
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Some rows: a data frame that holds the target, too, or X and y; and their partition."""
+
+    partition: int
+    X: Any
+    y: Any = None
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return int(self.X.shape[0]) if hasattr(self.X, "shape") else len(self.X)
+
+
+class Source(Protocol):
+    """Rows in batches, in an order that stays."""
+
+    @property
+    def names(self) -> Sequence[str] | None:
+        """Names of the columns, the target's among them, where the source itself knows them."""
+
+    def batches(self, columns: Sequence[str] | None) -> Iterator[Batch]:
+        """All rows, from the first; with `columns`, at least these, where columns have names."""
+
+
+def is_source(X: object) -> bool:
+    """Whether rows are read pass by pass, rather than all at once; a look at the type alone.
+
+    Examples
+    --------
+    >>> is_source([[1.0, 2.0]]), is_source(iter([]))
+    (False, True)
+    """
+    if isinstance(X, np.memmap | os.PathLike):
+        return True
+    if isinstance(X, np.ndarray | list | tuple) or X is None:
+        return False
+    if native("pyarrow.dataset", X, "Dataset") or native("polars", X, "LazyFrame"):
+        return True
+    return _is_batches(X)
+
+
+def _is_batches(X: object) -> bool:
+    """Whether X can be gone through, and is nothing that has rows and columns itself."""
+    offers = "__array__", "__array_interface__", "__dataframe__", "__arrow_c_stream__", "dtype"
+    if isinstance(X, str | bytes | bytearray | memoryview | Sequence | Mapping | Set):
+        return False
+    if any(hasattr(X, name) for name in (*offers, "fetch_arrow_table", "columns", "shape")):
+        return False
+    return isinstance(X, Iterable)
+
+
+def source_of(X: Any, y: object) -> Source:  # noqa: ANN401
+    """The source that X is, or a refusal of what can be read only once."""
+    if isinstance(X, np.memmap):
+        return _Mapped(X, one_column(y))
+    if native("polars", X, "LazyFrame"):
+        return _Lazy(X)
+    if isinstance(X, os.PathLike):
+        return _Arrow(_dataset(os.fspath(X)))
+    if native("pyarrow.dataset", X, "Dataset"):
+        return _Arrow(X)
+    if isinstance(X, Iterator) or iter(X) is iter(X):
+        raise ValueError(
+            f"X is a {type(X).__name__}, which can be gone through once, while a fit reads its "
+            "rows several times; nothing was charged. Give an object whose __iter__ begins anew "
+            "each time, a pyarrow dataset, or the path of a Parquet file as a pathlib.Path"
+        )
+    return _Batches(X)
+
+
+def _dataset(path: str) -> ds.Dataset:
+    """Files of Parquet or Arrow; an error of pyarrow may quote a path, which is no data."""
+    try:
+        import pyarrow.dataset as ds
+    except ImportError:
+        raise ValueError(
+            "X is a path, and files are read by pyarrow: pip install 'privlearn[arrow]'"
+        ) from None
+    kind = FILES.get(os.path.splitext(path)[1].lower(), "parquet")
+    return ds.dataset(path, format=kind)
+
+
+@dataclass(frozen=True, eq=False)
+class _Arrow:
+    """A dataset of pyarrow: every file is a partition."""
+
+    dataset: ds.Dataset
+
+    @property
+    def names(self) -> Sequence[str]:
+        names = list(self.dataset.schema.names)
+        refuse_same_names(names)
+        return names
+
+    def batches(self, columns: Sequence[str] | None) -> Iterator[Batch]:
+        wanted = self.names if columns is None else list(columns)
+        scanner = self.dataset.scanner(
+            columns=wanted, batch_size=AT_ONCE, batch_readahead=AHEAD, fragment_readahead=1
+        )
+        partition, last = -1, None
+        for tagged in scanner.scan_batches():
+            own = str(tagged.fragment)
+            if own != last:
+                partition, last = partition + 1, own
+            if tagged.record_batch.num_rows:
+                yield Batch(partition, tagged.record_batch)
+
+
+@dataclass(frozen=True, eq=False)
+class _Lazy:
+    """A lazy frame of polars, one partition: how its engine cuts it into batches may differ."""
+
+    frame: pl.LazyFrame
+
+    @property
+    def names(self) -> Sequence[str]:
+        return list(self.frame.collect_schema().names())
+
+    def batches(self, columns: Sequence[str] | None) -> Iterator[Batch]:
+        frame = self.frame if columns is None else self.frame.select(list(columns))
+        for some in frame.collect_batches(chunk_size=AT_ONCE, maintain_order=True):
+            for part in some.iter_slices(AT_ONCE):
+                if len(part):
+                    yield Batch(0, part)
+
+
+@dataclass(frozen=True, eq=False)
+class _Mapped:
+    """A memory map, with a target for each row; partitions of a fixed length."""
+
+    X: NDArray[Any]
+    y: NDArray[Any]
+
+    @property
+    def names(self) -> None:
+        return None
+
+    def batches(self, columns: Sequence[str] | None) -> Iterator[Batch]:
+        for first in range(0, len(self.X), AT_ONCE):
+            own = slice(first, first + AT_ONCE)
+            # Copied, so that pages of the file need not stay in memory as part of this process.
+            yield Batch(first // LONGEST_PARTITION, np.array(self.X[own]), self.y[own])
+
+
+@dataclass(frozen=True, eq=False)
+class _Batches:
+    """Anything that can be gone through again and again; every batch is a partition."""
+
+    batches_of: Iterable[Any]
+
+    @property
+    def names(self) -> None:
+        return None
+
+    def batches(self, columns: Sequence[str] | None) -> Iterator[Batch]:
+        for partition, batch in zip(count(), self.batches_of):
+            pair = isinstance(batch, tuple) and len(batch) == 2
+            yield Batch(partition, *batch) if pair else Batch(partition, batch)

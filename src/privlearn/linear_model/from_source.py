@@ -1,0 +1,293 @@
+"""Fits from rows that stay where they are: the same plan, charge and sums, pass by pass.
+
+A first look, before the charge, reads every row once: it refuses what cannot be used, counts, and
+takes the digests that later passes are compared with (_data/stream.py). What is released, and every
+bit of it, is what a fit of the same rows in memory would release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._core.jit import on_a_large_table
+from privlearn._core.problem import Adjacency, Problem
+from privlearn._core.releaser import charge_and_open
+from privlearn._data.bounded import Table
+from privlearn._data.frames import arrow_columns, arrow_target
+from privlearn._data.labels import found_labels
+from privlearn._data.named_cells import with_target
+from privlearn._data.reading import native, refuse_not_finite
+from privlearn._data.source_data import SourceData, bound_source
+from privlearn._data.sources import Batch, Source, source_of
+from privlearn._data.stream import Piece, Stream
+from privlearn._data.tables import DROP
+from privlearn._data.targets import target_numbers
+from privlearn.exceptions import MissingFactError, UnsupportedCombinationError
+from privlearn.linear_model.classifier import PrivateLinearClassifier
+from privlearn.solvers import SOLVERS
+from privlearn.solvers._common.rehearsal import rehearse
+from privlearn.solvers._common.row_count import demand_usable
+
+if TYPE_CHECKING:
+    from privlearn.linear_model.base import PrivateEstimator
+    from privlearn.linear_model.job import Job
+
+__all__ = ["learn_from_source", "rows_stay"]
+
+IN_MEMORY = 2**25  # numbers of a lazy frame or memory map that are read into memory, 256 MiB
+MOST_LABELS = 2**16  # that may be found in y; more are no classes
+
+
+def rows_stay(estimator: PrivateEstimator, X: Any) -> bool:  # noqa: ANN401
+    """Whether rows of a source stay where they are, or are read into memory first.
+
+    Lazy frames and memory maps are read where that is how they may be used at all, and where a
+    public number of rows says that they fit. Nothing that is private decides.
+    """
+    lazy = native("polars", X, "LazyFrame")
+    if not lazy and not isinstance(X, np.memmap):
+        return True
+    loss = estimator._loss(2).name
+    solver = estimator.solver
+    named = SOLVERS.get(solver) if isinstance(solver, str) else type(solver)
+    able = any(loss in one.support.sources for one in SOLVERS.values())
+    if solver != "auto":
+        able = named is not None and loss in named.support.sources
+    plain = estimator.schema is None or isinstance(estimator.schema, Mapping)
+    people = estimator.max_rows_per_person is not None
+    others = people or getattr(estimator, "intervals", False) or hasattr(estimator, "n_components")
+    if not able or not plain or others or (lazy and not hasattr(X, "collect_batches")):
+        return False
+    return not Adjacency(estimator.adjacency).n_is_public or _numbers_in(X) > IN_MEMORY
+
+
+def _numbers_in(X: Any) -> int:  # noqa: ANN401
+    """How many there are, of a table whose number of rows is public."""
+    if isinstance(X, np.memmap):
+        return int(X.size)
+    import polars as pl
+
+    return int(X.select(pl.len()).collect().item()) * len(X.collect_schema())
+
+
+def learn_from_source(
+    estimator: PrivateEstimator, X: object, y: object, sample_epsilon: object, groups: object
+) -> None:
+    """Fit an object that nobody else has yet, as `fit` does of rows in memory."""
+    _refuse_unsupported(estimator, sample_epsilon, groups)
+    stream, like, kinds = _looked_at(estimator, source_of(X, y), y)
+    n_classes = len(getattr(estimator, "classes_", ()))
+    estimator._rows_stay = True
+    job = estimator._prepare(stream.n, stream.n_features, n_classes, None, sparse=False)
+    del estimator._rows_stay
+    if job.problem.adjacency.n_is_public:
+        from privlearn.solvers._common.forecast import warn_of_few_rows
+
+        warn_of_few_rows(job, stream.n)
+    _rehearse(job, like, kinds)
+    charge = {
+        "ledger": estimator.ledger,
+        "dataset": estimator.dataset,
+        "random_state": estimator.random_state,
+    }
+    with (
+        on_a_large_table(True),
+        charge_and_open(job.plan, job.budget, **charge) as release,
+    ):
+        if job.usable is not None:
+            demand_usable(job.problem, stream.present, release)
+            release.narrow(job.solver_plan)
+        rows = bound_source(stream, job.problem, finite=like.finite)
+        solution = job.solver.solve(job.problem, job.settings, rows, release)
+    estimator._publish_model(solution)
+    estimator.privacy_ = release.certificate()
+
+
+def _refuse_unsupported(
+    estimator: PrivateEstimator, sample_epsilon: object, groups: object
+) -> None:
+    """What has no form that reads rows in passes; all of it follows from parameters."""
+    given = {
+        "groups": groups is not None or estimator.max_rows_per_person is not None,
+        "sample_epsilon": sample_epsilon is not None,
+        "a kernel": hasattr(estimator, "n_components"),
+    }
+    for name, there in given.items():
+        if there:
+            raise UnsupportedCombinationError(
+                f"{name} is not supported where rows stay on disk; read them into memory first, "
+                "for example with dataset.to_table(), or use a linear model of rows that are "
+                "people"
+            )
+
+
+def _looked_at(
+    estimator: PrivateEstimator, source: Source, y: object
+) -> tuple[Stream, Table, tuple[str, ...]]:
+    """The stream after its first pass; its kind as a table without rows; types of its columns."""
+    target, names = _target_of(source, y)
+    first = next((batch for batch in source.batches(names) if batch.rows), None)
+    public = Adjacency(estimator.adjacency).n_is_public
+    if first is None:
+        if not public:
+            raise ValueError(
+                "X holds no batch of rows, so nobody knows its columns; give at least one"
+            )
+        raise ValueError("X has 0 sample(s) (rows), while a minimum of 1 is required")
+    labels = _labels(estimator, source, target, names)
+    X, cells = _split(first, target)
+    table = estimator._read(X, cells, labels)  # names, number and kinds of columns
+    _refuse_open(estimator)
+    reader = _Reader(estimator, target, labels)
+    stream = Stream(source, reader.piece, int(table.X.shape[1]), target, names)
+    stream.look()
+    reader.checks = False
+    piece = reader.piece(first, target_only=False)
+    kinds = tuple(sorted({column.dtype.str for column in piece.columns}))
+    like = Table(np.empty((0, len(piece.columns))), piece.y[:0], piece.finite)
+    return stream, like, kinds
+
+
+def _refuse_open(estimator: PrivateEstimator) -> None:
+    encoding = getattr(estimator, "_encoding", None)
+    if encoding is not None and encoding.pending:
+        raise UnsupportedCombinationError(
+            "columns whose kinds or categories are estimated are not supported where rows stay on "
+            "disk; declare them in the schema, or read the rows into memory first"
+        )
+
+
+def _target_of(source: Source, y: object) -> tuple[str | None, list[str] | None]:
+    """The name of the target's column, where it is one, and those of all columns."""
+    names = None if source.names is None else list(source.names)
+    if isinstance(y, str):
+        if names is not None and y not in names:
+            raise ValueError(
+                "y is text, so it names the target, but X has no such column; check its name"
+            )
+        return y, names
+    if names is not None:
+        raise ValueError(
+            f"y is a {type(y).__name__}, but where X stays on disk y is the name of one of its "
+            'columns, as in fit(dataset, y="wage")'
+        )
+    return None, None
+
+
+def _split(batch: Batch, target: str | None) -> tuple[Any, Any]:
+    """X and y of a batch."""
+    if target is None:
+        return batch.X, batch.y
+    return with_target(batch.X, target)
+
+
+def _labels(
+    estimator: Any,  # noqa: ANN401
+    source: Source,
+    target: str | None,
+    names: list[str] | None,
+) -> object:
+    """Declared labels; or those of the target, found in a pass of its own; None for numbers."""
+    declared = getattr(estimator, "classes", None)
+    if declared is None or not isinstance(declared, str) or declared != "from_y":
+        return declared
+    if estimator.on_invalid == "drop":
+        raise MissingFactError(
+            "classes is missing, but of rows that stay on disk labels are not searched for with "
+            "on_invalid='drop', for which of them are valid would follow from all rows; declare "
+            "them, as in LogisticRegression(classes=[0, 1])"
+        )
+    found: NDArray[Any] | None = None
+    own = [target] if target is not None and names is not None else names
+    for batch in source.batches(own):
+        if batch.rows:
+            _, cells = _split(batch, target)
+            some = found_labels(cells, estimator.on_invalid)
+            found = some if found is None else np.unique(np.concatenate([found, some]))
+            if len(found) > MOST_LABELS:
+                raise ValueError(
+                    f"y holds more than {MOST_LABELS} labels; declare them with classes=[...], or "
+                    "use a regressor"
+                )
+    return declared if found is None else found
+
+
+@dataclass(eq=False)
+class _Reader:
+    """From batches to numbers, as the first batch was read; each batch on its own."""
+
+    estimator: PrivateEstimator
+    target: str | None
+    labels: object
+    checks: bool = True  # whether numbers are looked at: once is enough, digests see the rest
+
+    def piece(self, batch: Batch, target_only: bool) -> Piece:
+        """Numbers of a batch, or of its target alone."""
+        strict = self.estimator.on_invalid == "raise"
+        if native("pyarrow", batch.X, "RecordBatch") and not hasattr(self.estimator, "_encoding"):
+            y = self._numbers_of(arrow_target(batch.X, self.target), strict)
+            columns = () if target_only else arrow_columns(batch.X, self.target)
+            return self._checked(Piece(columns, y, strict))
+        X, cells = _split(batch, self.target)
+        if target_only:
+            return Piece((), self._numbers_of(cells, strict), strict)
+        table = self.estimator._read(X, cells, self.labels, reset=False)
+        dense = table.X if isinstance(table.X, np.ndarray) else table.X.toarray()
+        columns = tuple(np.ascontiguousarray(np.asarray(dense, dtype=np.float64).T))
+        return Piece(columns, table.y, table.finite)
+
+    def _numbers_of(self, cells: object, strict: bool) -> NDArray[Any]:
+        """The target as numbers, as `_read` makes them."""
+        if isinstance(self.estimator, PrivateLinearClassifier):
+            return self.estimator._encode(self.labels, cells)
+        return target_numbers(cells, strict=strict)
+
+    def _checked(self, piece: Piece) -> Piece:
+        if self.checks and piece.finite:
+            for column in piece.columns:
+                refuse_not_finite("X", column, DROP)
+            refuse_not_finite("y", piece.y, DROP)
+        return piece
+
+
+def _rehearse(job: Job, like: Table, kinds: tuple[str, ...]) -> None:
+    """Run through a small problem whose rows are read in passes, too."""
+    held = partial(_made_up, kinds, like.y.dtype)
+    facts = job.solver, job.problem, job.settings, job.solver_plan, job.budget, like
+    with on_a_large_table(True):
+        rehearse(*facts, held=held, kind=("in passes", kinds, like.y.dtype.str, like.finite))
+
+
+def _made_up(
+    kinds: tuple[str, ...], of_y: np.dtype[Any], table: Table, small: Problem
+) -> SourceData:
+    """Made-up rows as a stream of one batch, of the kinds of numbers that there are."""
+    X = np.asarray(table.X)
+
+    def read(batch: Batch, target_only: bool) -> Piece:
+        columns = tuple(
+            np.array(column, dtype=kinds[j % len(kinds)]) for j, column in enumerate(X.T)
+        )
+        return Piece(() if target_only else columns, table.y.astype(of_y), table.finite)
+
+    stream = Stream(_OneBatch(X), read, X.shape[1])
+    stream.look()
+    return bound_source(stream, small, finite=table.finite)
+
+
+@dataclass(frozen=True, eq=False)
+class _OneBatch:
+    """Rows in memory as a source."""
+
+    X: NDArray[Any]
+    names: None = None
+
+    def batches(self, columns: Sequence[str] | None) -> Iterator[Batch]:
+        """All of them."""
+        yield Batch(0, self.X)

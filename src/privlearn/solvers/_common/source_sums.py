@@ -1,0 +1,173 @@
+"""Sums over rows of a source, pass by pass: the same bits as of a table in memory.
+
+All of them are sums of whole numbers (integer_rows.md), which have the same bits however rows are
+cut into pieces and whatever thread adds which. Columns are read as they come, without being put
+side by side, where a box is all that bounds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn._data.bounded import NOBODY, BoundedData, read_only
+from privlearn._data.source_data import SourceData
+from privlearn._data.stream import Piece
+from privlearn.solvers._common.integer_rows import (
+    IntegerRows,
+    as_moments,
+    block_rows,
+    integer_facts,
+    layout,
+    store_integers,
+)
+from privlearn.solvers._common.loops import counting as counting_loops
+from privlearn.solvers._common.loops import integer_rows as loops
+from privlearn.solvers._common.objective import Objective
+from privlearn.solvers._common.scaling import Scaling
+
+__all__ = ["SourceIntegers", "count_in_a_pass"]
+
+Array = NDArray[np.float64]
+
+
+def count_in_a_pass(
+    data: SourceData,
+    what: str,
+    bins: int,
+    compiled: str,
+    in_memory: Callable[[BoundedData], Array],
+    *facts: Any,  # noqa: ANN401
+) -> Array:
+    """Counts of shape (columns, bins), of rows or of the target alone.
+
+    Parameters
+    ----------
+    data : SourceData
+        Rows.
+    what : {"features", "target"}
+        Whose columns.
+    bins : int
+        How many.
+    compiled : str
+        Name of the loop that counts.
+    in_memory : callable
+        Counts a piece whose rows have to be put side by side.
+    *facts
+        What the loop needs, with a number for each column where it is an array.
+    """
+    width, alone = (1, True) if what == "target" else (data.n_features, False)
+    low, high = _ends(data, what)
+    as_read = data.table.finite if alone else data.in_a_box  # but for the ends
+
+    def of_piece(piece: Piece) -> Array:
+        if not as_read:
+            return in_memory(data.bounded(piece))
+        counts = np.zeros((width, bins))
+        columns = (piece.y.astype(np.float64),) if alone else piece.columns
+        for j, column in enumerate(columns):
+            own = slice(j, j + 1)
+            known = [fact[own] if isinstance(fact, np.ndarray) else fact for fact in facts]
+            rows, box = read_only(column[:, None]), (low[own], high[own])
+            getattr(counting_loops, compiled)(rows, NOBODY, box, *known, counts[own])
+        return counts
+
+    total = np.zeros((width, bins))
+    for found in data.results(of_piece, target_only=alone):
+        total += found
+    return total
+
+
+def _ends(data: SourceData, what: str) -> tuple[Array, Array]:
+    """To what numbers are clipped, infinite where nothing bounds them."""
+    bounds, far = data.bounds, np.full(data.n_features, np.inf)
+    if what == "target":
+        low, high = bounds.target or (-np.inf, np.inf)
+        return np.array([low], dtype=np.float64), np.array([high], dtype=np.float64)
+    if bounds.low is None or bounds.high is None:
+        return -far, far
+    return np.array(bounds.low), np.array(bounds.high)
+
+
+@dataclass(frozen=True, eq=False)
+class SourceIntegers:
+    """Rows of a source in a solver's coordinates, made integers anew in every pass.
+
+    Attributes
+    ----------
+    scaling : Scaling
+        Into these coordinates.
+    limits : array of shape (n_features,)
+        Bounds of the features in them.
+    data : SourceData
+        Rows.
+    """
+
+    scaling: Scaling
+    limits: Array
+    data: SourceData
+
+    @cached_property
+    def _none(self) -> IntegerRows:
+        """As rows are stored, without any."""
+        return self._empty(0)
+
+    def _empty(self, n: int) -> IntegerRows:
+        """Memory for so many rows."""
+        exponents, wide = layout(self.limits)
+        size = block_rows(len(exponents), n, compiled=True)
+        shape, intercept = (-(-n // size), size), self.scaling.intercept_value
+        values = np.zeros((shape[0], len(exponents), size), np.int16)
+        targets, norms = np.zeros(shape, np.float32), np.full(shape, np.inf, np.float32)
+        return IntegerRows(values, targets, norms, exponents, wide, intercept, compiled=True)
+
+    def _stored(self, piece: Piece) -> IntegerRows:
+        """A piece as integers."""
+        if not self.data.in_a_box:
+            return store_integers(self.scaling, self.limits, self.data.bounded(piece))
+        rows = self._empty(len(piece.y))
+        facts = np.vstack([*_ends(self.data, "features"), integer_facts(rows, self.scaling)]).T
+        second = np.full(rows.n_features, -1)
+        second[rows.wide] = rows.n_features + np.arange(len(rows.wide))
+        squares = np.zeros(len(piece.y))
+        for j, column in enumerate(piece.columns):
+            own = np.ascontiguousarray(facts[j])
+            loops.store_column(read_only(column), own, j, second[j], rows.values, squares)
+        loops.store_lengths(squares, rows.intercept_value, rows.norms.reshape(-1))
+        (low, *_), (high, *_) = _ends(self.data, "target")
+        units = float(low), float(high), self.scaling.target_center, self.scaling.target_scale
+        y = read_only(piece.y.astype(np.float64))
+        loops.store_targets(y, *units, rows.targets.reshape(-1)[: len(y)])
+        return rows
+
+    def gradient_sum(self, objective: Objective, weights: Array, clip: float) -> Array:
+        """Sum of the gradients of all rows, each shortened to the clip; a secret."""
+        total = self._none.integer_gradient(objective, weights, clip)
+        for found in self.data.results(
+            lambda piece: self._stored(piece).integer_gradient(objective, weights, clip)
+        ):
+            total = [one + other for one, other in zip(total, found, strict=True)]
+        return self._none.as_gradient(total, objective, clip)
+
+    def count_lengths(
+        self, objective: Objective, weights: Array, longest: float, bins: int
+    ) -> Array:
+        """How many gradients lie in which half power of two below the longest; a secret."""
+        total = np.zeros(bins)
+        for found in self.data.results(
+            lambda piece: self._stored(piece).count_lengths(objective, weights, longest, bins)
+        ):
+            total += found
+        return total
+
+    def second_moments(self, longest: float) -> Array:
+        """Sum of v v' / longest^2 over rows v, each shortened to that length; a secret."""
+        total = self._none.integer_moments(longest)
+        for found in self.data.results(lambda piece: self._stored(piece).integer_moments(longest)):
+            total = total + found
+        return as_moments(total, longest)

@@ -1,0 +1,144 @@
+"""Planted bugs in how rows are read in passes: an audit, the plan or a fit in memory finds each."""
+
+import numpy as np
+import pytest
+
+from privlearn import LinearRegression, audit
+from privlearn._core.releaser import Releaser
+from privlearn._data import stream
+from privlearn._data.source_data import SourceData
+from privlearn.exceptions import PlanViolationError, SourceChangedError
+from privlearn.solvers._common import source_sums
+from source_models import InBatches, bits, from_disk
+from support import N_FEATURES
+
+MODELS = dict(from_disk())
+AUDITED = MODELS["LinearFromDisk-zero_out-box"], MODELS["LinearFromDisk-add_remove-None"]
+
+
+def a_partition_counts_twice(patch):
+    own = SourceData.results
+
+    def twice(self, work, **how):
+        for found in own(self, work, **how):
+            yield found
+            yield found
+
+    patch.setattr(SourceData, "results", twice)
+
+
+def others_are_scaled_by_what_a_batch_holds(patch):
+    own = source_sums.SourceIntegers._stored
+
+    def relative(self, piece):
+        largest = max(np.abs(np.stack(piece.columns)).max(initial=0.0), 1e-12)
+        columns = tuple(column / largest for column in piece.columns)
+        return own(self, stream.Piece(columns, piece.y, piece.finite))
+
+    patch.setattr(source_sums.SourceIntegers, "_stored", relative)
+
+
+def empty_rows_of_a_batch_are_there(patch):
+    own = SourceData.bounded
+
+    def filled(self, piece):
+        columns = tuple(np.nan_to_num(column) for column in piece.columns)
+        return own(self, stream.Piece(columns, np.nan_to_num(piece.y), piece.finite))
+
+    patch.setattr(SourceData, "bounded", filled)
+
+
+@pytest.mark.parametrize(
+    "plant", [a_partition_counts_twice, empty_rows_of_a_batch_are_there], ids=lambda p: p.__name__
+)
+def test_an_audit_finds(plant, monkeypatch):
+    plant(monkeypatch)
+    with pytest.raises((audit.AuditFailure, PlanViolationError)):
+        _audit()
+
+
+def _audit():
+    for model in AUDITED:
+        audit.check_empty_rows(model, n_features=N_FEATURES)
+        audit.check_replay(model, n_features=N_FEATURES, every=3)
+
+
+def a_partition_is_lost(patch):
+    own = SourceData.results
+
+    def fewer(self, work, **how):
+        found = own(self, work, **how)
+        next(found)
+        yield from found
+
+    patch.setattr(SourceData, "results", fewer)
+
+
+def sums_of_partitions_are_in_single_precision(patch):
+    own = source_sums.SourceIntegers.gradient_sum
+
+    def single(self, *facts):
+        return own(self, *facts).astype(np.float32).astype(np.float64)
+
+    patch.setattr(source_sums.SourceIntegers, "gradient_sum", single)
+
+
+def moments_of_partitions_are_in_single_precision(patch):
+    own = source_sums.as_moments
+    patch.setattr(
+        source_sums,
+        "as_moments",
+        lambda total, longest: own(total.astype(np.float32).astype(np.int64), longest),
+    )
+
+
+DATA = np.random.default_rng(3).normal(size=(400, 3))
+
+
+@pytest.mark.parametrize(
+    "plant",
+    [
+        a_partition_counts_twice,
+        a_partition_is_lost,
+        others_are_scaled_by_what_a_batch_holds,
+        sums_of_partitions_are_in_single_precision,
+        moments_of_partitions_are_in_single_precision,
+    ],
+    ids=lambda p: p.__name__,
+)
+def test_a_fit_in_memory_finds(plant, monkeypatch):
+    model, y = LinearRegression(random_state=0, epsilon=1e3, solver="cd"), DATA.sum(axis=1)
+    expected = bits(model.fit(DATA, y))
+    assert bits(model.fit(InBatches(DATA, y), None)) == expected
+    plant(monkeypatch)
+    assert bits(model.fit(InBatches(DATA, y), None)) != expected
+
+
+class Changing(InBatches):
+    passes = 0
+
+    def __iter__(self):
+        self.passes += 1
+        if self.passes == 9:
+            self.X = self.X + 1.0
+        return super().__iter__()
+
+
+def test_digests_are_what_sees_that_a_source_changed(monkeypatch):
+    model, y = LinearRegression(random_state=0), DATA.sum(axis=1)
+    with pytest.raises(SourceChangedError):
+        model.fit(Changing(DATA, y), None)
+    monkeypatch.setattr(stream._Digest, "same_as", lambda self, other, target_only: True)
+    model.fit(Changing(DATA, y), None)  # unnoticed
+
+
+def test_a_pass_that_is_tried_again_cannot_release_again(monkeypatch):
+    own = Releaser.__call__
+
+    def again(self, name, statistic, *, clip):
+        own(self, name, statistic, clip=clip)
+        return own(self, name, statistic, clip=clip)
+
+    monkeypatch.setattr(Releaser, "__call__", again)
+    with pytest.raises(PlanViolationError, match="not once more"):
+        LinearRegression(random_state=0).fit(InBatches(DATA, DATA.sum(axis=1)), None)

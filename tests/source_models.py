@@ -1,0 +1,63 @@
+"""Models whose `fit` reads what it is given in batches, as from disk, for every audit."""
+
+import numpy as np
+
+from privlearn import LinearRegression, LogisticRegression, Ridge
+from privlearn.solvers import CoordinateDescent
+from support import FACTS, accepted
+
+
+class InBatches:
+    """Any container of rows as three pairs (X, y), as often as anybody asks."""
+
+    def __init__(self, X, y):
+        self.X, self.y = X, y
+
+    def __iter__(self):
+        X, y = self.X, self.y
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        size = max(1, -(-n // 3))
+        for first in range(0, n, size):
+            own = slice(first, first + size)
+            yield tuple(rows.iloc[own] if hasattr(rows, "iloc") else rows[own] for rows in (X, y))
+
+
+class FromDisk:
+    """Hands rows over in batches, and no other facts than those of the class it is mixed into."""
+
+    def fit(self, X, y):
+        if hasattr(X, "nnz"):  # what may be malformed is not cut into pieces here
+            return super().fit(X, y)
+        return super().fit(InBatches(X, y), None)
+
+
+class LinearFromDisk(FromDisk, LinearRegression):
+    pass
+
+
+class RidgeFromDisk(FromDisk, Ridge):
+    pass
+
+
+class LogisticFromDisk(FromDisk, LogisticRegression):
+    pass
+
+
+def from_disk():
+    """A few configurations by name: every relation, every kind of bounds, both solvers."""
+    few = CoordinateDescent(passes=3, block="all")
+    for model, solver, relation, facts, intercept in (
+        (LinearFromDisk, few, "zero_out", "box", True),
+        (LogisticFromDisk, few, "add_remove", "norm", True),
+        (RidgeFromDisk, few, "replace_one", "box and norm", False),
+        (LinearFromDisk, few, "add_remove", None, True),
+        (RidgeFromDisk, "moments", "replace_one", "box", True),
+    ):
+        known = accepted(model, FACTS[facts] if facts else {})
+        name = f"{model.__name__}-{relation}-{facts}"
+        yield name, model(solver=solver, adjacency=relation, fit_intercept=intercept, **known)
+
+
+def bits(model):
+    """Of a fitted model."""
+    return model.coef_.tobytes() + np.asarray(model.intercept_).tobytes()
