@@ -7,17 +7,27 @@ their texts are left behind.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._core.close_names import did_you_mean
 from privlearn._data.cells import objects
 from privlearn._data.frames import cells_of_pandas, or_one_by_one, refuse_same_names
-from privlearn._data.reading import is_frame, native
+from privlearn._data.reading import ROW_OF_A_DICT, is_frame, native
 
-__all__ = ["cells_of_series", "collected", "column_names", "named_cells", "with_ids", "with_target"]
+__all__ = [
+    "cells_of_series",
+    "collected",
+    "column_names",
+    "named_cells",
+    "refuse_unknown",
+    "target_name",
+    "with_ids",
+    "with_target",
+]
 
 Cells = NDArray[Any]
 
@@ -64,9 +74,10 @@ def _quietly(compute: Callable[[], Any]) -> Any:  # noqa: ANN401
 def column_names(X: object, what: str) -> list[str]:
     """Names of a frame's columns: public, different from each other, and texts."""
     if not is_frame(X):
+        single = ROW_OF_A_DICT if isinstance(X, Mapping) else ""
         raise ValueError(
             f"{what} names columns, but X is a {type(X).__name__}, whose columns have no names; "
-            "give a data frame: pandas, polars, an Arrow table or a DuckDB relation"
+            f"give a data frame: pandas, polars, an Arrow table or a DuckDB relation{single}"
         )
     if native("pandas", X, "DataFrame"):
         names = list(X.columns)  # type: ignore[attr-defined]
@@ -168,8 +179,28 @@ def _names_a_column(X: Any, name: object, what: str, meant: str) -> bool:  # noq
     """Whether it does; a name that no column has is refused."""
     if not isinstance(name, str) or isinstance(X, np.ndarray | list | tuple) or not is_frame(X):
         return False
-    if name not in column_names(X, f"{what} by name"):
-        raise ValueError(
-            f"{what} is text, so it names {meant}, but X has no such column; check its name"
-        )
+    refuse_unknown(name, column_names(X, f"{what} by name"), what, meant)
     return True
+
+
+def refuse_unknown(name: str, names: list[str], what: str, meant: str) -> None:
+    """Refuse a name that no column has, with the one that may have been meant."""
+    if name not in names:
+        hint = did_you_mean(name, names) or "check its name"
+        raise ValueError(f"{what} is text, so it names {meant}, but X has no such column; {hint}")
+
+
+def target_name(y: Any) -> str | None:  # noqa: ANN401
+    """What the target is called: y itself where it names a column, or the name that y has.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> target_name("wage"), target_name(pd.Series([1.0], name="pay")), target_name([1.0])
+    ('wage', 'pay', None)
+    """
+    if native("pandas", y, "DataFrame"):
+        name = y.columns[0] if y.shape[1] == 1 else None
+    else:
+        name = y if isinstance(y, str) else getattr(y, "name", None)
+    return str(name) if isinstance(name, str) and name else None

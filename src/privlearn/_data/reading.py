@@ -21,10 +21,19 @@ from privlearn._data.cells import as_numbers, numbers
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["Features", "is_frame", "native", "plain_array", "refuse_not_finite", "rows_and_columns"]
+__all__ = [
+    "ROW_OF_A_DICT",
+    "Features",
+    "is_frame",
+    "native",
+    "plain_array",
+    "refuse_not_finite",
+    "rows_and_columns",
+]
 
 Features: TypeAlias = "NDArray[np.floating] | csr_array"
 ONE_VALUE = (str, bytes, bytearray)  # rather than a container of rows
+ROW_OF_A_DICT = "; of a row that is a dictionary, pandas.DataFrame([row]) makes one"
 LONGEST_ROW = 10**6  # of a row that has to be copied to be read
 
 
@@ -97,10 +106,11 @@ def _to_numpy(values: object, what: str) -> NDArray[Any]:
             f"{what} is a {type(values).__name__}, which cannot be read; give one value per row, "
             "as a list, an array or a series"
         )
+    hint = ROW_OF_A_DICT if isinstance(values, Mapping) else ""
     raise ValueError(
         f"X must have rows and columns, but it is a {type(values).__name__}, with 0 dimension(s) "
-        "that can be read. Reshape your data into a list of rows, an array, a data frame or a "
-        "sparse matrix"
+        "that can be read. Reshape your data into a list of rows, an array, a sparse matrix or a "
+        f"data frame{hint}"
     )
 
 
@@ -170,12 +180,17 @@ def _frame(X: object, strict: bool) -> NDArray[np.floating] | None:
     return from_typed(X, strict) if is_frame(X) else None
 
 
-def refuse_not_finite(name: str, array: Features, remedy: str) -> None:
-    """Raise when a dense or sparse array holds NaN or infinity."""
+def refuse_not_finite(
+    name: str, array: Features, remedy: str, columns: Sequence[str] | None = None
+) -> None:
+    """Raise when a dense or sparse array holds NaN or infinity; columns, if named, are public."""
     values = array if isinstance(array, np.ndarray) else array.data
     with np.errstate(over="ignore", invalid="ignore"):
         total = np.sum(values, dtype=np.float64)  # one pass, no temporary, in the common case
     if not (np.isfinite(total) or np.isfinite(values).all()):
         large = "infinity or a value too large for dtype('float64')"
         what = "NaN" if np.isnan(values).any() else large
-        raise ValueError(f"Input {name} contains {what}. Clean those rows, {remedy}")
+        named = columns is not None and isinstance(array, np.ndarray)
+        place = int(np.argmin(np.isfinite(array).all(axis=0))) if named else 0
+        where = f" in column {columns[place]!r}" if named and columns is not None else ""
+        raise ValueError(f"Input {name} contains {what}{where}. Clean those rows, {remedy}")

@@ -31,9 +31,9 @@ class IntervalsMixin:
         """Coefficients with standard errors, intervals and p-values; it costs no more privacy.
 
         An interval is about the minimiser of the same objective over the population, with rows
-        clipped to the declared ranges, or to those that this fit estimated. It covers the noise and
-        the sampling of rows, and assumes nothing about errors but that clipped gradients balance
-        where others do.
+        clipped to the declared ranges, or to ranges that this fit estimated. It covers the noise
+        and the sampling of rows, and assumes nothing about errors but that clipped gradients
+        balance where others do.
 
         Parameters
         ----------
