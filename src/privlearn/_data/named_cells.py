@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._core.close_names import did_you_mean
 from privlearn._data.cells import objects
 from privlearn._data.frames import cells_of_pandas, or_one_by_one, refuse_same_names
 from privlearn._data.reading import ROW_OF_A_DICT, is_frame, native
@@ -186,6 +185,8 @@ def _names_a_column(X: Any, name: object, what: str, meant: str) -> bool:  # noq
 def refuse_unknown(name: str, names: list[str], what: str, meant: str) -> None:
     """Refuse a name that no column has, with the one that may have been meant."""
     if name not in names:
+        from privlearn._core.close_names import did_you_mean
+
         hint = did_you_mean(name, names) or "check its name"
         raise ValueError(f"{what} is text, so it names {meant}, but X has no such column; {hint}")
 

@@ -28,6 +28,7 @@ from privlearn.cli.progress import progress
 from privlearn.cli.tables import Source, open_source
 from privlearn.cli.training import read_training
 from privlearn.schema import Number
+from privlearn.schema.categories import ABOUT_OTHERS
 from privlearn.schema.encoding import EncodedRows
 
 if TYPE_CHECKING:
@@ -227,6 +228,8 @@ def _report(args: argparse.Namespace, model: SavedModel, certificate: Certificat
         print(model.summary())
     else:
         _report_effects(args, model)
+    if any(getattr(column.kind, "other", False) for column in model.columns if model.effects()):
+        print(ABOUT_OTHERS)
     _report_ranges(model, certificate)
     print(f"\n{certificate}\n")
     print(f"model saved to {args.output}")
