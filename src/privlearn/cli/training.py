@@ -20,6 +20,7 @@ from privlearn.schema.raw import RawRows
 __all__ = ["read_training"]
 
 MOST_COMPLAINTS = 20  # that an error lists
+MOST_IGNORED = 3  # that it spells out as options
 NOTATION = "Numbers such as 1.234,50 EUR need --decimal , --thousands . --currency EUR."
 KINDS = (
     "Dates, yes and no, and gaps are described in a schema file (kind, missing); for one to fill "
@@ -141,8 +142,8 @@ def _left_out(design: Design, broken: set[str]) -> str:
     names = [name for name in design.names if name in broken]
     if not names:
         return ""
-    flags = " ".join(option("--ignore", name) for name in names[:MOST_COMPLAINTS])
-    more = "" if len(names) <= MOST_COMPLAINTS else " and so on"
+    flags = " ".join(option("--ignore", name) for name in names[:MOST_IGNORED])
+    more = "" if len(names) <= MOST_IGNORED else " and so on"
     words = "columns" if len(names) > 1 else "the column"
     return f", describe {words} in a schema file, leave {words} out with {flags}{more}"
 

@@ -22,8 +22,8 @@ MOST_CATEGORIES = 20  # that are looked for in one column, unless somebody says 
 MOST_BINS = 10_000
 OTHERS = " is another value"
 ABOUT_OTHERS = (
-    f"'{OTHERS.strip()}' stands for all values that a list leaves out. Where hardly any row has one, "
-    "that coefficient is mostly noise."
+    f"'{OTHERS.strip()}' stands for all values that a list leaves out. Where hardly any row has "
+    "one, that coefficient is mostly noise."
 )
 Value = float | str
 
