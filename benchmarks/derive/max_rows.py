@@ -5,8 +5,8 @@ what is predicted has a part of its own for each person, from none to as much as
 rule is told exact numbers of people, so that only the share is judged, not the noise; `TYPICAL` is
 the share of people who have no more rows than count. The score is R^2 on fresh rows of fresh
 people. The table has the mean, the worst tenth and the worst over problems and seeds, and the mean
-less the rule's. Shares from a quarter to four fifths do equally well within the spread of seeds; 0.9 and
-more lose, most of all with a heavy tail and few people.
+less the rule's. Shares from a quarter to four fifths do equally well within the spread of seeds;
+0.9 and more lose, most of all with a heavy tail and few people.
 """
 
 from __future__ import annotations
