@@ -439,10 +439,3 @@ def test_gaps_of_a_frame_are_told_by_column_and_with_what_a_schema_says():
     with pytest.raises(ValueError, match="in column 'pay'") as told:
         KernelRegressor().fit(frame, [1.0, 2.0])
     assert "schema" not in str(told.value)
-
-
-def test_a_dictionary_is_no_table(fitted):
-    row = {"age": 30.0, "pay": 1.0}
-    for model in (fitted, Ridge(bounds_X=(0, 1), bounds_y=(0, 1)).fit([[0.5, 0.5]], [1.0])):
-        with pytest.raises(ValueError, match=r"dict.*pandas.DataFrame\(\[row\]\)"):
-            model.predict(row)

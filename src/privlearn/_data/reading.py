@@ -21,19 +21,10 @@ from privlearn._data.cells import as_numbers, numbers
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = [
-    "ROW_OF_A_DICT",
-    "Features",
-    "is_frame",
-    "native",
-    "plain_array",
-    "refuse_not_finite",
-    "rows_and_columns",
-]
+__all__ = ["Features", "is_frame", "native", "plain_array", "refuse_not_finite", "rows_and_columns"]
 
 Features: TypeAlias = "NDArray[np.floating] | csr_array"
 ONE_VALUE = (str, bytes, bytearray)  # rather than a container of rows
-ROW_OF_A_DICT = "; of a row that is a dictionary, pandas.DataFrame([row]) makes one"
 LONGEST_ROW = 10**6  # of a row that has to be copied to be read
 
 
@@ -106,11 +97,10 @@ def _to_numpy(values: object, what: str) -> NDArray[Any]:
             f"{what} is a {type(values).__name__}, which cannot be read; give one value per row, "
             "as a list, an array or a series"
         )
-    hint = ROW_OF_A_DICT if isinstance(values, Mapping) else ""
     raise ValueError(
         f"X must have rows and columns, but it is a {type(values).__name__}, with 0 dimension(s) "
-        "that can be read. Reshape your data into a list of rows, an array, a sparse matrix or a "
-        f"data frame{hint}"
+        "that can be read. Reshape your data into a list of rows, an array, a data frame or a "
+        "sparse matrix"
     )
 
 
