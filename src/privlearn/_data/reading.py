@@ -21,11 +21,23 @@ from privlearn._data.cells import as_numbers, numbers
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["Features", "is_frame", "native", "plain_array", "refuse_not_finite", "rows_and_columns"]
+__all__ = [
+    "OF_MAPPING",
+    "Features",
+    "is_frame",
+    "native",
+    "plain_array",
+    "refuse_not_finite",
+    "rows_and_columns",
+]
 
 Features: TypeAlias = "NDArray[np.floating] | csr_array"
 ONE_VALUE = (str, bytes, bytearray)  # rather than a container of rows
 LONGEST_ROW = 10**6  # of a row that has to be copied to be read
+OF_MAPPING = (
+    "but a data frame is needed: make one with pandas.DataFrame(X), or with pandas.DataFrame([X]) "
+    "if it is one row that has a value for each name"
+)
 
 
 def rows_and_columns(X: object, *, strict: bool, width: int | None = None) -> Features:
@@ -42,6 +54,8 @@ def rows_and_columns(X: object, *, strict: bool, width: int | None = None) -> Fe
         The number of columns where something public declares it: rows of a list may differ.
     """
     if not isinstance(X, np.ndarray):
+        if isinstance(X, Mapping):
+            raise ValueError(f"X is a {type(X).__name__}, {OF_MAPPING}")
         if native("scipy.sparse", X, "sparray", "spmatrix"):
             from privlearn._data.sparse_check import checked_csr
 
@@ -61,7 +75,8 @@ def _wrong_dimensions(dimensions: int) -> ValueError:
     return ValueError(
         f"X must have rows and columns, but it has {dimensions} dimension(s). "
         "Reshape your data with array.reshape(-1, 1) if it is one feature, or with "
-        "array.reshape(1, -1) if it is one row"
+        "array.reshape(1, -1) if it is one row. Rows that are dictionaries become a data frame "
+        "with pandas.DataFrame(X)"
     )
 
 
