@@ -37,3 +37,17 @@ def test_a_square_that_noise_brought_below_0_is_not_taken_for_0():
     assert not hidden.clear(0.95)
     assert Residual(5.0, 1.0).clear(0.95)
     assert hidden.in_units(10.0) == Residual(-500.0, 100.0)
+
+
+@pytest.mark.parametrize("variance", [0.05, 0.5, 2.0, 20.0])
+def test_errors_that_were_cut_are_taken_back(variance):
+    left = float(np.mean(np.minimum(variance * U**2, 1.0)))
+    found = Residual(left * 3.0, 0.0, cut=3.0).largest(0.95)
+    assert found == pytest.approx(3.0 * variance, rel=0.01)
+
+
+def test_nothing_is_told_where_all_was_cut():
+    all_cut = Residual(0.97, 0.0, cut=1.0)
+    assert all_cut.largest(0.95) == np.inf
+    assert not all_cut.clear(0.95)
+    assert Residual(0.9, 0.0, cut=1.0).clear(0.95)

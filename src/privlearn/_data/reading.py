@@ -54,8 +54,6 @@ def rows_and_columns(X: object, *, strict: bool, width: int | None = None) -> Fe
         The number of columns where something public declares it: rows of a list may differ.
     """
     if not isinstance(X, np.ndarray):
-        if isinstance(X, Mapping):
-            raise ValueError(f"X is a {type(X).__name__}, {OF_MAPPING}")
         if native("scipy.sparse", X, "sparray", "spmatrix"):
             from privlearn._data.sparse_check import checked_csr
 
@@ -63,6 +61,8 @@ def rows_and_columns(X: object, *, strict: bool, width: int | None = None) -> Fe
         frame = _frame(X, strict)
         if frame is not None:
             return frame
+        if isinstance(X, Mapping):
+            raise ValueError(f"X is a {type(X).__name__}, {OF_MAPPING}")
         if isinstance(X, Sequence) and not isinstance(X, (*ONE_VALUE, memoryview)):
             return _lists(list(X), strict, width)
     array = plain_array(X, "X")

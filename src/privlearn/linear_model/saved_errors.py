@@ -36,7 +36,7 @@ def plain_errors(errors: StandardErrors) -> dict[str, Any]:
         "basis": errors.basis.tolist(),
         "residual": None
         if errors.residual is None
-        else [errors.residual.square, errors.residual.noise],
+        else [errors.residual.square, errors.residual.noise, errors.residual.cut],
         "penalised": errors.penalised,
     }
 
@@ -57,10 +57,10 @@ def errors_from(content: Mapping[str, Any], size: int) -> StandardErrors:
 def _residual(numbers: list[float] | None) -> Residual | None:
     if numbers is None:
         return None
-    square, noise = _finite(numbers).tolist()
-    if not noise >= 0.0:
-        raise ValueError("the noise on the size of residuals is at least 0")
-    return Residual(square, noise)
+    square, noise, cut = _finite(numbers).tolist()
+    if not (noise >= 0.0 and cut > 0.0):
+        raise ValueError("the noise on the size of residuals is at least 0, and they are not cut")
+    return Residual(square, noise, cut)
 
 
 def _lower_half(matrix: Array) -> list[list[float]]:
