@@ -158,7 +158,7 @@ def _with_intervals(learned: Learned) -> tuple[list[str], list[list[str]]]:
 def _p_value(value: float) -> str:
     if np.isnan(value):
         return number(value)
-    return "<\u00a00.001" if value < 0.001 else f"{value:.3f}"
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def _plain(learned: Learned) -> tuple[list[str], list[list[str]]]:

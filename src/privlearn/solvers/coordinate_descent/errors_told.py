@@ -2,13 +2,15 @@
 
 They need the inverse of the loss's curvature, which is released with noise. With size columns of
 independent features of mean square q = 1/4 (scales are between the root mean square and the
-largest value that is seen) a row has squared length q p + 1, the noise on an entry of the diagonal
-is s = 2.2 (q p + 1) / n times that of the release, and the largest eigenvalue of the noise is about
-s sqrt(2 size) (proof.md, "Standard errors"). `clearness` is q over that. Fits of generated tables as people have them told 2 % of their standard
-errors below a clearness of 0.6, 56 % between 0.6 and 4, and 97 % above, where 94 of 100 fits told
-every one; of rare flags 2, 35 and 86 %, of one-hot columns that add up to the intercept 2, 45 and
-56 %, of columns that nearly repeat each other 0, 8 and 61 % (`python -m benchmarks.derive
-errors_told`: 500 to 50,000 rows, 2 to 50 columns, epsilon 0.2 to 6, three losses).
+largest value that is seen) a row has squared length q size + 1, the noise on an entry of the
+diagonal is s = 2.2 (q size + 1) / n times that of the release, and the largest eigenvalue of the
+noise is about s sqrt(2 size) (proof.md, "Standard errors"). `clearness` is q over that.
+
+Fits of generated tables as people have them told 2 % of their standard errors below a clearness of
+0.6, 56 % between 0.6 and 4, and 97 % above, where 94 of 100 fits told every one; of rare flags 2,
+35 and 86 %, of one-hot columns that add up to the intercept 2, 45 and 56 %, of columns that nearly
+repeat each other 0, 8 and 61 % (`python -m benchmarks.derive errors_told`: 500 to 50,000 rows, 2 to
+50 columns, epsilon 0.2 to 6, three losses).
 """
 
 from __future__ import annotations
