@@ -212,6 +212,7 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
             work._learn(X, y, sample_epsilon, groups)
         remember_target(work, y)
         self.__dict__ = work.__dict__
+        self._warn_of_untold()
         return self
 
     def _learn(self, X: object, y: object, sample_epsilon: object, groups: object) -> None:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from privlearn._core.releaser import Releaser
 from privlearn.solvers._common.moment_equations import stack, unstack
 from privlearn.solvers._common.objective import Objective
+from privlearn.solvers._common.residuals import Residual
 from privlearn.solvers._common.standard_errors import StandardErrors
 from privlearn.solvers.base import Solution
 from privlearn.solvers.coordinate_descent import rules
@@ -89,7 +90,7 @@ def newton_solution(
         inverse @ (noise + sampling) @ inverse,
         weak,
         np.eye(len(step)),
-        _residual(prepared, slopes.mean),
+        _residual(prepared, slopes, clip),
         bool(penalty.any()),
     )
     return objective.solution(center - step, errors=found)
@@ -178,9 +179,10 @@ def _semidefinite(matrix: Array) -> Array:
     return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
 
 
-def _residual(prepared: Prepared, slopes: Array) -> float | None:
-    """Root mean square of the errors: the intercept's entry of gradients, which are errors."""
-    loss, scaling = prepared.objective.loss, prepared.objective.scaling
-    if not loss.of_residual or not scaling.intercept_value > 0.0:
+def _residual(prepared: Prepared, slopes: MomentsAt, clip: float) -> Residual | None:
+    """Mean square of the errors: the intercept's entry of gradients, which are errors."""
+    loss, one = prepared.objective.loss, prepared.objective.scaling.intercept_value
+    if not loss.of_residual or not one > 0.0:
         return None
-    return math.sqrt(max(float(slopes[-1, -1]), 0.0)) / scaling.intercept_value
+    cut = clip**2 / (float(prepared.squares.sum()) + one**2)
+    return Residual(float(slopes.mean[-1, -1]) / one**2, slopes.noise / one**2, cut)
