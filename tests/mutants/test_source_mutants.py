@@ -28,14 +28,14 @@ def a_partition_counts_twice(patch):
 
 
 def others_are_scaled_by_what_a_batch_holds(patch):
-    own = source_sums.SourceIntegers._stored
+    own = source_sums.SourceIntegers._on
 
-    def relative(self, piece):
+    def relative(self, piece, work):
         largest = max(np.abs(np.stack(piece.columns)).max(initial=0.0), 1e-12)
         columns = tuple(column / largest for column in piece.columns)
-        return own(self, stream.Piece(columns, piece.y, piece.finite))
+        return own(self, stream.Piece(columns, piece.y, piece.finite), work)
 
-    patch.setattr(source_sums.SourceIntegers, "_stored", relative)
+    patch.setattr(source_sums.SourceIntegers, "_on", relative)
 
 
 def empty_rows_of_a_batch_are_there(patch):

@@ -8,9 +8,9 @@ side by side, where a box is all that bounds them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,8 @@ from privlearn.solvers._common.scaling import Scaling
 __all__ = ["SourceIntegers", "count_in_a_pass"]
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
+SIZES = 8  # of pieces, for which memory is kept
 
 
 def count_in_a_pass(
@@ -111,6 +113,7 @@ class SourceIntegers:
     scaling: Scaling
     limits: Array
     data: SourceData
+    _spare: dict[int, list[IntegerRows]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def _none(self) -> IntegerRows:
@@ -126,11 +129,23 @@ class SourceIntegers:
         targets, norms = np.zeros(shape, np.float32), np.full(shape, np.inf, np.float32)
         return IntegerRows(values, targets, norms, exponents, wide, intercept, compiled=True)
 
-    def _stored(self, piece: Piece) -> IntegerRows:
-        """A piece as integers."""
+    def _on(self, piece: Piece, work: Callable[[IntegerRows], T]) -> T:
+        """What `work` makes of a piece as integers.
+
+        Memory for rows that come by columns is used again: fresh one costs more than to fill it.
+        """
         if not self.data.in_a_box:
-            return store_integers(self.scaling, self.limits, self.data.bounded(piece))
-        rows = self._empty(len(piece.y))
+            return work(store_integers(self.scaling, self.limits, self.data.bounded(piece)))
+        spare = self._spare.setdefault(len(piece.y), [])
+        rows = spare.pop() if spare else self._empty(len(piece.y))
+        self._store(piece, rows)
+        found = work(rows)
+        if len(self._spare) <= SIZES:
+            spare.append(rows)
+        return found
+
+    def _store(self, piece: Piece, rows: IntegerRows) -> None:
+        """Write a piece as integers, column by column."""
         facts = np.vstack([*_ends(self.data, "features"), integer_facts(rows, self.scaling)]).T
         second = np.full(rows.n_features, -1)
         second[rows.wide] = rows.n_features + np.arange(len(rows.wide))
@@ -143,14 +158,15 @@ class SourceIntegers:
         units = float(low), float(high), self.scaling.target_center, self.scaling.target_scale
         y = read_only(piece.y.astype(np.float64))
         loops.store_targets(y, *units, rows.targets.reshape(-1)[: len(y)])
-        return rows
 
     def gradient_sum(self, objective: Objective, weights: Array, clip: float) -> Array:
         """Sum of the gradients of all rows, each shortened to the clip; a secret."""
-        total = self._none.integer_gradient(objective, weights, clip)
-        for found in self.data.results(
-            lambda piece: self._stored(piece).integer_gradient(objective, weights, clip)
-        ):
+
+        def work(rows: IntegerRows) -> list[int]:
+            return rows.integer_gradient(objective, weights, clip)
+
+        total = work(self._none)
+        for found in self.data.results(partial(self._on, work=work)):
             total = [one + other for one, other in zip(total, found, strict=True)]
         return self._none.as_gradient(total, objective, clip)
 
@@ -158,16 +174,22 @@ class SourceIntegers:
         self, objective: Objective, weights: Array, longest: float, bins: int
     ) -> Array:
         """How many gradients lie in which half power of two below the longest; a secret."""
+
+        def work(rows: IntegerRows) -> Array:
+            return rows.count_lengths(objective, weights, longest, bins)
+
         total = np.zeros(bins)
-        for found in self.data.results(
-            lambda piece: self._stored(piece).count_lengths(objective, weights, longest, bins)
-        ):
+        for found in self.data.results(partial(self._on, work=work)):
             total += found
         return total
 
     def second_moments(self, longest: float) -> Array:
         """Sum of v v' / longest^2 over rows v, each shortened to that length; a secret."""
-        total = self._none.integer_moments(longest)
-        for found in self.data.results(lambda piece: self._stored(piece).integer_moments(longest)):
+
+        def work(rows: IntegerRows) -> NDArray[np.int64]:
+            return rows.integer_moments(longest)
+
+        total = work(self._none)
+        for found in self.data.results(partial(self._on, work=work)):
             total = total + found
         return as_moments(total, longest)
