@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
 import pkgutil
 from dataclasses import replace
@@ -69,9 +70,10 @@ def without_noise():
 
 
 def modules():
-    """Every module of the package, imported."""
+    """Every module of the package, imported; kernels for a GPU where their compiler is there."""
     for info in pkgutil.walk_packages(privlearn.__path__, "privlearn."):
-        yield importlib.import_module(info.name)
+        if not info.name.endswith("._device.kernels") or importlib.util.find_spec("triton"):
+            yield importlib.import_module(info.name)
 
 
 @cache

@@ -18,7 +18,7 @@ LAYERS = [
     {"solvers"},
     {"private_bounds"},
     {"linear_model", "kernel_model", "kernel_approximation", "feature_selection"}
-    | {"export", "plotting"},
+    | {"export", "plotting", "report"},
     {"metrics"},
     {"model_selection"},
     {"audit", "datasets"},

@@ -128,12 +128,14 @@ def test_kernel_classifiers_and_damaged_files(folder, capsys):
     for change in (
         lambda values: values.pop("features"),
         lambda values: values["features"]["frequencies"].pop(),
-        lambda values: values["coef"][0].__delitem__(slice(-2, None)),
+        lambda values: values["features"]["coef"][0].__delitem__(slice(-2, None)),
+        lambda values: values["features"].pop("clip"),
+        lambda values: values.update(schema=False),
         lambda values: values["features"].update(edges=[[0.0]]),
         lambda values: values.update(classes=None),
     ):
         damaged = json.loads(json.dumps(content))
-        change(damaged["values"])
+        change(damaged)
         (folder / "d.json").write_text(json.dumps(damaged))
         assert main(["predict", "d.json", "c.csv"]) == 1
         assert "d.json is incomplete or damaged" in capsys.readouterr().err

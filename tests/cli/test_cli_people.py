@@ -111,3 +111,65 @@ def test_plans_and_audits_take_people(capsys):
     audit = ["audit", "--epsilon", "1", "--features", "1", "--no-checks", "--solver", "moments"]
     assert main([*audit, "--max-rows", "2"]) == 0
     assert "400 people of up to 2 rows" in capsys.readouterr().out
+
+
+EVALUATE = ["evaluate", "model.json", "visits.csv", "--epsilon", "5", "--bounds-y", "0:100"]
+
+
+def scored(capsys, *argv):
+    assert main([*EVALUATE, *argv, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_scores_protect_people(folder, capsys):
+    """The unit, the noise and the ledger are those of people with up to three rows."""
+    assert main([*FIT, *PEOPLE, "--epsilon", "50"]) == 0
+    capsys.readouterr()
+    book = ["--ledger", "book.ledger", "--dataset", "visits", "--ledger-epsilon", "20"]
+    found = scored(capsys, *PEOPLE[:4], *book)
+    certificate = found["certificate"]
+    assert (certificate["unit"], certificate["rows_per_person"]) == ("person", 3)
+    assert "the names of the columns are public" in certificate["assumptions"]
+    assert Ledger("book.ledger").unit("visits") == "person"
+    by_row = scored(capsys, "--delta", "1e-5")["certificate"]
+    assert by_row["unit"] == "row"
+    scales = [
+        max(one["noise_multiplier"] * one["clip"] for one in certificate["releases"])
+        for certificate in (certificate, by_row)
+    ]
+    assert scales[0] > 2 * scales[1]
+    assert main([*EVALUATE, *book[:4]]) == 1  # rows are no people of that data set
+    assert "person whose id is in the column 'patient'" in capsys.readouterr().err
+
+
+def test_scores_count_so_many_rows_of_a_person(folder, capsys):
+    """Without noise: of one person's thousand other rows three count."""
+    with exactly():
+        assert main([*FIT, *PEOPLE]) == 0
+    rows = [{"patient": f"no {k}", "age": k % 100, "cost": k % 100 // 2 + 10} for k in range(400)]
+    rows += [{"patient": "last", "age": 100, "cost": 0} for _ in range(1_000)]
+    write_csv(folder / "visits.csv", rows)
+    capsys.readouterr()
+    with exactly():
+        by_people, by_rows = (scored(capsys, *more) for more in (PEOPLE[:4], ()))
+    assert by_people["rows"] == pytest.approx(403, abs=2)
+    assert by_people["scores"]["mae"]["value"] < 2
+    assert by_rows["scores"]["mae"]["value"] > 20
+
+
+def test_scores_ask_for_what_belongs_together(folder, capsys):
+    assert main([*FIT, *PEOPLE]) == 0
+    assert "Add --max-rows 5" in refusal(capsys, *EVALUATE, "--person", "patient")
+    assert "add --person COLUMN" in refusal(capsys, *EVALUATE, "--max-rows", "3")
+    other = ["--max-rows", "3", "--person"]
+    assert "no column 'patint'" in refusal(capsys, *EVALUATE, *other, "patint")
+    assert "is the target" in refusal(capsys, *EVALUATE, *other, "cost")
+    rows = visits()
+    rows[7]["patient"] = " "
+    write_csv(folder / "visits.csv", rows)
+    told = refusal(capsys, *EVALUATE, *PEOPLE[:4])
+    assert "a cell of the ids, 'patient', is empty" in told
+    assert "--on-invalid drop" in told
+    assert main([*EVALUATE, *PEOPLE[:4], "--on-invalid", "drop"]) == 0
+    (folder / "visits.csv").write_text("patient,age,cost\n")
+    assert "nobody" in refusal(capsys, *EVALUATE, *PEOPLE[:4])

@@ -221,3 +221,59 @@ def test_published_values_do_no_harm(folder, capsys):
     assert "\x1b" not in (folder / "model.json").read_text()
     with open("found.csv") as file:
         assert len([*csv.reader(file)]) == 3_001
+
+
+def test_what_an_estimated_schema_assumes(folder, capsys):
+    """Nothing was declared, so nothing is said to have been; what is taken for granted is told."""
+    line = ["fit", "people.csv", "--target", "wage", "--schema", "estimate", "--epsilon", "9"]
+    assert main(line) == 0
+    assumed = json.loads((folder / "model.json").read_text())["certificate"]["assumptions"]
+    assert not any("schema" in text for text in assumed)
+    assert any("is estimated privately; how cells are read" in text for text in assumed)
+    assert "the names of the columns are public" in assumed
+    assert main([*line, "--categories", "here=yes,no", "--overwrite"]) == 0
+    assumed = json.loads((folder / "model.json").read_text())["certificate"]["assumptions"]
+    assert "schema was chosen without looking at the data" in assumed
+    assert main(["verify", "model.json"]) == 0
+
+
+def test_the_first_line_about_text_names_the_remedy(folder, capsys):
+    line = ["fit", "people.csv", "--target", "wage", "--epsilon", "1"]
+    assert main(line) == 1
+    first = capsys.readouterr().err.splitlines()[0]
+    assert "add --schema estimate" in first
+    for more in (["--delta", "0", "--bounds-y", "0:1"], ["--model", "kernel"]):
+        assert main([*line, *more]) == 1  # where it has no way it is not advised, and refused
+        assert "--schema estimate" not in capsys.readouterr().err
+        assert main([*line, *more, "--schema", "estimate"]) == 1
+        text = capsys.readouterr().err
+        assert "--schema estimate" in text
+        assert "privlearn plan --template" in text
+
+
+def test_another_notation_beside_an_estimated_schema_is_the_targets(folder, capsys):
+    rows = [["what", "wage"]] + [["ab"[k % 2], f"{k % 2 + 5},5"] for k in range(2_000)]
+    with open("comma.csv", "w", newline="") as file:
+        csv.writer(file, delimiter=";").writerows(rows)
+    line = ["fit", "comma.csv", "--target", "wage", "--schema", "estimate", "--epsilon", "50"]
+    assert main(line) == 1
+    told = capsys.readouterr().err
+    assert "--decimal" in told
+    assert "leave the column out" not in told  # it is the target
+    assert main([*line, "--decimal", ","]) == 0
+    printed = capsys.readouterr()
+    assert "--decimal, --thousands and --currency are about the target alone" in printed.err
+    assert "what = b" in printed.out
+
+
+def test_a_column_of_ids_is_not_to_be_estimated(folder, capsys):
+    rows = ["patient_id,age,wage"] + [f"P{k},{k % 60},{k % 60}" for k in range(900)]
+    (folder / "ids.csv").write_text("\n".join(rows) + "\n")
+    line = ["fit", "ids.csv", "--target", "wage", "--epsilon", "5"]
+    assert main(line) == 1
+    told = capsys.readouterr().err
+    assert "--person patient_id --max-rows 3" in told
+    assert "--columns age" in told
+    assert "--schema estimate" not in told
+    assert main([*line, "--schema", "estimate"]) == 0
+    assert "on the command line: with --columns" in capsys.readouterr().err

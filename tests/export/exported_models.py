@@ -23,6 +23,19 @@ SCHEMA = {
     "since": Date("2000-01-01", "2020-01-01", missing="fill"),
     "id": Ignore(),
 }
+LISTS = (
+    SCHEMA
+    | {  # values that are in no list share a place, and only what is empty is missing
+        'odd "name"': Category(REGION[:3], missing="flag", other=True),
+        "level": Category([1, 2], missing="fill", other=True),
+        "town": Category(["A"], other=True),
+    }
+)
+BINS = SCHEMA | {
+    'odd "name"': Category(hashed=5, missing="flag"),
+    "level": Category(hashed=3, missing="fill"),
+    "town": Category(hashed=4),
+}
 
 
 def numbers(n, seed=0):
@@ -64,9 +77,11 @@ def _arrays(cls, y, **more):
     return getattr(privlearn, cls)(**SEEDED, **more).fit(X, y(X))
 
 
-def _frames(cls, y, **more):
+def _frames(cls, y, schema=SCHEMA, **more):
     frame = people(800)
-    model = getattr(privlearn, cls)(schema=SCHEMA, **SEEDED, **more)
+    if schema == "estimate":
+        frame = frame.drop(columns="id")
+    model = getattr(privlearn, cls)(schema=schema, **SEEDED, **more)
     return model.fit(frame, y(target(frame)))
 
 
@@ -98,8 +113,11 @@ MODELS = {
     "frame, poisson": lambda: _frames("PoissonRegressor", lambda y: np.rint(abs(y) / 100)),
     "frame, two": lambda: _frames("LogisticRegression", lambda y: np.where(y > 600, "it's", "no")),
     "frame, three": lambda: _frames("LogisticRegression", _three),
+    "frame, others": lambda: _frames("LogisticRegression", _three, LISTS),
+    "frame, found": lambda: _frames("LinearRegression", np.asarray, "estimate"),
     "frame, no intercept": lambda: _frames("Ridge", np.asarray, fit_intercept=False),
 }
+HASHED = {"frame, bins": lambda: _frames("LinearRegression", np.asarray, BINS, bounds_y=(0, 1500))}
 SHORTENED = {
     "shortened": lambda: _arrays(
         "LinearRegression", _sum, **BOX, bounds_y=(-5, 12), solver=BoostedStatistics(clip=2.0)
@@ -109,15 +127,41 @@ SHORTENED = {
 
 @cache
 def fitted(name):
-    return (MODELS | SHORTENED)[name]()
+    return (MODELS | HASHED | SHORTENED)[name]()
 
 
 def rows_for(name, n, seed=1):
+    if name in UNSEEN:
+        return strangers(n, seed)
     if name.startswith("frame"):
         return people(n, seed)
     X = numbers(n, seed)
     X[:: max(n // 3, 1)] *= 1e6
     return X
+
+
+UNSEEN = ("frame, others", "frame, found", "frame, bins")
+
+
+def strangers(n, seed):
+    """People some of whose texts were in no table before."""
+    frame, rng = people(n, seed), np.random.default_rng(seed)
+    new = rng.uniform(size=(2, n)) < 0.2
+    words = ["".join(map(chr, rng.integers(0x21, 0x17F, 6))) for _ in range(50)]
+    words = [
+        *filter(str.isprintable, (word.replace("\x7f", "x") for word in words)),
+        "007 x",
+        "1.2.0",
+    ]
+    frame["town"] = np.where(new[0], rng.choice(words, n), frame["town"].astype(str))
+    regions = [
+        w if hit and r is not None else r
+        for hit, w, r in zip(
+            new[1], rng.choice(words, n).tolist(), frame['odd "name"'], strict=True
+        )
+    ]
+    frame['odd "name"'] = pd.Series(regions, dtype=object)
+    return frame
 
 
 def outputs(model):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exported_models import MODELS, SHORTENED, fitted, outputs, rows_for
+from exported_models import HASHED, MODELS, SHORTENED, fitted, outputs, rows_for
 
 import privlearn
 from privlearn import LogisticRegression
@@ -16,7 +16,7 @@ from privlearn.cli.models import MODELS as COMMAND_LINE
 from privlearn.export.model_file import FORMATS, NAMES
 
 FIXTURES = sorted(Path(__file__).parents[1].joinpath("fixtures/models").rglob("*.json"))
-EVERY = sorted({**MODELS, **SHORTENED})
+EVERY = sorted({**MODELS, **HASHED, **SHORTENED})
 
 
 @pytest.fixture
@@ -83,6 +83,48 @@ def test_the_command_lines_files_are_loaded(tmp_path, monkeypatch):
     np.testing.assert_allclose(found, np.loadtxt("out.csv", skiprows=1), rtol=1e-9)
     assert main([*FIT[:6], "--columns", "age", "-o", "n.json"]) == 0
     assert privlearn.load("n.json").predict(pd.DataFrame({"age": [30.0]})).shape == (1,)
+
+
+KERNEL = Path(__file__).parents[1] / "fixtures" / "kernel_models" / "encoded.json"
+NEW = "x,kind,z\n0,a,1\n3,b,-9\n9.5,a,0.5\n"
+FOUND = [0.6933069246, 0.07864526571, 0.745417724]  # what the version that wrote it predicted
+
+
+def test_kernels_of_earlier_command_lines_are_read(tmp_path, monkeypatch):
+    pd = pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
+    Path("new.csv").write_text(NEW)
+    assert main(["predict", str(KERNEL), "new.csv", "-o", "out.csv"]) == 0
+    np.testing.assert_allclose(np.loadtxt("out.csv", skiprows=1), FOUND, rtol=1e-9)
+    model = privlearn.load(KERNEL)
+    np.testing.assert_allclose(model.predict(pd.read_csv("new.csv")), FOUND, rtol=1e-9)
+    model.save("again.json")
+    assert json.loads(Path("again.json").read_text())["format"] == FORMATS[4]
+    assert (
+        privlearn.load("again.json").predict(pd.read_csv("new.csv"))
+        == model.predict(pd.read_csv("new.csv"))
+    ).all()
+
+
+@pytest.mark.parametrize("known", [["--bounds", "age=20:80"], [], ["--decimal", ","]])
+def test_kernels_of_the_command_line_are_loaded(tmp_path, monkeypatch, known):
+    """The same predictions, and the same private scores, as the command line has."""
+    pd = pytest.importorskip("pandas")
+    from privlearn.exceptions import UnsupportedCombinationError
+
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text(ROWS)
+    assert main([*FIT, "--model", "kernel", *known, "-o", "m.json"]) == 0
+    assert main(["predict", "m.json", "people.csv", "-o", "out.csv"]) == 0
+    frame, model = pd.read_csv("people.csv"), privlearn.load("m.json")
+    np.testing.assert_allclose(model.predict(frame), np.loadtxt("out.csv", skiprows=1), rtol=1e-9)
+    assert model.bounds_X_[1][0] < 200 if hasattr(model, "bounds_X_") else known
+    with pytest.raises(UnsupportedCombinationError, match="cannot encode the columns of a kernel"):
+        model.to_sklearn()
+    given = {"epsilon": 500.0, "delta": 1e-6, "bounds_y": (0, 800), "random_state": 0}
+    found = privlearn.metrics.evaluate(model, frame, "wage", **given)
+    truth = np.mean(np.abs(model.predict(frame) - frame["wage"]))
+    assert found.mae.value == pytest.approx(truth, rel=0.1)
 
 
 @pytest.mark.parametrize("name", ["frame, two", "frame, poisson", "frame, no intercept"])

@@ -9,6 +9,7 @@ import pytest
 from exported_models import MODELS, agree, fitted, rows_for
 
 from privlearn._core.certificate import Certificate
+from privlearn.exceptions import UnsupportedCombinationError
 
 DATES, TEXTS = ("since",), ('odd "name"', "level", "town", "here")
 
@@ -23,14 +24,16 @@ def inputs(session, rows):
     """Rows as a graph takes them: a matrix, or a column each."""
     if isinstance(rows, np.ndarray):
         return {"X": rows}
-    return {one.name: column(one.name, rows[one.name]) for one in session.get_inputs()}
+    given = [(one.name, one.type == "tensor(string)") for one in session.get_inputs()]
+    return {name: column(name, rows[name], text) for name, text in given}
 
 
-def column(name, cells):
+def column(name, cells, text):
     if name in DATES:
         days = pd.to_datetime(cells).astype("datetime64[us]") - pd.Timestamp("1970-01-01")
         return (days / pd.Timedelta(days=1)).to_numpy(float)[:, None]
-    if name in TEXTS:
+    assert text == (name in TEXTS) or name in ("level", "here")  # numbers, where found out
+    if text:
         return np.array(["" if c is None else str(c) for c in cells], dtype=object)[:, None]
     return cells.to_numpy(float)[:, None]
 
@@ -73,6 +76,11 @@ def test_rows_that_cannot_be_predicted_are_nan(runtime):
     session = runtime.InferenceSession(fitted("frame").to_onnx().SerializeToString())
     (found,) = session.run(None, inputs(session, rows))
     assert np.isnan(found).tolist() == [False, True, False]
+
+
+def test_bins_are_refused(runtime):
+    with pytest.raises(UnsupportedCombinationError, match="has no operator that computes its hash"):
+        fitted("frame, bins").to_onnx()
 
 
 def test_without_onnx_the_extra_is_named(monkeypatch):

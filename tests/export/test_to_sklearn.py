@@ -6,14 +6,14 @@ import sys
 
 import numpy as np
 import pytest
-from exported_models import MODELS, agree, fitted, outputs, rows_for
+from exported_models import HASHED, MODELS, UNSEEN, agree, fitted, outputs, rows_for
 
 from privlearn.exceptions import UnsupportedCombinationError
 
 ROWS = 400
 
 
-@pytest.mark.parametrize("name", sorted(MODELS))
+@pytest.mark.parametrize("name", sorted(MODELS | HASHED))
 def test_predictions_are_the_same(name):
     model, rows = fitted(name), rows_for(name, ROWS)
     plain = model.to_sklearn()
@@ -23,7 +23,7 @@ def test_predictions_are_the_same(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(MODELS))
+@pytest.mark.parametrize("name", sorted(MODELS | HASHED))
 def test_predictions_of_many_rows_are_the_same(name):
     model, rows = fitted(name), rows_for(name, 10_000, seed=2)
     plain = model.to_sklearn()
@@ -50,7 +50,7 @@ assert not any(name.startswith("privlearn") for name in sys.modules)
 
 def test_pickles_need_no_privlearn(tmp_path):
     paths = []
-    for name in ("estimated", "margin", "line, then kernel", "frame", "frame, two"):
+    for name in ("estimated", "margin", "line, then kernel", "frame", "frame, two", *UNSEEN):
         rows = rows_for(name, 20)
         content = fitted(name).to_sklearn(), rows, fitted(name).predict(rows)
         paths.append(tmp_path / f"{len(paths)}.pickle")
@@ -77,6 +77,31 @@ def test_what_a_model_refuses_is_refused():
         plain.predict(rows.assign(town="elsewhere"))
     with pytest.raises(ValueError, match="NaN"):
         fitted("linear").to_sklearn().predict([[np.nan, 0.0, 0.0]])
+
+
+@pytest.mark.parametrize("name", ["frame, others", "frame, bins"])
+def test_gaps_are_refused_where_the_model_refuses_them(name):
+    rows, plain = rows_for(name, 10), fitted(name).to_sklearn()
+    for gap in (None, "", " ", np.nan, "NaN"):
+        with pytest.raises(ValueError, match="unknown categories"):
+            plain.predict(rows.assign(town=pd_series(gap, 10)))
+        with pytest.raises(ValueError, match="town"):
+            fitted(name).predict(rows.assign(town=pd_series(gap, 10)))
+
+
+def pd_series(cell, n):
+    import pandas as pd
+
+    return pd.Series([cell] * n, dtype=object)
+
+
+def test_bins_of_other_spellings():
+    """Numbers fall into bins by their values, whatever a column holds them as."""
+    rows, model = rows_for("frame, bins", 40), fitted("frame, bins")
+    plain = model.to_sklearn()
+    for level in (2, 2.0, "02", "2.0", True, "true", 0.5, ".50", "-0.0", "007 x", "1.2.0", " a "):
+        other = rows.assign(level=pd_series(level, 40))
+        agree("frame", plain.predict(other), model.predict(other))
 
 
 def test_values_of_lists_in_other_spellings():

@@ -4,13 +4,13 @@ import sqlite3
 
 import numpy as np
 import pytest
-from exported_models import SCHEMA, agree, fitted, people
+from exported_models import MODELS, SCHEMA, agree, fitted, people, rows_for
 
 from privlearn import LinearRegression, LogisticRegression
 from privlearn.exceptions import UnsupportedCombinationError
 from privlearn.schema import Category, Number
 
-FRAMES = ["frame", "frame, poisson", "frame, two", "frame, three", "frame, no intercept"]
+FRAMES = [name for name in MODELS if name.startswith("frame")]
 
 
 def in_sqlite(sql, frame, table="people"):
@@ -70,14 +70,14 @@ def check(name, frame, dialect):
 @pytest.mark.parametrize("dialect", sorted(DATABASES))
 @pytest.mark.parametrize("name", FRAMES)
 def test_predictions_are_the_same(name, dialect):
-    check(name, people(300, seed=1), dialect)
+    check(name, rows_for(name, 300), dialect)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect", sorted(DATABASES))
 @pytest.mark.parametrize("name", FRAMES)
 def test_predictions_of_many_rows_are_the_same(name, dialect):
-    check(name, people(10_000, seed=2), dialect)
+    check(name, rows_for(name, 10_000, seed=2), dialect)
 
 
 def test_rows_that_cannot_be_predicted_have_null():
@@ -145,6 +145,8 @@ def test_what_has_no_statement():
     for name, words in (("linear", "names of columns"), ("kernel", "linear models")):
         with pytest.raises(UnsupportedCombinationError, match=words):
             fitted(name).to_sql("people")
+    with pytest.raises(UnsupportedCombinationError, match="has no database that computes its hash"):
+        fitted("frame, bins").to_sql("people")
     with pytest.raises(ValueError, match="'standard', 'sqlite'"):
         fitted("frame").to_sql("people", dialect="mysql")
     assert "id" in SCHEMA

@@ -14,6 +14,7 @@ from privlearn.accounting import (
     Laplace,
     PureLoss,
     SampledGaussian,
+    TwoBounds,
     compose,
 )
 from privlearn.accounting.composition import evaluate
@@ -26,6 +27,7 @@ PAIRS = [
     SampledGaussian(1 / 3, 0.7, replace=True),
     Laplace(0.1),
     PureLoss(1e-9),
+    TwoBounds(0.3, 1e-8, 0.2, 1e-18),
     ApproximateLoss(0.3, 1e-7),
     BoundedRange(math.pi),
     GaussianMixture((0.1, 0.7), (0.25, 0.5)),

@@ -5,7 +5,16 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from privlearn import LinearRegression, LogisticRegression, PoissonRegressor, Ridge
+from privlearn import (
+    HuberRegressor,
+    KernelRegressor,
+    Lasso,
+    LinearRegression,
+    LinearSVC,
+    LogisticRegression,
+    PoissonRegressor,
+    Ridge,
+)
 from privlearn._core.releaser import use_releaser
 from privlearn.exceptions import MissingFactError, UnsupportedCombinationError
 from privlearn.schema import Category, Number
@@ -159,6 +168,18 @@ def test_what_is_missing_is_said():
         LinearRegression(intervals=True, solver=CoordinateDescent(block=1)).fit(X, y)
     with pytest.raises(UnsupportedCombinationError, match="intervals=True"):
         LogisticRegression(intervals=True, classes=[0, 1, 2]).fit(X, rows("classes")[1])
+
+
+@pytest.mark.parametrize("cls", [Lasso, HuberRegressor, LinearSVC, KernelRegressor])
+@pytest.mark.parametrize("method", ["summary", "predict_interval"])
+def test_models_without_errors_say_which_have_them(cls, method):
+    assert not hasattr(cls(), method)
+    with pytest.raises(AttributeError, match=rf"intervals=True for {method}\(\)"):
+        getattr(cls(), method)()
+    with pytest.raises(AttributeError, match="no attribute 'sumary'"):
+        cls().sumary()
+    with pytest.raises(AttributeError, match="bounds_X_ is only there after a fit"):
+        _ = cls().bounds_X_
 
 
 def test_a_penalty_is_part_of_what_intervals_are_about():

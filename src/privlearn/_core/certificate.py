@@ -241,8 +241,11 @@ class Certificate:
         ]
 
     def __str__(self) -> str:
+        from privlearn._core.harmless import harmless
+
         title = f"Privacy certificate (privlearn {self.version})"
-        return "\n".join([title, *(f"  {key:<11} {text}" for key, text in self._rows())])
+        lines = [title, *(f"  {key:<11} {text}" for key, text in self._rows())]
+        return "\n".join(harmless(line, "terminal") for line in lines)
 
     def _repr_html_(self) -> str:
         from privlearn._core.harmless import harmless

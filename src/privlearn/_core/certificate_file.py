@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
+from privlearn._core.certificate_page import blocks, is_page
 from privlearn._core.mechanisms import (
     GAUSSIAN,
     GUMBEL,
@@ -162,7 +163,9 @@ def _written(thing: object, kinds: Kinds) -> dict[str, Any]:
 
 
 def load(text: str) -> dict[str, Any]:
-    """Read JSON that says one thing: no key twice, no NaN or Infinity."""
+    """Read JSON that says one thing: no key twice, no NaN or Infinity; of a report, its own."""
+    if is_page(text):
+        text = blocks(text)[0]
     try:
         content = json.loads(text, object_pairs_hook=_no_twins, parse_constant=_no_constant)
     except json.JSONDecodeError:

@@ -15,6 +15,7 @@ from privlearn.accounting import (
     PureLoss,
     SampledGaussian,
 )
+from privlearn.accounting.views import as_promised
 from privlearn.exceptions import UnsupportedCombinationError
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def verify(plan: Plan, budget: Budget) -> Verification:
         ) from None
     step = min(1e-4, budget.epsilon * 1e-3)
     total = library.identity(value_discretization_interval=step)
-    for pair, count in plan.pairs():
+    for pair, count in as_promised(plan.pairs()):
         total = total.compose(_translate(pair, library, step).self_compose(count))
     recomputed = float(total.get_epsilon_for_delta(budget.delta))
     return Verification(

@@ -92,6 +92,7 @@ class BoundedData:
     # Largest length of a row, where rows are computed when they are asked for; else None.
     longest: ClassVar[float | None] = None
     in_passes: ClassVar[bool] = False  # whether rows stay on disk, and are read again and again
+    on_device: ClassVar[bool] = False  # whether rows lie on a GPU, and stay there
 
     def __post_init__(self) -> None:
         for watcher in _WATCHERS:

@@ -23,6 +23,7 @@ from privlearn.accounting.pairs import (
     Pair,
     PureLoss,
     SampledGaussian,
+    TwoBounds,
 )
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "Pair",
     "PureLoss",
     "SampledGaussian",
+    "TwoBounds",
     "compose",
     "smallest_scale",
 ]

@@ -19,13 +19,16 @@ from privlearn.accounting.pairs import (
     Pair,
     PureLoss,
     SampledGaussian,
+    TwoBounds,
 )
 from privlearn.accounting.roots import decreasing_root
+from privlearn.accounting.views import as_gaussian, as_promised, has_two
 
 if TYPE_CHECKING:
     from privlearn.accounting.pld import Evaluation
 
 Terms = tuple[tuple[Pair, int], ...]
+VIEWS = as_promised, as_gaussian
 _NEAR_TOP = 1e-6  # relative distance to the largest loss at which epsilon is rounded up to it
 
 
@@ -93,6 +96,8 @@ class Composition:
         delta = float(delta)
         if not 0 <= delta <= 1:
             raise ValueError(f"delta={delta!r}, but it is a probability; pass 0 <= delta <= 1")
+        if has_two(self.terms):
+            return min(compose(view(self.terms)).epsilon(delta) for view in VIEWS)
         failure = failing.lost(self.terms)
         if failure > 0:
             left = failing.room(failure, delta)
@@ -199,7 +204,7 @@ def _gaussian_mu(pair: Pair) -> float | None:
 
 def _top(pair: Pair) -> float:
     """The largest loss of a pair in either direction."""
-    if isinstance(pair, Gaussian | SampledGaussian | GaussianMixture | ApproximateLoss):
+    if isinstance(pair, Gaussian | SampledGaussian | GaussianMixture | ApproximateLoss | TwoBounds):
         return math.inf
     return pair.epsilon
 
@@ -255,6 +260,10 @@ def evaluate(
 
     if not terms:
         return pld.Evaluation(0.0)
+    if has_two(terms):
+        seen = (compose(view(terms)).terms for view in VIEWS)
+        both = (evaluate(view, epsilon, tolerance, enough) for view in seen)
+        return min(both, key=lambda one: one.delta)
     failure = failing.lost(terms)
     if failure > 0:
         return _with_failure(terms, failure, epsilon, tolerance, enough)
@@ -312,7 +321,7 @@ def size(terms: Terms) -> float:
     """A rough mu for the composition, from second moments: where searches start."""
     total = 0.0
     for pair, count in terms:
-        if isinstance(pair, Gaussian):
+        if isinstance(pair, Gaussian | TwoBounds):
             square = pair.mu**2
         elif isinstance(pair, SampledGaussian):
             factor = 2.0 if pair.replace else 1.0

@@ -23,6 +23,7 @@ from privlearn.accounting.pairs import (
     Pair,
     PureLoss,
     SampledGaussian,
+    TwoBounds,
 )
 from privlearn.accounting.profiles import (
     TINY,
@@ -271,7 +272,7 @@ def directions(pair: Pair, anchored: bool = True) -> tuple[Directed, Directed]:
         both = _Normal(pair.mu)
     elif isinstance(pair, GaussianMixture):
         both = _Mixture(pair.mus, pair.weights, pair.missing)
-    elif isinstance(pair, ApproximateLoss):
+    elif isinstance(pair, ApproximateLoss | TwoBounds):
         raise TypeError("failures are taken out before losses are put on a grid: a bug")
     else:
         both = _Bounded(pair.epsilon, type(pair))

@@ -166,6 +166,44 @@ class ApproximateLoss:
         object.__setattr__(self, "delta", delta)
 
 
+@dataclass(frozen=True)
+class TwoBounds:
+    """A mechanism of which two things are proved: it is (epsilon, delta)-DP, and Gaussian at most.
+
+    It is dominated by `ApproximateLoss(epsilon, delta)`, and by N(0, 1) against N(mu, 1) that fails
+    outright with a small probability. Alone it costs whichever is less; beside others the second is
+    mostly the better one. Each holds for the whole of a composition: `accounting.md`, section 6.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        The one guarantee, epsilon >= 0 and 0 <= delta < 1.
+    mu, failure : float
+        The other one, mu >= 0 and 0 <= failure < 1.
+
+    Examples
+    --------
+    >>> from privlearn.accounting import Gaussian, TwoBounds, compose
+    >>> best = TwoBounds(1.0, 1e-6, 0.43, 1e-15)
+    >>> compose([(best, 1)]).epsilon(1e-6)
+    1.0
+    >>> round(compose([(best, 1), (Gaussian(0.2), 1)]).epsilon(1e-6), 2)
+    2.13
+    """
+
+    epsilon: float
+    delta: float
+    mu: float
+    failure: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", _loss_parameter(self.epsilon))
+        Gaussian(self.mu)
+        for name in ("delta", "failure"):
+            value = _number(name, getattr(self, name))
+            _demand(0 <= value < 1, name, value, "it is a probability", f"pass 0 <= {name} < 1")
+
+
 class BoundedRange(_LargestLoss):
     """The exponential mechanism and report-noisy-max with Gumbel noise.
 
@@ -232,6 +270,7 @@ Pair = (
     | Laplace
     | PureLoss
     | ApproximateLoss
+    | TwoBounds
     | BoundedRange
     | GaussianMixture
 )

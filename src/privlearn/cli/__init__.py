@@ -1,4 +1,4 @@
-"""The `privlearn` command: demo, plan, fit, predict, evaluate, ledger, verify, audit."""
+"""The `privlearn` command: demo, plan, fit, predict, evaluate, report, ledger, verify, audit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ start here:
   privlearn demo
 then, with a file of your own that has one row per person and columns of numbers:
   privlearn fit people.csv --target wage --epsilon 1
-more accurate, and with columns of text:
+or with text, dates and gaps, of which nothing need be said:
+  privlearn fit people.csv --target wage --epsilon 1 --schema estimate
+more accurate, where something is publicly known:
   privlearn plan --template people.csv --target wage > schema.toml
   (fill in schema.toml: what is publicly known about each column)
   privlearn fit people.csv --schema schema.toml --epsilon 1 -o wage.json
@@ -39,6 +41,7 @@ COMMANDS = {
     "fit": "learn a private model from a CSV or Parquet file",
     "predict": "predict new rows with a saved model",
     "evaluate": "score a saved model on people's rows, privately and with intervals",
+    "report": "write a page about a saved model for people: HTML that needs nothing else",
     "ledger": "show, create or check a ledger of spent privacy",
     "verify": "check a certificate, or the one in a model, from its file alone",
     "audit": "attack a configuration on generated data: promised and measured",

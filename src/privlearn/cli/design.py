@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,11 @@ __all__ = ["Design", "demand_target", "design"]
 
 PLAIN = Number()
 MOST_OPTIONS = 20  # that an error lists
+ABOUT_THE_TARGET = (
+    "with --schema estimate, --decimal, --thousands and --currency are about the target alone; "
+    "columns of numbers in such a notation are taken for text until a schema file describes them: "
+    "privlearn plan --template DATA --target COLUMN > schema.toml"
+)
 
 
 @dataclass(frozen=True)
@@ -46,6 +52,7 @@ class Design:
     classes: tuple[str, ...] | None
     data_norm: float | None
     number: Number = PLAIN
+    estimable: bool = False  # whether it could be found out privately what columns are
 
     @property
     def names(self) -> list[str]:
@@ -78,7 +85,13 @@ class Design:
 
 
 def design(
-    names: Sequence[str], facts: Facts, *, where: str, classifies: bool, estimates: bool = True
+    names: Sequence[str],
+    facts: Facts,
+    *,
+    where: str,
+    classifies: bool,
+    estimates: bool = True,
+    mapped: bool = False,
 ) -> Design:
     """Choose columns and encodings, or say everything that is missing at once.
 
@@ -94,8 +107,14 @@ def design(
         Whether the target is a label and needs no range.
     estimates : bool, default=True
         Whether ranges that nobody declared can be estimated: the budget has a delta.
+    mapped : bool, default=False
+        Whether the model is a kernel, for which kinds and lists cannot be estimated.
     """
     target = demand_target(names, facts.target, where)
+    if facts.estimate:
+        _refuse_to_find_out(estimates, mapped)
+        if facts.number != PLAIN:
+            print(f"privlearn: note: {ABOUT_THE_TARGET}", file=sys.stderr)
     kinds, rest = facts.kinds, Estimate() if facts.estimate else facts.number
     chosen = [(name, kinds.get(name, rest)) for name in _chosen(names, facts, target, where)]
     columns = tuple(Column(name, kind) for name, kind in chosen if isinstance(kind, Kind))
@@ -107,6 +126,7 @@ def design(
         classes=facts.classes,
         data_norm=facts.data_norm,
         number=facts.number,
+        estimable=estimates and not (mapped or facts.schema) and facts.number == PLAIN,
     )
     if not estimates:
         _refuse_to_estimate(found)
@@ -150,6 +170,20 @@ def _chosen(names: Sequence[str], facts: Facts, target: str, where: str) -> list
                 f"the schema has {name!r}, but {where} has no such column; {closest(name, names)}"
             )
     return chosen
+
+
+def _refuse_to_find_out(estimates: bool, mapped: bool) -> None:
+    """Say where --schema estimate has no way, and what to type in its place."""
+    instead = "describe the columns: privlearn plan --template DATA --target COLUMN > schema.toml"
+    if mapped:
+        raise CommandError(
+            "--schema estimate is for linear models; with a kernel, columns of numbers need "
+            f"nothing, those of text --categories COLUMN=A,B,...; or {instead}"
+        )
+    if not estimates:
+        raise CommandError(
+            f"--schema estimate needs noise with delta > 0; add --delta 1e-6, or {instead}"
+        )
 
 
 def _refuse_to_estimate(found: Design) -> None:

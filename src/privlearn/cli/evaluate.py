@@ -15,10 +15,11 @@ from privlearn.cli import options
 from privlearn.cli.assumptions import NAMES, assuming
 from privlearn.cli.dialect import Dialect, add_dialect
 from privlearn.cli.errors import CommandError
-from privlearn.cli.model_file import Saved, read_model
+from privlearn.cli.model_file import SavedModel, read_model
 from privlearn.cli.notices import plain_warnings
 from privlearn.cli.open_ledger import charged_ledger, signed
 from privlearn.cli.paths import check_paths
+from privlearn.cli.people import Ids, add_person, checked_person, ids_of
 from privlearn.cli.predictions import read_rows
 from privlearn.cli.schema import parse_range
 from privlearn.cli.tables import Source, open_source
@@ -33,6 +34,9 @@ EXAMPLE = """\
 example: how good is the model for people whom it was not fitted to?
   privlearn evaluate wage.json held-out.csv --epsilon 1
 
+people with several rows, of whom at most 5 count: the promise is then about people
+  privlearn evaluate cost.json visits.csv --epsilon 1 --person patient --max-rows 5
+
 only what you need has less noise; and the same as JSON, with the certificate
   privlearn evaluate churn.json held-out.csv --epsilon 0.5 --metrics auc --json
 
@@ -44,8 +48,9 @@ Rows that the model was fitted to pay twice, and flatter it. To keep count, add
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.description = (
-        "Score a model that privlearn fit saved on a file with one row per person. Every number "
-        "has privacy noise in it, and an interval that says how much that and chance may matter."
+        "Score a model that privlearn fit saved on a file with one row per person, or several with "
+        "--person. Every number has privacy noise in it, and an interval that says how much that "
+        "and chance may matter."
     )
     parser.epilog = EXAMPLE
     parser.usage = "privlearn evaluate MODEL DATA --epsilon E [options]"
@@ -53,6 +58,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("model", help="model file that privlearn fit wrote")
     add("data", help="CSV or .parquet file with rows and their true targets")
     add("--target", metavar="COLUMN", help="the column with the truth (default: the model's own)")
+    add_person(parser)
     add(
         "--metrics",
         type=options.names,
@@ -78,8 +84,8 @@ def run(args: argparse.Namespace) -> int:
     if bounds is not None and model.classes is not None:
         raise CommandError("--bounds-y is for numbers, but the model predicts classes")
     source = open_source(args.data, Dialect.of(args))
-    X, y = _rows(args, model, source)
-    found = _scores(args, model, X, y, bounds)
+    X, y, ids = _rows(args, model, source)
+    found = _scores(args, model, X, y, ids, bounds)
     found = replace(found, privacy=assuming(found.privacy, (NAMES, *source.assumes)))
     if args.json:
         print(json_text(found.to_dict()))
@@ -89,17 +95,19 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _rows(
-    args: argparse.Namespace, model: Saved, source: Source
-) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """Features in the file's units, and the truth; unusable cells are NaN, or no label."""
+    args: argparse.Namespace, model: SavedModel, source: Source
+) -> tuple[NDArray[np.float64], NDArray[Any], Ids | None]:
+    """Features in the file's units, the truth and the ids; unusable cells are NaN, or no label."""
     target, drop = args.target or model.target, args.on_invalid == "drop"
     remedy = None if drop else "--on-invalid drop"
     leave = None if drop else "--on-invalid drop: such rows then add nothing"
     if target in [column.name for column in model.columns]:
         raise CommandError(f"--target {target} is a column that the model predicts from")
-    rows, table = read_rows(source, model.columns, [target], remedy=remedy, leave=leave)
+    checked_person(source.names, args, target)
+    more = [target] if args.person is None else [target, args.person]
+    rows, table = read_rows(source, model.columns, more, remedy=remedy, leave=leave)
     X = rows.features(Encoding(model.columns))
-    if table.rows == 0 and args.adjacency != "add_remove":
+    if table.rows == 0 and args.adjacency != "add_remove" and args.person is None:
         raise CommandError(f"{source.path} names its columns but has no rows to score")
     if model.classes is None:
         y: NDArray[Any] = table.numbers(target, options.written_number(args))
@@ -113,11 +121,24 @@ def _rows(
             f"{source.path} has rows without a truth: a cell of {target!r} is empty or {what}; "
             f"mend them, or add {leave}"
         )
-    return X, y
+    ids = ids_of(table, args.person)
+    if ids is not None and None in ids and not drop:
+        raise CommandError(
+            f"{source.path} has rows that are nobody's: a cell of the ids, {ids.name!r}, is empty; "
+            f"mend them, or add {leave}"
+        )
+    if ids is not None and args.adjacency != "add_remove" and not any(ids):
+        raise CommandError(f"{source.path} has rows of nobody: no cell of {ids.name!r} is an id")
+    return X, y, ids
 
 
 def _scores(
-    args: argparse.Namespace, model: Saved, X: NDArray[np.float64], y: object, bounds: object
+    args: argparse.Namespace,
+    model: SavedModel,
+    X: NDArray[np.float64],
+    y: object,
+    ids: Ids | None,
+    bounds: object,
 ) -> Evaluation:
     from privlearn._core.certificate import Certificate
     from privlearn.metrics import evaluate
@@ -133,5 +154,6 @@ def _scores(
     ledger = charged_ledger(args.ledger, args.dataset, args.ledger_epsilon, args.ledger_delta)
     given = {name: getattr(args, name) for name in ("epsilon", "delta", "adjacency", "on_invalid")}
     given |= {"metrics": args.metrics, "ledger": ledger, "dataset": args.dataset}
+    given |= {"groups": ids, "max_rows_per_person": args.max_rows}
     with signed(ledger, args.by, args.model), plain_warnings():
         return evaluate(estimator, model.inputs(X), y, bounds_y=bounds, **given)

@@ -10,22 +10,22 @@ from numpy.typing import NDArray
 
 from privlearn._core.harmless import harmless, json_text
 from privlearn.cli import options
-from privlearn.cli.assumptions import DECLARED, NAMES, assuming
+from privlearn.cli.assumptions import DECLARED, ESTIMATED, NAMES, assuming
 from privlearn.cli.design import Design, design
 from privlearn.cli.dialect import Dialect, add_dialect
 from privlearn.cli.errors import CommandError
-from privlearn.cli.model_file import Saved, saved_model
+from privlearn.cli.model_file import SavedModel
 from privlearn.cli.models import MODELS, build, estimator_rows
 from privlearn.cli.notices import plain_warnings
 from privlearn.cli.open_ledger import charged_ledger, signed
 from privlearn.cli.outputs import Output
 from privlearn.cli.paths import check_paths
-from privlearn.cli.people import without_person
+from privlearn.cli.people import Ids, add_person, without_person
 from privlearn.cli.predictions import predictions_output, read_new_rows, write_predictions
 from privlearn.cli.private_bounds_summary import what_is_estimated
 from privlearn.cli.progress import progress
 from privlearn.cli.tables import Source, open_source
-from privlearn.cli.training import Ids, read_training
+from privlearn.cli.training import read_training
 from privlearn.schema.encoding import EncodedRows
 
 if TYPE_CHECKING:
@@ -75,11 +75,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="A,B,...",
         help="predict from these (default: all others)",
     )
-    add(
-        "--person",
-        metavar="COLUMN",
-        help="whose each row is, where people have several: the column of ids; needs --max-rows",
-    )
+    add_person(parser)
     options.add_model(parser)
     options.add_budget(parser)
     options.add_facts(parser)
@@ -114,6 +110,7 @@ def run(args: argparse.Namespace) -> int:
         where=source.path,
         classifies=MODELS[args.model].classifies,
         estimates=args.delta > 0,
+        mapped=MODELS[args.model].mapped,
     )
     estimator = build(args, chosen, on_invalid=args.on_invalid)
     remedy = None if args.on_invalid == "drop" else "--on-invalid drop"
@@ -131,7 +128,7 @@ def run(args: argparse.Namespace) -> int:
         _charge_and_fit(args, estimator, estimator_rows(args.model, chosen, X), y, ids)
         more = _assumed(source, chosen, estimator.privacy_)
         estimator.privacy_ = assuming(estimator.privacy_, more)
-        model = saved_model(args.model, chosen, estimator)
+        model = SavedModel.of(args.model, chosen, estimator)
         _save(model, new_rows, output, there)
     _report(args, model, estimator.privacy_)
     return 0
@@ -155,7 +152,7 @@ def _model_output(args: argparse.Namespace, chosen: Design) -> Output:
     names = sum(len(name) for name in chosen.names)
     size = 2**16 + names + (128 + 32 * len(chosen.classes or ())) * chosen.n_features
     if MODELS[args.model].mapped:  # frequencies and coefficients of up to so many random features
-        size += 25 * MOST_COMPONENTS * (chosen.n_features + max(len(chosen.classes or ()), 1))
+        size += 40 * MOST_COMPONENTS * (chosen.n_features + max(len(chosen.classes or ()), 1))
     return Output(args.output, overwrite=args.overwrite, size=size)
 
 
@@ -176,12 +173,13 @@ def _charge_and_fit(
 def _assumed(source: Source, chosen: Design, certificate: Certificate) -> list[str]:
     """What this file's certificate must say besides what the estimator knows."""
     told = chosen.schema is None or any("schema" in text for text in certificate.assumptions)
-    told = told or chosen.encoding.pending
+    if chosen.encoding.pending:
+        return [NAMES, *source.assumes, ESTIMATED]
     return [NAMES, *source.assumes, *(() if told else (DECLARED,))]
 
 
 def _save(
-    model: Saved,
+    model: SavedModel,
     new_rows: EncodedRows | RawRows | None,
     output: Output,
     predictions: Output | None,
@@ -205,7 +203,7 @@ def _save(
         ) from None
 
 
-def _report(args: argparse.Namespace, model: Saved, certificate: Certificate) -> None:
+def _report(args: argparse.Namespace, model: SavedModel, certificate: Certificate) -> None:
     if args.json:
         files = {"model_file": args.output, "predictions_file": args.predictions}
         print(json_text(files | model.to_dict()))
@@ -231,7 +229,7 @@ def _report(args: argparse.Namespace, model: Saved, certificate: Certificate) ->
         print(f"predictions saved to {args.predictions}")
 
 
-def _report_ranges(model: Saved, certificate: Certificate) -> None:
+def _report_ranges(model: SavedModel, certificate: Certificate) -> None:
     """What was estimated, what it cost, and where values are clipped from now on."""
     sentence = what_is_estimated(certificate.plan)
     if sentence is None or not model.ranges():

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,27 +14,16 @@ from privlearn.cli.design import Design
 from privlearn.cli.errors import CommandError
 from privlearn.cli.models import MODELS
 from privlearn.cli.outputs import Output
-from privlearn.export.model_file import ENCODED, FORMATS, REMEDY, FileContent, model_text, parsed
+from privlearn.export.model_file import FORMATS, FileContent, model_text, parsed
 from privlearn.linear_model import saved  # noqa: F401  the same
 from privlearn.schema.encoding import Column, Encoding
 
 if TYPE_CHECKING:
-    from privlearn.cli.kernel_file import SavedKernelModel
     from privlearn.linear_model.base import PrivateEstimator
 
-__all__ = [
-    "CLIPPING",
-    "FORMAT",
-    "KINDS",
-    "MAPPED",
-    "Saved",
-    "SavedModel",
-    "read_model",
-    "saved_model",
-]
+__all__ = ["CLIPPING", "FORMAT", "KINDS", "SavedModel", "read_any", "read_model"]
 
-FORMAT, CLIPPING, KINDS, _ = FORMATS
-MAPPED = ENCODED
+FORMAT, CLIPPING, KINDS, *_ = FORMATS
 Array = NDArray[np.float64]
 UNNAMED = "y"  # the target of a model that Python saved
 
@@ -45,7 +32,8 @@ UNNAMED = "y"  # the target of a model that Python saved
 class SavedModel:
     """A fitted model as it is kept: prediction = intercept + sum of coefficient times value.
 
-    Where ranges were estimated privately, values and predictions are clipped to them.
+    Where ranges were estimated privately, values and predictions are clipped to them. Of a kernel,
+    columns are encoded, and those with declared ranges scaled to 0..1, before its features are.
 
     Attributes
     ----------
@@ -61,8 +49,15 @@ class SavedModel:
         values = estimator.to_dict() | {"model": MODELS[kind].estimator}
         if values["classes"] is not None:
             values["classes"] = [*map(str, values["classes"])]
+        if MODELS[kind].mapped:
+            return cls(FileContent.of_encoded(values, design.columns, design.target))
         columns = estimator._encoding.columns if design.encoding.pending else design.columns
         return cls(FileContent(values, columns, design.target))
+
+    @property
+    def mapped(self) -> bool:
+        """Whether it is a kernel, whose features are computed from the columns."""
+        return "features" in self.content.values
 
     @property
     def target(self) -> str:
@@ -98,24 +93,26 @@ class SavedModel:
         return found
 
     def estimator(self) -> PrivateEstimator:
-        """The fitted estimator, for features in the units of the file."""
-        left_out = ("certificate", "schema", "feature_names", "coef_noise")
+        """The fitted estimator, for what `inputs` gives."""
+        left_out = ("certificate", "schema", "feature_names", "coef_noise", "errors")
         values = {k: v for k, v in self.content.values.items() if k not in left_out}
         return FileContent(values | {"classes": self.classes}, self.columns).model()
 
     def inputs(self, features: Array) -> Array:
         """Features in the units of the file, as the estimator takes them."""
-        return features
+        return Encoding(self.columns).scaled(features) if self.mapped else features
 
     def effects(self) -> list[tuple[str, Array]]:
-        """Every feature in words, with its coefficients."""
+        """Every feature in words, with its coefficients; a curve has no coefficient of a column."""
+        if self.mapped:
+            return []
         words = [word for column in self.columns for word in column.features]
         intercept = np.array(self.content.values["intercept"], dtype=float)
         return [*zip(words, self.coef.T, strict=True), ("(intercept)", intercept)]
 
     def ranges(self) -> list[tuple[str, list[float]]]:
         """Columns of numbers, the target last, with the ranges to which they are clipped."""
-        sides = self.content.values["clip_X"]
+        sides = None if self.mapped else self.content.values["clip_X"]
         limits = [*zip(*sides, strict=True)] if sides else []
         found = [
             (column.name, [*limits[part.start]])
@@ -137,58 +134,31 @@ class SavedModel:
         output.write(model_text(self.content))
 
 
-Saved: TypeAlias = "SavedModel | SavedKernelModel"
-
-
-def saved_model(kind: str, design: Design, estimator: PrivateEstimator) -> Saved:
-    """A fitted estimator as it is kept."""
-    if MODELS[kind].mapped:
-        from privlearn.cli.kernel_file import SavedKernelModel
-
-        return SavedKernelModel.of(kind, design, estimator)
-    return SavedModel.of(kind, design, estimator)
-
-
-def read_model(path: str | Path) -> Saved:
-    """Read a model file, or say what is wrong with it."""
+def read_any(path: str | Path) -> SavedModel:
+    """Read a model file, also one for Python alone, or say what is wrong with it."""
     try:
-        text = Path(path).read_bytes()
-        kernel = _kernel_model(text, path)
-        if kernel is not None:
-            return kernel
-        content = parsed(text, str(path))
+        return SavedModel(parsed(Path(path).read_bytes(), str(path)))
     except OSError as error:
         problem = f"the model {path} cannot be read: {error.strerror}"
     except ValueError as error:
         problem = str(error)
-    else:
-        why = _only_python(content)
-        if why is None:
-            return SavedModel(content)
-        problem = f"the model {path} {why}; use it in Python: privlearn.load({str(path)!r})"
     raise CommandError(problem)
 
 
-def _kernel_model(text: bytes, path: str | Path) -> Saved | None:
-    """A kernel model, or None where the file is something else; damaged ones are refused."""
-    content: object = None
-    with suppress(ValueError, RecursionError):
-        content = json.loads(text.decode("utf-8"))
-    if not isinstance(content, dict) or content.get("format") != MAPPED:
-        return None
-    from privlearn.cli.kernel_file import SavedKernelModel
-
-    with suppress(KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
-        model = SavedKernelModel.from_dict(content)
-        model.estimator()  # which refuses what does not go together
-        return model
-    raise ValueError(f"the model {path} is incomplete or damaged; {REMEDY}")
+def read_model(path: str | Path) -> SavedModel:
+    """Read a model file that the command line predicts with, or say what is wrong with it."""
+    found = read_any(path)
+    why = _only_python(found.content)
+    if why is None:
+        return found
+    raise CommandError(f"the model {path} {why}; use it in Python: privlearn.load({str(path)!r})")
 
 
 def _only_python(content: FileContent) -> str | None:
     """Why a model is none for the command line, if it is none."""
     if not all(column.name for column in content.columns):
         return "was learned from an array whose columns have no names"
-    if content.values["clip_norm"] is not None and content.values.get("schema") is not None:
+    shortens = content.values["clip_norm"] is not None and content.values.get("schema") is not None
+    if shortens and not content.scales:
         return "shortens rows in units of its own"
     return None

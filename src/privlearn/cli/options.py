@@ -222,7 +222,7 @@ def add_facts(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="COLUMN=A,B,...",
-        help="all values of a text column; repeat for each, every one is needed",
+        help="all values of a text column; repeat for each (or --schema estimate finds them)",
     )
     add(
         "--classes",

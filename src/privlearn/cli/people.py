@@ -7,12 +7,37 @@ from collections.abc import Sequence
 
 from privlearn.cli.errors import CommandError, closest
 from privlearn.cli.schema import Facts
+from privlearn.cli.tables import Table
 
-__all__ = ["without_person"]
+__all__ = ["Ids", "add_person", "checked_person", "ids_of", "without_person"]
 
 
-def without_person(names: Sequence[str], args: argparse.Namespace, facts: Facts) -> list[str]:
-    """The other columns of the file, or what is wrong with --person and --max-rows."""
+class Ids(list[str | None]):
+    """Whose each row is, as text, with the name of the column."""
+
+    name: str = ""
+
+
+def ids_of(table: Table, person: str | None) -> Ids | None:
+    """The cells of the column of ids; None where every row is a person."""
+    if person is None:
+        return None
+    ids = Ids(table.labels(person))
+    ids.name = person
+    return ids
+
+
+def add_person(parser: argparse.ArgumentParser) -> None:
+    """The column of ids."""
+    parser.add_argument(
+        "--person",
+        metavar="COLUMN",
+        help="whose each row is, where people have several: the column of ids; needs --max-rows",
+    )
+
+
+def checked_person(names: Sequence[str], args: argparse.Namespace, target: str | None) -> None:
+    """Refuse --person without --max-rows, the reverse, and columns that hold no ids."""
     person = args.person
     if person is None:
         if args.max_rows is not None:
@@ -20,7 +45,7 @@ def without_person(names: Sequence[str], args: argparse.Namespace, facts: Facts)
                 "--max-rows limits the rows of one person; add --person COLUMN, the column that "
                 "tells whose each row is, or leave it out: then every row is a person"
             )
-        return list(names)
+        return
     if args.max_rows is None:
         raise CommandError(
             "how many rows of one person count? Add --max-rows 5, say, chosen without looking at "
@@ -28,8 +53,14 @@ def without_person(names: Sequence[str], args: argparse.Namespace, facts: Facts)
         )
     if person not in names:
         raise CommandError(f"{args.data} has no column {person!r}; {closest(person, names)}")
-    if person == facts.target:
+    if person == target:
         raise CommandError(f"{person!r} is the target; --person needs the column of ids")
+
+
+def without_person(names: Sequence[str], args: argparse.Namespace, facts: Facts) -> list[str]:
+    """The other columns of the file, or what is wrong with --person and --max-rows."""
+    person = args.person
+    checked_person(names, args, facts.target)
     if person in (*(facts.columns or ()), *facts.bounds, *facts.categories):
         raise CommandError(
             f"{person!r} is the column of ids, from which nothing is predicted; leave it out of "

@@ -177,6 +177,7 @@ def _design(args: argparse.Namespace, facts: Facts, classifies: bool) -> Design:
         where="the schema",
         classifies=classifies,
         estimates=args.delta > 0,
+        mapped=MODELS[args.model].mapped,
     )
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from privlearn._core.harmless import harmless, json_text
 from privlearn.cli.errors import CommandError, closest, shortened, similar
-from privlearn.cli.model_file import Saved
+from privlearn.cli.model_file import SavedModel
 from privlearn.cli.outputs import Output
 from privlearn.cli.tables import Source, Table, read_encoded
 from privlearn.schema.encoding import Column, EncodedRows, Encoding
@@ -85,7 +85,7 @@ def predictions_output(
 
 
 def write_predictions(
-    model: Saved,
+    model: SavedModel,
     new_rows: EncodedRows | RawRows,
     output: Output | None,
     *,

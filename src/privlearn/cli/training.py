@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from privlearn.cli.design import Design
 from privlearn.cli.errors import CommandError, option, shortened
+from privlearn.cli.people import Ids, ids_of
 from privlearn.cli.tables import Source, read_encoded
 from privlearn.schema import Number
 from privlearn.schema.encoding import Column, EncodedRows
 from privlearn.schema.raw import RawRows
 
-__all__ = ["Ids", "read_training"]
+__all__ = ["read_training"]
 
 MOST_COMPLAINTS = 20  # that an error lists
 NOTATION = "Numbers such as 1.234,50 EUR need --decimal , --thousands . --currency EUR."
@@ -26,12 +27,6 @@ KINDS = (
 )
 ID = re.compile(r"(?:^|[\W_])(?:id|ids|uuid|key|nr|ssn)(?:$|[\W_])", re.IGNORECASE)
 MOST_LABELS = 20  # more are probably numbers; declared ones may be more
-
-
-class Ids(list[str | None]):
-    """Whose each row is, as text, with the name of the column."""
-
-    name: str = ""
 
 
 def read_training(
@@ -74,9 +69,7 @@ def read_training(
         y = np.array([label or missing for label in table.labels(design.target)], dtype=object)
     else:
         y = table.numbers(design.target, design.number)
-    ids = None if person is None else Ids(table.labels(person))
-    if ids is not None and person is not None:
-        ids.name = person
+    ids = ids_of(table, person)
     if remedy is not None:
         _refuse_invalid(source, design, X, y, ids, remedy)
     if design.classifies and design.classes is None:
@@ -132,21 +125,31 @@ def _refuse_invalid(
         lines.append(f"  {ids.name}: a cell of the ids is empty, so that the row is nobody's")
     if not lines:
         return
-    if broken & set(design.unlimited):
-        lines.append(
-            "Ranges of numbers are estimated privately, but values of a text column must be listed."
-            " Or add --schema estimate: it is then found out privately what every column is."
-        )
     if any("no number" in line for line in lines):
         lines += [NOTATION] if design.number == Number() else []
-        lines.append(KINDS)
+        lines += [KINDS] if broken else []
     usable = ",".join(name for name in design.names if name not in broken)
-    columns = option("--columns", usable) if broken and usable else "--columns"
+    columns = option("--columns", usable) if usable else "--columns"
+    leave = f"leave the column out with {columns}, " if broken else ""
     raise CommandError(
-        f"{source.path} has rows that cannot be used:\n" + "\n".join(lines) + "\nMend them, "
-        f"leave the column out with {columns}, or add {remedy}: such rows then add "
+        f"{source.path} has rows that cannot be used{_found_out(design, broken)}:\n"
+        + "\n".join(lines)
+        + "\nMend them, "
+        f"{leave}or add {remedy}: such rows then add "
         "nothing, and the guarantee covers them"
     )
+
+
+def _found_out(design: Design, broken: set[str]) -> str:
+    """The shortest remedy, where columns are in the way of which nothing is said."""
+    if not any(name in broken and not ID.search(name) for name in design.unlimited):
+        return ""
+    if design.estimable:
+        return (
+            "; add --schema estimate to have it found out privately what every column is: numbers, "
+            "text with its frequent values, dates, yes and no, gaps. Or say it of these"
+        )
+    return "; say what these columns are"
 
 
 def _complaint(column: Column) -> str:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from privlearn._core.certificate_check import Checked, check_certificate
 from privlearn._core.certificate_file import load
+from privlearn._core.certificate_page import blocks, is_page
+from privlearn._core.harmless import harmless
 from privlearn.cli.errors import CommandError
 
 __all__ = ["add_options", "run"]
@@ -17,6 +19,8 @@ examples:
     privlearn verify wage.json
   a certificate that was sent to you (model.privacy_.to_json())
     privlearn verify certificate.json
+  those inside a report (model.report("model.html"))
+    privlearn verify model.html
 
 Nothing is believed: sensitivities, noise and cost are computed again from what the file declares,
 and the cost a second time by dp_accounting where it is installed: pip install 'privlearn[verify]'
@@ -30,24 +34,35 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.description = "Computes everything that a certificate says again, from the file alone."
     parser.epilog = EXAMPLE
-    parser.add_argument("file", help="a certificate, or a model that holds one (JSON)")
+    parser.add_argument(
+        "file", help="a certificate, or a model (JSON) or a report (HTML) that holds one"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Check the file and say what was checked; 1 if it does not hold."""
+    for title, checked in _checked(args.file):
+        print(f"{args.file}: the certificate{title} holds")
+        for name, text in _lines(checked):
+            print(f"  {name:<12} {harmless(text, 'terminal')}")
+    print(NOT_CHECKED)
+    return 0
+
+
+def _checked(file: str) -> list[tuple[str, Checked]]:
+    """All certificates of a file, a report may have several; what does not hold is an error."""
+    text, found = _text(file), []
     try:
-        checked = check_certificate(load(_text(args.file)))
+        parts = blocks(text) if is_page(text) else [text]
+        for k, part in enumerate(parts):
+            found.append((f" of scores {k}" if k else "", check_certificate(load(part))))
     except ValueError as error:
-        problem = str(error)
+        problems = [str(error)]
     else:
-        if checked.holds:
-            print(f"{args.file}: the certificate holds")
-            for name, text in _lines(checked):
-                print(f"  {name:<12} {text}")
-            print(NOT_CHECKED)
-            return 0
-        problem = "; ".join(checked.problems)
-    raise CommandError(f"{args.file} does not hold: {problem}")
+        problems = [problem for _, checked in found for problem in checked.problems]
+    if problems:
+        raise CommandError(f"{file} does not hold: {harmless('; '.join(problems), 'terminal')}")
+    return found
 
 
 def _text(path: str) -> str:
@@ -58,7 +73,9 @@ def _text(path: str) -> str:
             f"{path} cannot be read: {error.strerror}; give a model or a certificate (JSON)"
         ) from None
     except UnicodeDecodeError:
-        raise CommandError(f"{path} is not text, so it holds no certificate") from None
+        raise CommandError(
+            f"{path} is not text, so it holds no certificate; give a model or a certificate (JSON)"
+        ) from None
 
 
 def _lines(checked: Checked) -> list[tuple[str, str]]:

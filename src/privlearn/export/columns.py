@@ -35,7 +35,8 @@ def entry_of(column: Column, coef: Array | None, limits: list[Ends | None]) -> E
     """
     entry: Entry = {"name": column.name} if column.name else {}
     words, kind = column.features, column.kind
-    if not is_plain(column):
+    listed = isinstance(kind, Category) and coef is not None  # among its coefficients
+    if not is_plain(column) or (isinstance(kind, Category) and not listed):
         entry["schema"] = plain_kind(kind)
     elif isinstance(kind, Category):
         words = list(kind.values or ())

@@ -26,9 +26,21 @@ if TYPE_CHECKING:
     from privlearn.kernel_model.feature_map import FeatureMap
     from privlearn.linear_model.base import PrivateEstimator
 
-__all__ = ["Formula", "Lookup", "Slope", "formula_of", "spelled_states"]
+__all__ = [
+    "NO_VALUES",
+    "Bins",
+    "Formula",
+    "Lookup",
+    "Slope",
+    "Term",
+    "formula_of",
+    "spelled_states",
+    "without_bins",
+]
 
 Array = NDArray[np.float64]
+# Texts that are no value of any list, in small letters: numbers that are not finite.
+NO_VALUES = tuple(sign + word for word in ("nan", "inf", "infinity") for sign in ("", "+", "-"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,12 +83,37 @@ class Lookup:
         What each of them adds.
     missing : array of shape (n_outputs,) or None
         What a gap, or a value that is not in the list, adds; None where it cannot be predicted.
+    other : array of shape (n_outputs,) or None
+        What a value that is not in the list adds, where that is not what a gap adds.
     """
 
     name: str
     values: tuple[str, ...]
     adds: Array
     missing: Array | None
+    other: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """What a column adds whose values fall into bins by a public hash (`Category.place`).
+
+    Attributes
+    ----------
+    name : str
+        Of the column.
+    adds : array of shape (n_bins, n_outputs)
+        What each bin adds.
+    missing : array of shape (n_outputs,) or None
+        What a gap adds; None where it cannot be predicted.
+    """
+
+    name: str
+    adds: Array
+    missing: Array | None
+
+
+Term = Slope | Lookup | Bins
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +122,7 @@ class Formula:
 
     Attributes
     ----------
-    terms : tuple of Slope or Lookup
+    terms : tuple of Slope, Lookup or Bins
         One per column.
     intercept : array of shape (n_outputs,)
         Beside the terms.
@@ -99,7 +136,7 @@ class Formula:
         A kernel's, with coefficients `coef` of its features and, behind them, of the columns.
     """
 
-    terms: tuple[Slope | Lookup, ...]
+    terms: tuple[Term, ...]
     intercept: Array
     link: str
     ends: tuple[float, float] | None
@@ -129,6 +166,11 @@ def formula_of(model: PrivateEstimator, *, to: str) -> Formula:
             "learned on rows of that length; fit it without clip, or use save and load"
         )
     features, coef = getattr(model, "feature_map_", None), np.atleast_2d(model.coef_)
+    if features is not None and hasattr(model, "_encoding"):
+        raise UnsupportedCombinationError(
+            f"{to} cannot encode the columns of a kernel model yet; use save and load, or fit the "
+            "kernel to numbers that were encoded before"
+        )
     width = coef.shape[1] if features is None else len(features.frequencies)
     low, high = np.full(width, -np.inf), np.full(width, np.inf)
     if clip is not None and clip.low is not None:
@@ -138,7 +180,7 @@ def formula_of(model: PrivateEstimator, *, to: str) -> Formula:
     slopes = coef if features is None else np.zeros((len(coef), width))
     intercept = np.atleast_1d(np.array(model.intercept_, dtype=np.float64))
     names = getattr(model, "feature_names_in_", [None] * width)
-    terms: list[Slope | Lookup] = []
+    terms: list[Term] = []
     if encoding is None:
         for j, name in enumerate(names):
             terms.append(Slope(name, slopes[:, j], float(low[j]), float(high[j])))
@@ -159,6 +201,17 @@ def formula_of(model: PrivateEstimator, *, to: str) -> Formula:
     )
 
 
+def without_bins(formula: Formula, to: str, why: str) -> tuple[Slope | Lookup, ...]:
+    """The terms, or a refusal where one of them needs the hash."""
+    for term in formula.terms:
+        if isinstance(term, Bins):
+            raise UnsupportedCombinationError(
+                f"column {term.name!r} is hashed into bins, and {to} {why}; use to_sklearn, or "
+                "save and load, or fit with a list: Category(values, other=True)"
+            )
+    return tuple(term for term in formula.terms if not isinstance(term, Bins))
+
+
 def _link(model: PrivateEstimator) -> str:
     if hasattr(model, "classes_"):
         return "probability" if hasattr(model, "predict_proba") else "score"
@@ -177,7 +230,7 @@ def _ends(model: PrivateEstimator) -> tuple[float, float] | None:
     return (found[1] * math.exp(-SPAN), found[1]) if _is_poisson(model) else found
 
 
-def _term(column: Column, slopes: Array, low: Array, high: Array) -> tuple[Slope | Lookup, Array]:
+def _term(column: Column, slopes: Array, low: Array, high: Array) -> tuple[Term, Array]:
     """What a column of a schema adds in each of its states, and what it adds to every row."""
     kind, nothing = column.kind, np.zeros(len(slopes))
 
@@ -187,13 +240,13 @@ def _term(column: Column, slopes: Array, low: Array, high: Array) -> tuple[Slope
     gap = column.encode(np.array([None], dtype=object))[0]
     missing = adds(gap) if np.isfinite(gap).all() else None
     if isinstance(kind, Category):
-        if kind.values is None or kind.other:
-            raise UnsupportedCombinationError(
-                "a category whose other values have a coefficient of their own, or that is hashed, "
-                "cannot be exported yet; use save, or declare the list of values"
-            )
-        table = [adds(row) for row in np.eye(len(column.features))[: len(kind.values)]]
-        return Lookup(column.name, kind.values, np.array(table), missing), nothing
+        places = [adds(row) for row in np.eye(len(column.features))[: len(kind.words)]]
+        if kind.hashed is not None:
+            return Bins(column.name, np.array(places), missing), nothing
+        values = kind.values or ()
+        table = np.array(places[: len(values)]).reshape(len(values), len(slopes))
+        other = places[len(values)] if kind.other else None
+        return Lookup(column.name, values, table, missing, other), nothing
     if isinstance(kind, Flag):
         states = column.encode(np.array([False, True], dtype=object))
         return Lookup(column.name, (), np.array([adds(row) for row in states]), missing), nothing
@@ -232,6 +285,6 @@ def flag_spellings(state: int) -> list[str]:
 
 def spelled_states(term: Lookup) -> list[list[str]]:
     """The texts by which each state of a column is known."""
-    if term.values:
+    if term.values or not len(term.adds):
         return [spellings(value) for value in term.values]
     return [flag_spellings(0), flag_spellings(1)]

@@ -2,7 +2,8 @@
 
 A file says of each column what it is, its coefficients and its limits, in the columns' own units,
 with the certificate beside them. The first three formats are what the command line needs; the
-fourth holds whatever an estimator is: columns without names, labels that are no text, kernels.
+fourth holds whatever an estimator is: columns without names, labels that are no text, kernels; the
+fifth is for kernels of columns that are encoded and scaled before a feature map sees them.
 A file is written in the oldest format that says all of it, and every format is read.
 """
 
@@ -10,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,6 +21,7 @@ import numpy as np
 
 import privlearn
 from privlearn._core.version import __version__
+from privlearn._core.whole_file import write_whole
 from privlearn.export.columns import entry_of, is_plain, limits_of, plain_numbers, read_entry
 from privlearn.schema import Number
 from privlearn.schema.encoding import Column, Encoding
@@ -29,12 +30,11 @@ from privlearn.schema.plain import plain_columns, read_columns
 if TYPE_CHECKING:
     from privlearn.linear_model.base import PrivateEstimator
 
-__all__ = ["ENCODED", "FORMATS", "NAMES", "FileContent", "load", "model_text", "parsed", "save"]
+__all__ = ["FORMATS", "NAMES", "FileContent", "load", "model_text", "parsed", "save"]
 
-FORMATS = tuple(f"privlearn model {k}" for k in (1, 2, 3, 4))
-FIRST, CLIPPING, KINDS, ANY = FORMATS
-# Of the command line: a kernel of columns that it encodes first.
-ENCODED = "privlearn model of encoded columns 1"
+FORMATS = tuple(f"privlearn model {k}" for k in (1, 2, 3, 4, 5))
+FIRST, CLIPPING, KINDS, ANY, ENCODED = FORMATS
+ENCODED_BEFORE = "privlearn model of encoded columns 1"  # what the command line wrote for kernels
 NAMES = {  # of estimators, in files and on the command line
     "linear": "LinearRegression",
     "ridge": "Ridge",
@@ -78,6 +78,12 @@ class FileContent:
         names = values["feature_names"] or [""] * model.n_features_in_
         return cls(values, tuple(Column(name, Number()) for name in names))
 
+    @classmethod
+    def of_encoded(cls, values: Values, columns: tuple[Column, ...], target: str) -> FileContent:
+        """A kernel that was fitted to columns as they are encoded and scaled for a fit."""
+        named = {"feature_names": [column.name for column in columns]}
+        return cls({**values, **named, **_schema_of(columns)}, columns, target)
+
     def model(self) -> PrivateEstimator:
         """The estimator, fitted."""
         found: PrivateEstimator = getattr(privlearn, self.values["model"]).from_dict(self.values)
@@ -102,39 +108,48 @@ class FileContent:
                 entry_of(column, None if kernel else coef[:, part], limits[part])
                 for column, part in parts
             ],
-            **(self._beyond() if self._format() == ANY else {}),
+            **(self._beyond() if self._format() in (ANY, ENCODED) else {}),
+            **{name: values[name] for name in ("coef_noise",) if name in values},
             "certificate": values["certificate"],
         }
 
     def _format(self) -> str:
         """The oldest that says all of it."""
         values, columns = self.values, self.columns
+        if self.scales:
+            return ENCODED
         if self.target is None or "features" in values or not all(c.name for c in columns):
             return ANY
         labels = values["classes"] or []
         texts = all(isinstance(label, str) for label in labels)
         ends = {end for pair in self._limits() if pair for end in pair}
         usual = values["fit_intercept"] and values["clip_norm"] is None and None not in ends
-        if not (texts and usual):
+        if not (texts and usual) or "errors" in values:
             return ANY
         if not all(map(is_plain, columns)):
             return KINDS
         return CLIPPING if ends or values["clip_y"] else FIRST
 
+    @property
+    def scales(self) -> bool:
+        """Whether a feature map sees columns in the units of a fit."""
+        return "features" in self.values and self.values.get("schema") is not None
+
     def _limits(self) -> list[list[float | None] | None]:
         """Lowest and highest value of each feature; None where it is not clipped."""
         size = sum(len(column.features) for column in self.columns)
-        if self.values.get("clip_X") is None:
+        if self.values.get("clip_X") is None or self.scales:
             return [None] * size
         pairs = [_no_minus_zero(pair) for pair in zip(*self.values["clip_X"], strict=True)]
         return [None if pair == [None, None] else pair for pair in pairs]
 
     def _beyond(self) -> dict[str, Any]:
-        """What only the fourth format says."""
-        names = ("fit_intercept", "clip_norm", "coef_noise", "features")
+        """What only the fourth and fifth format say; of the fifth, limits of scaled features."""
+        names = ("fit_intercept", "clip_norm", "errors", "features")
         given = {name: self.values[name] for name in names if self.values.get(name) is not None}
         if "features" in given:
-            given["features"] = {"coef": self.values["coef"]} | given["features"]
+            scaled = {"clip": self.values["clip_X"]} if self.scales else {}
+            given["features"] = {"coef": self.values["coef"]} | scaled | given["features"]
         return {"schema": self.values.get("schema") is not None} | given
 
 
@@ -154,17 +169,12 @@ def parsed(text: str | bytes, where: str) -> FileContent:
     """
     content = _json(text, where)
     found = content.get("format") if isinstance(content, dict) else None
-    if found == ENCODED:
-        raise ValueError(
-            f"{where} is a kernel model of the command line, which encodes columns first; use "
-            "privlearn predict"
-        )
-    if found not in FORMATS:
+    if found not in (*FORMATS, ENCODED_BEFORE):
         if isinstance(found, str) and found.startswith("privlearn model"):
             raise ValueError(f"{where} is a {found!r}, newer than this version; update privlearn")
         raise ValueError(f"{where} is JSON, but no model file; {REMEDY}")
     with suppress(KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
-        read = _read(content)
+        read = _read(content) if found in FORMATS else _read_encoded_before(content)
         bare = {k: v for k, v in read.values.items() if k != "certificate"}
         FileContent(bare, read.columns).model()  # which refuses what does not go together
         return read
@@ -179,6 +189,7 @@ def _json(text: str | bytes, where: str) -> Any:  # noqa: ANN401
 
 
 OPTIONAL = {"schema": bool, "fit_intercept": bool, "clip_norm": float, "features": dict}
+OPTIONAL |= {"errors": dict, "coef_noise": list}
 KEYS = {"target": str | None, "classes": list | None, "columns": list, "certificate": dict}
 
 
@@ -203,6 +214,9 @@ def _read(content: dict[str, Any]) -> FileContent:
         raise ValueError("a model of the second format clips something, one of the first nothing")
     features = dict(content["features"]) if "features" in content else None
     rows = [coef for _, coef, _ in read if coef is not None]
+    box = [[p and p[k] for p in limits] for k in (0, 1)] if clips else None
+    if version == ENCODED and features is not None:
+        box = features.pop("clip")
     values = {
         "model": NAMES[content["model"]],
         "fit_intercept": content.get("fit_intercept", True),
@@ -210,18 +224,36 @@ def _read(content: dict[str, Any]) -> FileContent:
         "intercept": np.atleast_1d(np.array(content["intercept"], dtype=float)).tolist(),
         "classes": classes if version == ANY or classes is None else [*map(str, classes)],
         "feature_names": [c.name for c in columns] if all(c.name for c in columns) else None,
-        "clip_X": [[p and p[k] for p in limits] for k in (0, 1)] if clips else None,
+        "clip_X": box,
         "clip_y": limits_of(clip_y) if clips_y else None,
         "clip_norm": content.get("clip_norm"),
         "certificate": dict(content["certificate"]),
     }
     values |= {} if features is None else {"features": features}
-    values |= {name: content[name] for name in ("coef_noise",) if name in content}
+    values |= {name: content[name] for name in ("coef_noise", "errors") if name in content}
     encoding = Encoding(columns, bool(values["fit_intercept"]))
     # The command line's models of plain numbers were learned without a schema.
     if content.get("schema", any(column.kind != Number() for column in columns)):
         values["schema"] = plain_columns(encoding)
-    return FileContent(values, columns, content["target"])
+    found = FileContent(values, columns, content["target"])
+    if found.scales != (version == ENCODED):
+        raise ValueError("a kernel of the fifth format scales its columns, and no other model does")
+    return found
+
+
+def _schema_of(columns: tuple[Column, ...]) -> dict[str, Any]:
+    """What an estimator is told about its columns; nothing where all are plain numbers."""
+    described = any(column.kind != Number() for column in columns)
+    return {"schema": plain_columns(Encoding(columns))} if described else {}
+
+
+def _read_encoded_before(content: dict[str, Any]) -> FileContent:
+    columns = read_columns({"columns": content["columns"], "shifted": True}).columns
+    own = {"model": NAMES[content["model"]], "certificate": dict(content["certificate"])}
+    values = {**content["values"], **own}
+    if "features" not in values:
+        raise ValueError("a model of this format is a kernel model")
+    return FileContent.of_encoded(values, columns, str(content["target"]))
 
 
 def model_text(content: FileContent) -> str:
@@ -241,28 +273,7 @@ def model_text(content: FileContent) -> str:
 
 def save(model: PrivateEstimator, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator: the whole file or nothing, whatever stops it."""
-    text = model_text(FileContent.of(model))
-    place = Path(os.path.realpath(path))
-    descriptor, part = tempfile.mkstemp(prefix=".privlearn-", suffix=".part", dir=place.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(part, _mode(place))
-        os.replace(part, place)
-    except BaseException:
-        Path(part).unlink(missing_ok=True)
-        raise
-
-
-def _mode(place: Path) -> int:
-    """Who may read the file: as before, or as the system lets new files be read."""
-    with suppress(OSError):
-        return place.stat().st_mode & 0o777
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return 0o666 & ~mask
+    write_whole(path, model_text(FileContent.of(model)))
 
 
 def load(path: str | os.PathLike[str]) -> PrivateEstimator:

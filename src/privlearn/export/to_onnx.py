@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from privlearn._core.version import __version__
-from privlearn.export.formula import Formula, Lookup, Slope, formula_of, spelled_states
+from privlearn.export.formula import (
+    NO_VALUES,
+    Formula,
+    Lookup,
+    Slope,
+    formula_of,
+    spelled_states,
+    without_bins,
+)
 from privlearn.kernel_model.feature_map import BELOW_ONE, STRAIGHT
 
 if TYPE_CHECKING:
@@ -176,7 +185,7 @@ def _ranks(graph: _Graph, X: str, edges: Array, ranks: Array) -> str:
 def _scores_by_column(graph: _Graph, formula: Formula) -> str:
     """Of one input per column: numbers, days since 1970-01-01, or texts."""
     parts = []
-    for term in formula.terms:
+    for term in without_bins(formula, "to_onnx", "has no operator that computes its hash"):
         name, text = str(term.name), isinstance(term, Lookup)
         cells = graph.given(name, 1, text=text)
         own = _slope(graph, term, cells) if isinstance(term, Slope) else _lookup(graph, term, cells)
@@ -196,6 +205,10 @@ def _slope(graph: _Graph, term: Slope, cells: str) -> str:
 
 def _lookup(graph: _Graph, term: Lookup, cells: str) -> str:
     states, size = spelled_states(term), len(term.adds)
+    table = np.vstack([term.adds, _missing(term, term.adds.shape[1])])
+    if term.other is not None:  # then a gap is a state, and what is not known comes last
+        table = np.vstack([table, term.other])
+        states, size = [*states, ["", *_in_cases(NO_VALUES)]], size + 1
     place = graph.node(
         "LabelEncoder",
         cells,
@@ -203,9 +216,14 @@ def _lookup(graph: _Graph, term: Lookup, cells: str) -> str:
         values_int64s=[k for k, texts in enumerate(states) for _ in texts],
         default_int64=size,
     )
-    table = np.vstack([term.adds, _missing(term, term.adds.shape[1])])
     found = graph.node("Gather", graph.constant(table), place)
     return graph.node("Squeeze", found, graph.constant([1], np.int64))
+
+
+def _in_cases(words: Sequence[str]) -> list[str]:
+    """Words as libraries write them: nan, NaN, NAN, Inf."""
+    cases = [(word, word.upper(), word.title(), word.replace("nan", "NaN")) for word in words]
+    return [*dict.fromkeys(text for same in cases for text in same)]
 
 
 def _missing(term: Slope | Lookup, outputs: int) -> Array:

@@ -17,7 +17,16 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 from sklearn.svm import LinearSVC
 
 from privlearn.exceptions import UnsupportedCombinationError
-from privlearn.export.formula import Formula, Lookup, Slope, formula_of, spelled_states
+from privlearn.export.formula import (
+    Bins,
+    Formula,
+    Lookup,
+    Slope,
+    Term,
+    formula_of,
+    spelled_states,
+)
+from privlearn.export.sklearn_cells import applied, hashed, is_gap, refuses_gaps, stripped
 from privlearn.kernel_model.feature_map import BELOW_ONE, STRAIGHT
 
 if TYPE_CHECKING:
@@ -27,7 +36,8 @@ if TYPE_CHECKING:
 __all__ = ["to_sklearn"]
 
 Array = NDArray[np.float64]
-Parts = tuple[list[tuple[str, Any, list[str]]], list[Array], Array]
+Step = tuple[str, Any, list[str]]
+Parts = tuple[list[Step], list[Array], Array]
 GAPS = {"None", "<NA>", "NaT"}  # in text
 EPOCH, DAY = np.datetime64("1970-01-01", "us"), np.timedelta64(1, "D")
 
@@ -97,12 +107,11 @@ def _of_frame(formula: Formula) -> Pipeline:
             "to_sklearn of a model with a schema needs pandas, whose frames the pipeline takes; "
             "pip install pandas"
         ) from None
-    steps: list[tuple[str, Any, list[str]]] = []
+    steps: list[Step] = []
     coef: list[Array] = []
     intercept, example = formula.intercept.copy(), {}
     for k, term in enumerate(formula.terms):
-        of_term = _number_parts if isinstance(term, Slope) else _list_parts
-        parts, own, constant = of_term(k, term)  # type: ignore[arg-type]
+        parts, own, constant = _parts(k, term)
         steps += parts
         coef += own
         intercept += constant
@@ -112,37 +121,43 @@ def _of_frame(formula: Formula) -> Pipeline:
     return make_pipeline(columns, _linear(formula, np.array(coef).T, intercept))
 
 
-def _example(term: Slope | Lookup) -> object:
+def _parts(k: int, term: Term) -> Parts:
+    if isinstance(term, Slope):
+        return _number_parts(k, term)
+    if isinstance(term, Bins):
+        return _bin_parts(k, term)
+    return _list_parts(k, term) if term.other is None else _other_parts(k, term, term.other)
+
+
+def _example(term: Term) -> object:
     """A cell that a column may hold, for transformers to be fitted on: nothing is learned."""
+    if isinstance(term, Bins):
+        return "a"
     if isinstance(term, Lookup):
-        return spelled_states(term)[0][0]
+        return (spelled_states(term) or [["a"]])[0][0]
     return 0.0 if term.first_day is None else EPOCH.item()
-
-
-def _applied(function: Any, **given: object) -> FunctionTransformer:  # noqa: ANN401
-    return FunctionTransformer(function, kw_args=given or None)
 
 
 def _cells(term: Slope) -> list[FunctionTransformer]:
     """A column as numbers: days, where it holds dates."""
     if term.first_day is None:
-        return [_applied(np.asarray, dtype=np.float64)]
+        return [applied(np.asarray, dtype=np.float64)]
     microseconds = round(term.first_day * 86_400 * 10**6)
     start = EPOCH + np.timedelta64(microseconds, "us")
     return [
-        _applied(np.asarray, dtype="datetime64[us]"),
-        _applied(operator.methodcaller("__sub__", start)),
-        _applied(operator.methodcaller("__truediv__", DAY)),
+        applied(np.asarray, dtype="datetime64[us]"),
+        applied(operator.methodcaller("__sub__", start)),
+        applied(operator.methodcaller("__truediv__", DAY)),
     ]
 
 
 def _number_parts(k: int, term: Slope) -> Parts:
-    cells, clip = _cells(term), _applied(np.clip, a_min=term.low, a_max=term.high)
+    cells, clip = _cells(term), applied(np.clip, a_min=term.low, a_max=term.high)
     name = [str(term.name)]
     if term.missing is None:
         return [(f"{k}", make_pipeline(*cells, clip), name)], [term.slope], np.zeros(1)
-    fill = _applied(np.nan_to_num, nan=0.0, posinf=0.0, neginf=0.0)
-    there = make_pipeline(*_cells(term), _applied(np.isfinite))
+    fill = applied(np.nan_to_num, nan=0.0, posinf=0.0, neginf=0.0)
+    there = make_pipeline(*_cells(term), applied(np.isfinite))
     parts = [(f"{k}", make_pipeline(*cells, fill, clip), name), (f"{k} is there", there, name)]
     gap = term.missing - term.slope * np.clip(0.0, term.low, term.high)
     return parts, [term.slope, -gap], gap
@@ -150,21 +165,51 @@ def _number_parts(k: int, term: Slope) -> Parts:
 
 def _list_parts(k: int, term: Lookup) -> Parts:
     """Every spelling of a value has a column; what is missing has none, so 0 stands for it."""
+    nothing = np.zeros(term.adds.shape[1]) if term.missing is None else term.missing
+    unknown = "error" if term.missing is None else "ignore"
+    return *_spelled(k, term, nothing, unknown), nothing
+
+
+def _spelled(k: int, term: Lookup, rest: Array, unknown: str) -> tuple[list[Step], list[Array]]:
+    """A column for each spelling of each value, with what it adds beyond `rest`."""
     if taken := set(term.values) & GAPS:
         raise UnsupportedCombinationError(
             f"column {term.name!r} has the value {taken.pop()!r}, which numpy writes for a gap, so "
             "that to_sklearn cannot tell them apart; use save and load, or call the value otherwise"
         )
-    nothing = np.zeros(term.adds.shape[1]) if term.missing is None else term.missing
     texts = spelled_states(term)
-    coef = [adds - nothing for adds, same in zip(term.adds, texts, strict=True) for _ in same]
+    coef = [adds - rest for adds, same in zip(term.adds, texts, strict=True) for _ in same]
+    if not coef:  # a list in which nothing was found
+        return [], []
     encoder = OneHotEncoder(
         categories=[np.array([text for same in texts for text in same], dtype=object)],
-        handle_unknown="error" if term.missing is None else "ignore",
+        handle_unknown=unknown,
         sparse_output=False,
     )
-    step = make_pipeline(_applied(np.asarray, dtype=str), encoder)
-    return [(f"{k}", step, [term.name])], coef, nothing
+    return [(f"{k}", make_pipeline(*stripped(), encoder), [term.name])], coef
+
+
+def _other_parts(k: int, term: Lookup, other: Array) -> Parts:
+    """The same where 0 stands for values that are not in the list, and gaps have a column."""
+    steps, coef = _spelled(k, term, other, "ignore")
+    gap, adds = _gap_part(k, term, other)
+    return [*steps, gap], [*coef, adds], other
+
+
+def _bin_parts(k: int, term: Bins) -> Parts:
+    """A column for each bin, and one for gaps, which fall into none."""
+    bins = make_pipeline(*hashed(len(term.adds)))
+    nothing = np.zeros(term.adds.shape[1])
+    steps: list[Step] = [(f"{k}", bins, [term.name])]
+    gap, adds = _gap_part(k, term, nothing)
+    return [*steps, gap], [*term.adds, adds], nothing
+
+
+def _gap_part(k: int, term: Lookup | Bins, rest: Array) -> tuple[Step, Array]:
+    """Whether a cell is empty, with what that adds beyond `rest`; or a step that refuses such."""
+    if term.missing is None:
+        return (f"{k} is there", refuses_gaps(), [term.name]), np.zeros_like(rest)
+    return (f"{k} is missing", is_gap(), [term.name]), term.missing - rest
 
 
 # Kernels
@@ -195,7 +240,7 @@ def _ranked(features: FeatureMap) -> list[ColumnTransformer]:
     if features.edges is None or features.ranks is None:
         return []
     pairs = zip(features.edges, features.ranks, strict=True)
-    steps = [(f"{j}", _applied(np.interp, xp=x, fp=f), [j]) for j, (x, f) in enumerate(pairs)]
+    steps = [(f"{j}", applied(np.interp, xp=x, fp=f), [j]) for j, (x, f) in enumerate(pairs)]
     return [ColumnTransformer(steps).fit(np.zeros((1, len(features.edges))))]
 
 

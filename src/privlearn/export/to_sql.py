@@ -15,7 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn.exceptions import UnsupportedCombinationError
-from privlearn.export.formula import Formula, Lookup, Slope, formula_of, spelled_states
+from privlearn.export.formula import (
+    NO_VALUES,
+    Formula,
+    Lookup,
+    Slope,
+    formula_of,
+    spelled_states,
+    without_bins,
+)
 
 if TYPE_CHECKING:
     from privlearn.linear_model.base import PrivateEstimator
@@ -51,13 +59,15 @@ def to_sql(
             "to_sql needs names of columns, and the model was fitted to an array without; fit it "
             "to a data frame"
         )
+    terms = without_bins(formula, "to_sql", "has no database that computes its hash (blake2b)")
     keys = [key] if isinstance(key, str) else list(key)
-    _refuse_alike([str(term.name) for term in formula.terms])
+    _refuse_alike([str(term.name) for term in terms])
     places = ".".join(map(_name, [table] if isinstance(table, str) else table))
-    cells = [f'{_cell(term, dialect)} AS "x{k}"' for k, term in enumerate(formula.terms)]
+    cells = [f'{_cell(term, dialect)} AS "x{k}"' for k, term in enumerate(terms)]
     kept = [f'{_name(name)} AS "k{k}"' for k, name in enumerate(keys)]
     rows = f"SELECT {_lines([*kept, *cells])}\n  FROM {places}"
-    scores = [f'{_score(formula, k)} AS "s{k}"' for k in range(len(formula.intercept))]
+    constants = enumerate(formula.intercept)
+    scores = [f'{_score(terms, constant, k)} AS "s{k}"' for k, constant in constants]
     carried = [f'"k{k}"' for k in range(len(keys))]
     inner = f"SELECT {_lines([*carried, *scores])}\n  FROM ({rows}) AS {ROWS}"
     shown = [f'"k{k}" AS {_name(name)}' for k, name in enumerate(keys)]
@@ -121,9 +131,9 @@ def _cell(term: Slope | Lookup, dialect: str) -> str:
     return f"CASE WHEN ABS({number}) <= {_number(LARGEST)} THEN {number} END"
 
 
-def _score(formula: Formula, output: int) -> str:
-    terms = [_term(f'"x{k}"', term, output) for k, term in enumerate(formula.terms)]
-    return _sum([_number(formula.intercept[output]), *terms])
+def _score(terms: Sequence[Slope | Lookup], constant: float, output: int) -> str:
+    parts = [_term(f'"x{k}"', term, output) for k, term in enumerate(terms)]
+    return _sum([_number(constant), *parts])
 
 
 def _sum(terms: list[str]) -> str:
@@ -156,8 +166,12 @@ def _lookup(cell: str, term: Lookup, output: int) -> str:
         f"WHEN {cell} IN ({', '.join(map(_text, texts))}) THEN {_number(adds[output])}"
         for texts, adds in zip(spelled_states(term), term.adds, strict=True)
     ]
-    rest = "" if term.missing is None else f" ELSE {_number(term.missing[output])}"
-    return f"CASE {' '.join(states)}{rest} END"
+    gap = "NULL" if term.missing is None else _number(term.missing[output])
+    if term.other is None:
+        return f"CASE {' '.join(states)} ELSE {gap} END"
+    nothing = f"{cell} IS NULL OR LOWER({cell}) IN ({', '.join(map(_text, ('', *NO_VALUES)))})"
+    rest = f"WHEN {nothing} THEN {gap} ELSE {_number(term.other[output])}"
+    return f"CASE {' '.join([*states, rest])} END"
 
 
 # Answers

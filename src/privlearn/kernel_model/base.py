@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Integral
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from privlearn._core.numerics import MAX_COLUMNS
 from privlearn._core.problem import Budget, Problem
+from privlearn._data.bounded import Features
+from privlearn._data.clipping import within
 from privlearn._objective.losses import Squared, Target
 from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import UnsupportedCombinationError
@@ -27,6 +29,9 @@ from privlearn.linear_model.base import PrivateEstimator
 from privlearn.private_bounds import solver_by_rule, with_private_bounds
 from privlearn.solvers import SGD, SOLVERS, Solution, Solver, resolve
 from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
+
+if TYPE_CHECKING:
+    from privlearn.schema.encoding import Encoding
 
 __all__ = ["KernelMixin"]
 
@@ -224,6 +229,21 @@ class KernelMixin(PrivateEstimator):
         rate = max(epochs / STEPS, multiplier * gdp_mu(inner, budget) / math.sqrt(STEPS))
         batch = math.ceil(min(rate, 1.0) * inner.n)
         return SGD(steps=STEPS, batch_size=batch, step_size=STEP_SIZE, momentum=MOMENTUM)
+
+    def _within_limits(self, features: Features) -> Features:
+        """Columns that were encoded before the fit are scaled as they were for it."""
+        encoding: Encoding | None = getattr(self, "_encoding", None)
+        scaled = features if encoding is None else encoding.scaled(np.asarray(features))
+        return within(scaled, getattr(self, "_clip_bounds", None), self.fit_intercept)
+
+    @property
+    def bounds_X_(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # noqa: N802
+        """Ends of the features, in the columns' own units; only where they were estimated."""
+        encoding: Encoding | None = getattr(self, "_encoding", None)
+        low, high = super().bounds_X_
+        if encoding is None:
+            return low, high
+        return encoding.values_in_own_units(low), encoding.values_in_own_units(high)
 
     def _scores(self, X: object) -> NDArray[np.float64]:
         features = self._features(X)

@@ -11,14 +11,16 @@ Costs are whole numbers of parts of the budget, rounded up, so that sums are exa
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 from privlearn._core.problem import Budget
-from privlearn.accounting import ApproximateLoss, Gaussian, compose, failing
+from privlearn.accounting import ApproximateLoss, Gaussian, Pair, compose, failing
 from privlearn.accounting.composition import Terms, evaluate
 from privlearn.accounting.gaussian import equivalent_mu, gaussian_delta
+from privlearn.accounting.views import as_gaussian, as_promised, has_two
 from privlearn.ledger.composition_cost import balanced, composed, epsilon_of
 from privlearn.ledger.dominate import dominating_mu, failure_mass
 
@@ -82,6 +84,8 @@ def kind_of(first: Terms, budget: Budget) -> str:
     """
     if budget.delta == 0:
         return PURE
+    if has_two(first):  # the branches of a choice must not rest on different bounds
+        return GAUSSIAN
     return OPEN if Filter(budget, PURE).first_cost(first) != NOTHING else GAUSSIAN
 
 
@@ -159,7 +163,9 @@ class Filter:
         """
         if self.kind == PURE:
             return self._pure_cost(terms)
-        slack = 0 if all_gaussian(terms) else _slack(rough + 1, first)
+        terms = as_gaussian(terms)
+        alone = all_gaussian(failing.unfailing(terms))
+        slack = 0 if alone else _slack(rough + 1, first)
         failing_parts = self._failure(terms) + slack
         mu = dominating_mu(compose(terms).terms, slack / WHOLE * self.budget.delta)
         if not math.isfinite(mu):
@@ -167,6 +173,7 @@ class Filter:
         return Cost(_ceil(Fraction(mu) ** 2 / self.square_unit), 0, failing_parts)
 
     def _pure_cost(self, terms: Terms) -> Cost:
+        terms = as_promised(terms)
         top, failure = bounded_loss(terms), self._failure(terms)
         if not math.isfinite(top):
             return Cost(0, MOST, failure)
@@ -217,10 +224,10 @@ class Filter:
 
 def bounded_loss(terms: Terms) -> float:
     """The largest loss that is possible where nothing fails outright; inf where there is none."""
-    return compose(failing.unfailing(terms)).largest_loss
+    return compose(failing.unfailing(as_promised(terms))).largest_loss
 
 
-def all_gaussian(terms: Terms) -> bool:
+def all_gaussian(terms: Iterable[tuple[Pair, int]]) -> bool:
     """Whether nothing but Gaussians is released."""
     return all(isinstance(pair, Gaussian) for pair, _ in compose(terms).terms)
 

@@ -16,6 +16,7 @@ from privlearn.accounting import (
     Pair,
     PureLoss,
     SampledGaussian,
+    TwoBounds,
 )
 
 __all__ = ["FORMAT", "pair_from_text", "pair_to_text", "terms_from_text", "terms_to_text"]
@@ -30,6 +31,7 @@ _KINDS: dict[str, type[Any]] = {
         Laplace,
         PureLoss,
         ApproximateLoss,
+        TwoBounds,
         BoundedRange,
         GaussianMixture,
     )

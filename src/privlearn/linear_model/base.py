@@ -33,13 +33,13 @@ from privlearn._data.bounded import Table
 from privlearn._data.clipping import within
 from privlearn._data.named_cells import with_target
 from privlearn._data.reading import Features, refuse_not_finite
-from privlearn._data.sources import is_source
 from privlearn._data.tables import read_features
 from privlearn._objective.losses import Loss
 from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import DeltaWarning, UnsupportedCombinationError
 from privlearn.linear_model.atomic import blank, demand_finite
 from privlearn.linear_model.discovered import after_first, discovery_of, rehearsed, solved
+from privlearn.linear_model.elsewhere import learned_elsewhere
 from privlearn.linear_model.exports import Exportable
 from privlearn.linear_model.fitted import FittedModel
 from privlearn.linear_model.job import Job
@@ -190,7 +190,7 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features), or source
             One row per person, or several with `groups`. A pyarrow dataset, the path of Parquet
             files (a `pathlib.Path`), or batches that can be gone through again stay where they are
-            and are read in passes (docs/large-data.md).
+            and are read in passes (docs/large-data.md). So do rows on a GPU (docs/gpu.md).
         y : array-like of shape (n_samples,) or str
             Target, one per row; or the name of the column of X that holds it.
 
@@ -218,12 +218,10 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
         Up to the charge nothing is spent; after it there is nothing but the loop.
         """
         self._validate_params()
-        if is_source(X):
-            from privlearn.linear_model.from_source import learn_from_source, rows_stay
-
-            if rows_stay(self, X):
-                learn_from_source(self, X, y, sample_epsilon, groups)
-                return
+        given = learned_elsewhere(self, X, y, sample_epsilon, groups)
+        if given is None:
+            return
+        X, y, groups = given
         table = self._table(X, y, groups)
         n = len(table.y) if table.people is None else table.people.count  # else rows are private
         n_classes = len(getattr(self, "classes_", ()))
@@ -300,6 +298,10 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
         check_is_fitted(self)
         features = read_features(self, X, reset=False, predicts=True)
         refuse_not_finite("X", features, "for a prediction needs every feature")
+        return self._within_limits(features)
+
+    def _within_limits(self, features: Features) -> Features:
+        """The same, clipped as in the fit."""
         if not hasattr(self, "_encoding"):
             return within(features, getattr(self, "_clip_bounds", None), self.fit_intercept)
         from privlearn.linear_model.tabular import within_limits

@@ -1,4 +1,4 @@
-"""What a fitted model can be turned into: a file, plain scikit-learn, ONNX, SQL, a picture."""
+"""What a fitted model can be turned into: a file, a page, scikit-learn, ONNX, SQL, a picture."""
 
 from __future__ import annotations
 
@@ -92,6 +92,64 @@ class Exportable:
         from privlearn.export.model_file import save
 
         save(self._fitted(), path)
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str | None = None,
+        scores: Any = None,  # noqa: ANN401
+        ledger: Any = None,  # noqa: ANN401
+        dataset: str | None = None,
+    ) -> None:
+        """Write a page about the model for people: one file of HTML that needs nothing else.
+
+        What was learned, what that tells about one person in plain words and in those of NIST SP
+        800-226, what the budget was spent on, what is assumed, and the certificate, which
+        `privlearn verify` finds in it. Only what was declared or released is in it: it may be
+        published with the model. A file that is there already is replaced as a whole.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        title : str or None, default=None
+            Of the page; None takes the name of the estimator.
+        scores : Evaluation, dict or list of them or None, default=None
+            What `privlearn.metrics.evaluate` returned, or its `to_dict`.
+        ledger : Ledger, path or None, default=None
+            Whose state is shown, without names of people who charged; None takes the model's own.
+        dataset : str or None, default=None
+            The data set in it; None takes the model's own.
+
+        Returns
+        -------
+        None
+            The file is there, as a whole.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import numpy as np
+        >>> from privlearn import LinearRegression
+        >>> X = np.linspace(0, 1, 2_000).reshape(-1, 2)
+        >>> model = LinearRegression(bounds_X=(0, 1), bounds_y=(0, 1)).fit(X, X[:, 0])
+        >>> path = tempfile.mkdtemp() + "/model.html"
+        >>> model.report(path, title="Generated numbers")
+        >>> open(path).readline().strip()
+        '<!DOCTYPE html>'
+        """
+        from privlearn._core.whole_file import write_whole
+        from privlearn.report import Learned, page
+
+        model = self._fitted()
+        named = dataset if ledger is not None or dataset is not None else model.dataset
+        own = model.ledger if hasattr(model.ledger, "history") else None  # others only charge
+        if isinstance(model.ledger, str | os.PathLike):
+            own = model.ledger
+        book = own if ledger is None else ledger
+        told = page(Learned.of(model), title=title, scores=scores, ledger=book, dataset=named)
+        write_whole(path, told)
 
     def to_sklearn(self) -> BaseEstimator:
         """The fitted model in plain scikit-learn, with the clip inside: it needs privlearn no more.

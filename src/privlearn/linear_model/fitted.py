@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NoReturn
+
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 __all__ = ["FittedModel"]
 
+NEEDS_ERRORS = ("summary", "predict_interval")  # methods of models that tell standard errors
+
 
 class FittedModel:
     """Adds what looks at fitted attributes alone, never at data."""
 
     _coef_noise: NDArray[np.float64]
+
+    if not TYPE_CHECKING:  # to which a misspelt name would be known, too
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Say what is missing, and for standard errors where they are told."""
+            if name in NEEDS_ERRORS:
+                raise AttributeError(
+                    f"{type(self).__name__} tells no standard errors: fit LinearRegression, Ridge, "
+                    "PoissonRegressor or LogisticRegression (two classes) with intervals=True for "
+                    f"{name}()"
+                )
+            object.__getattribute__(self, name)  # again: properties have errors of their own
+            raise AttributeError(name)
 
     @property
     def feature_names_out_(self) -> NDArray[np.object_]:
@@ -66,7 +83,7 @@ class FittedModel:
         if not hasattr(self, "_coef_noise"):
             raise AttributeError(
                 "coef_noise() is not known of this fit: solver='moments' tells it, and solver='cd' "
-                "of numbers and two classes, without an l1 penalty, limits on coefficients or a "
-                "model that was read from a file"
+                "of numbers and two classes, without an l1 penalty or limits on coefficients "
+                "(older files do not hold it)"
             )
         return self._coef_noise.copy()

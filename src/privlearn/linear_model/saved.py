@@ -38,6 +38,7 @@ def plain_values(model: PrivateEstimator) -> dict[str, Any]:
         "clip_y": None if clip.target is None else list(clip.target),
         "clip_norm": clip.row_norm,
         **({} if noise is None else {"coef_noise": [_ends(row) for row in np.atleast_2d(noise)]}),
+        **_errors(model),
         "certificate": model.privacy_.to_dict(),
     }
 
@@ -59,6 +60,14 @@ def _schema(encoding: Encoding) -> dict[str, Any]:
     from privlearn.schema.plain import plain_columns
 
     return {"schema": plain_columns(encoding)}
+
+
+def _errors(model: PrivateEstimator) -> dict[str, Any]:
+    if not hasattr(model, "_errors"):
+        return {}
+    from privlearn.linear_model.saved_errors import plain_errors
+
+    return {"errors": plain_errors(model._errors)}
 
 
 def fill(model: PrivateEstimator, content: Mapping[str, Any]) -> None:
@@ -86,6 +95,11 @@ def fill(model: PrivateEstimator, content: Mapping[str, Any]) -> None:
     model._publish(solution)
     if content.get("coef_noise") is not None:
         model._coef_noise = np.array(content["coef_noise"], float).reshape(np.shape(model.coef_))
+    if content.get("errors") is not None:
+        from privlearn.linear_model.saved_errors import errors_from
+
+        size = solution.coef.size + int(model.fit_intercept)
+        model._errors = errors_from(content["errors"], size)
     if content.get("certificate"):
         model.privacy_ = Certificate.from_dict(content["certificate"])
 

@@ -167,7 +167,7 @@ def summarised(model: IntervalsMixin, errors: StandardErrors, level: float) -> S
         p_value,
         float(level),
         title,
-        _notes(model, bool(told.all())),
+        _notes(model, bool(told.all()), errors.penalised),
     )
 
 
@@ -183,7 +183,7 @@ def _names(model: Any, size: int) -> tuple[str, ...]:  # noqa: ANN401
     return (*names, INTERCEPT) if model.fit_intercept else tuple(names)
 
 
-def _notes(model: Any, all_told: bool) -> tuple[str, ...]:  # noqa: ANN401
+def _notes(model: Any, all_told: bool, penalised: bool) -> tuple[str, ...]:  # noqa: ANN401
     ranges = "those that this fit estimated" if _estimated(model) else "the declared ranges"
     notes = [
         f"Intervals are about the population's rows clipped to {ranges}. 'noise s.e.' is the",
@@ -191,7 +191,7 @@ def _notes(model: Any, all_told: bool) -> tuple[str, ...]:  # noqa: ANN401
     ]
     if not all_told:
         notes.append("nan: noise leaves too little to tell; use more rows or a larger epsilon.")
-    if getattr(model, "alpha", 0.0) or math.isfinite(getattr(model, "C", math.inf)):
+    if penalised:
         notes.append("Estimates are pulled towards 0 by the penalty, and so are intervals.")
     return tuple(notes)
 

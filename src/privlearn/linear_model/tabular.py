@@ -173,10 +173,19 @@ def _declared_facts(estimator: PrivateEstimator) -> tuple[str, ...] | None:
     if estimator.schema is None and not by_name:
         return None
     facts = ["bounds_X", "data_norm", "bounds_y", "scale_X"]
-    if isinstance(estimator.schema, Mapping):  # else it says that something is to be estimated
+    if _declares(estimator.schema):
         facts.insert(0, "schema")
     given = (name for name in facts if getattr(estimator, name, None) is not None)
     return (BY_NAME, *given)
+
+
+def _declares(schema: object) -> bool:
+    """Whether a schema says something about a column, and not only that it is to be estimated."""
+    if not isinstance(schema, Mapping):
+        return False
+    from privlearn.schema.estimate import Estimate
+
+    return not all(isinstance(kind, Estimate) for kind in schema.values())
 
 
 def in_own_units(estimator: PrivateEstimator, solution: Solution) -> Solution:

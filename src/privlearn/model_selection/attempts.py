@@ -10,7 +10,7 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from privlearn._core.mechanisms import RandomTries
 from privlearn._core.plan import Plan
 from privlearn._data.bounded import Table
+from privlearn.accounting import Gaussian, compose
 from privlearn.exceptions import DeltaWarning, UnsupportedCombinationError
 from privlearn.linear_model.atomic import blank
 from privlearn.linear_model.base import PrivateEstimator
@@ -36,6 +37,7 @@ __all__ = [
     "Attempts",
     "Tried",
     "assumed_by",
+    "dominated",
     "promised",
     "ready",
     "ready_to_score",
@@ -67,6 +69,7 @@ class Attempts:
     scores: Plan
     metric: str
     promise: Promise  # of a score
+    mechanism: RandomTries  # what all of them together claim
 
     @classmethod
     def of(
@@ -96,7 +99,9 @@ class Attempts:
         scores = ready_to_score(read, metric, promise, sizes[1])
         if not promised(scores, law):  # Gaussian ones keep both promises if they keep one
             raise UnsupportedCombinationError("scores cannot promise what a try has to: a bug")
-        return cls(*made, scores, metric, promise)
+        plans = (*(job.plan for job in made[1]), scores)
+        claimed = law if all(dominated(plan, law.mu) for plan in plans) else replace(law, mu=0.0)
+        return cls(*made, scores, metric, promise, claimed)
 
     def assumptions(self) -> tuple[str, ...]:
         """Those of fits and scores, each once."""
@@ -201,6 +206,12 @@ def score_of(
 def assumed_by(jobs: Sequence[Job]) -> tuple[str, ...]:
     """What fits assume, each once, and what scores do beside that."""
     return (*dict.fromkeys(line for job in jobs for line in job.plan.assumptions), ALONE)
+
+
+def dominated(plan: Plan, mu: float) -> bool:
+    """Whether a plan has Gaussian noise alone, and no less of it than that of mu."""
+    terms = compose(plan.pairs()).terms
+    return all(isinstance(pair, Gaussian) and pair.mu <= mu for pair, _ in terms)
 
 
 def promised(plan: Plan, law: RandomTries) -> bool:

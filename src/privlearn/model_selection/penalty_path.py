@@ -8,6 +8,7 @@ the others. Rows for the choice are other people's: the worse of both parts is t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,6 +25,9 @@ from privlearn._core.numerics import BlockSum
 from privlearn._core.plan import Plan, Release
 from privlearn._core.releaser import Releaser, charge_and_open, use_releaser
 from privlearn._data.bounded import Table
+from privlearn.accounting import BoundedRange
+from privlearn.accounting.gaussian import equivalent_mu
+from privlearn.ledger.dominate import dominating_mu
 from privlearn.linear_model.atomic import blank
 from privlearn.linear_model.base import PrivateEstimator
 from privlearn.linear_model.job import Job
@@ -32,21 +36,40 @@ from privlearn.model_selection.attempts import (
     Promise,
     Tried,
     assumed_by,
+    dominated,
     ready,
     ready_to_score,
     score_of,
 )
 from privlearn.model_selection.grid import Setting
 from privlearn.model_selection.parts import Some, scored_blocks
+from privlearn.model_selection.rules import SLACK
 from privlearn.solvers import SufficientStatistics
 from privlearn.solvers._common.rehearsal import once, run_through
 
-__all__ = ["PenaltyPath", "is_path"]
+__all__ = ["PenaltyPath", "is_path", "parts_for"]
 
 Array = NDArray[np.float64]
 PENALTIES = frozenset({"alpha", "l1_ratio"})
 CHOICE = "squared errors of each setting"
 OF_SCORE = 0.25  # of epsilon: the score of what was chosen, beside the choice
+MARGIN = 1e-9  # of mu: more than the rounding of plans
+
+
+def parts_for(budget: Budget) -> DisjointParts:
+    """What a fit and a choice may promise each, and the Gaussian that covers either.
+
+    Examples
+    --------
+    >>> parts = parts_for(Budget(1.0, 1e-6))
+    >>> round(parts.epsilon, 6), round(parts.mu, 2)
+    (1.0, 0.47)
+    """
+    epsilon = budget.epsilon * (1.0 - SLACK)
+    chosen = dominating_mu(((BoundedRange((1.0 - OF_SCORE) * epsilon), 1),), 0.0)
+    scored = equivalent_mu(OF_SCORE * epsilon, budget.delta)
+    mu = max(equivalent_mu(epsilon, budget.delta), math.hypot(chosen, scored))
+    return DisjointParts(epsilon, budget.delta, mu * (1.0 + MARGIN))
 
 
 def is_path(estimator: PrivateEstimator, settings: Sequence[Setting], metric: str) -> bool:
@@ -79,6 +102,7 @@ class PenaltyPath:
     scores: Plan
     metric: str
     promise: Promise
+    mechanism: DisjointParts  # what all of it claims
 
     @classmethod
     def of(
@@ -98,7 +122,11 @@ class PenaltyPath:
         promise = {"epsilon": OF_SCORE * law.epsilon, "delta": law.delta}
         scores = ready_to_score(read, metric, promise, sizes[1])
         choice = _choice(scores, len(settings), Budget((1.0 - OF_SCORE) * law.epsilon, 0.0))
-        return cls(*made, choice, scores, metric, promise)
+        fits = all(dominated(job.plan, law.mu) for job in made[1])
+        chosen = dominating_mu(tuple(choice.pairs()), 0.0)
+        kept = fits and dominated(scores, math.sqrt(max(0.0, law.mu**2 - chosen**2)))
+        claimed = law if kept else replace(law, mu=0.0)
+        return cls(*made, choice, scores, metric, promise, claimed)
 
     def assumptions(self) -> tuple[str, ...]:
         """Those of the fit and of the scores, each once."""

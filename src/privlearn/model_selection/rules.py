@@ -50,7 +50,8 @@ def tries_for(budget: Budget, settings: int) -> RandomTries:
     epsilon = budget.epsilon * (1.0 - SLACK) - (eta + 1) * pivot
     delta = budget.delta / tries.mean(eta, gamma) / tries.UP**2
     blank = RandomTries(eta, gamma, epsilon, delta, pivot, 0.0)
-    return replace(blank, pivot_delta=min(tries.most_at(blank), 1.0))
+    law = replace(blank, pivot_delta=min(tries.most_at(blank), 1.0))
+    return replace(law, mu=mu)
 
 
 def _gamma(share: float, eta: int) -> float:

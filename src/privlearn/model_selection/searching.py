@@ -23,8 +23,8 @@ from privlearn.linear_model.base import PrivateEstimator
 from privlearn.model_selection.attempts import SCORES, Attempts, Tried
 from privlearn.model_selection.grid import Setting, demand_estimator, settings_of
 from privlearn.model_selection.parts import ReadIn
-from privlearn.model_selection.penalty_path import PenaltyPath, is_path
-from privlearn.model_selection.rules import SLACK, tries_for
+from privlearn.model_selection.penalty_path import PenaltyPath, is_path, parts_for
+from privlearn.model_selection.rules import tries_for
 
 __all__ = ["Asked", "checked_folds", "in_silence", "metric_of", "search"]
 
@@ -67,7 +67,7 @@ class Asked:
     def _parts(self) -> DisjointParts:
         if self.budget.delta == 0:
             self._tries()  # refuses it
-        return DisjointParts(self.budget.epsilon * (1.0 - SLACK), self.budget.delta)
+        return parts_for(self.budget)
 
     def mechanism(self) -> Mechanism:
         """How the best is found, and what that costs."""
@@ -81,11 +81,16 @@ class Asked:
             return PenaltyPath.of(read, table, self.settings, self._parts(), self.metric, sizes)
         return Attempts.of(read, table, self.settings, self._tries(), self.metric, sizes)
 
-    def plan(self, rows: int | None, assumptions: tuple[str, ...] = ()) -> Plan:
-        """The whole search is one release."""
+    def plan(
+        self,
+        rows: int | None,
+        assumptions: tuple[str, ...] = (),
+        mechanism: Mechanism | None = None,
+    ) -> Plan:
+        """The whole search is one release; `mechanism` is what its fits really claim."""
         relation, most = Adjacency(self.estimator.adjacency), self.estimator.max_rows_per_person
-        count = len(self.settings)
-        best = Release(CHOICE, (count,), 1.0, norm=ONE_MODEL, mechanism=self.mechanism())
+        count, how = len(self.settings), mechanism or self.mechanism()
+        best = Release(CHOICE, (count,), 1.0, norm=ONE_MODEL, mechanism=how)
         known = rows if relation.n_is_public and most in (None, 1) else None
         paper = (
             f"{PATH if self.on_path else TRIES} {count} settings of {type(self.estimator).__name__}"
@@ -120,7 +125,8 @@ def search(asked: Asked, X: object, y: object, groups: object) -> tuple[Tried, C
     sizes = sizes_of(given.n, asked.folds, public=given.public)
     attempts = asked.attempts(given.estimator, first_rows(given.table, sizes[0]), sizes)
     warn_of_delta(asked.budget, given.n if given.public else None)
-    plan = given.named(asked.plan(given.n, attempts.assumptions()))
+    plan = asked.plan(given.n, attempts.assumptions(), attempts.mechanism)
+    plan = given.named(plan)
     with charge_and_open(plan, asked.budget, **asked.charge) as release, in_silence():
         test, *rest = given.folds(release, asked.folds)
         train = given.everybody.of(np.sort(np.concatenate(rest)))

@@ -7,5 +7,15 @@
 from privlearn.schema.categories import Category
 from privlearn.schema.estimate import Estimate
 from privlearn.schema.kinds import Date, Flag, Ignore, Number
+from privlearn.schema.max_rows import MaxRows, estimate_max_rows
 
-__all__ = ["Category", "Date", "Estimate", "Flag", "Ignore", "Number"]
+__all__ = [
+    "Category",
+    "Date",
+    "Estimate",
+    "Flag",
+    "Ignore",
+    "MaxRows",
+    "Number",
+    "estimate_max_rows",
+]

@@ -180,7 +180,7 @@ def _hint_at_identifiers(encoding: Encoding) -> None:
         warnings.warn(
             f"column {named[0]!r} looks like an identifier by its name, of which nothing can be "
             "learned, and which is paid for all the same; write Ignore() into the schema, or leave "
-            "it out of X",
+            "it out of X (on the command line: with --columns)",
             UserWarning,
             stacklevel=2,
         )

@@ -39,6 +39,7 @@ __all__ = [
 Units = NDArray[np.int64]
 Array = NDArray[np.float64]
 T = TypeVar("T")
+SLOWLY = 0.8
 
 
 class Kind(StrEnum):
@@ -245,6 +246,8 @@ class RandomTries(Mechanism):
         What a try promises where the price is read off.
     pivot, pivot_delta : float
         What it promises where the number of tries is hidden.
+    mu : float, default=0.0
+        Of a Gaussian that dominates a try; 0 where none does, or none is known.
     """
 
     eta: int
@@ -253,6 +256,7 @@ class RandomTries(Mechanism):
     delta: float
     pivot: float
     pivot_delta: float
+    mu: float = 0.0
     kind = Kind.TRIES
     grid = 1.0  # nothing is rounded
 
@@ -261,6 +265,8 @@ class RandomTries(Mechanism):
             raise ValueError("eta, gamma, epsilon or pivot of random tries is out of its range")
         if not (0 <= self.delta < 1 and 0 <= self.pivot_delta <= _tries().most_at(self)):
             raise ValueError("delta or pivot_delta of random tries is larger than the proof allows")
+        if not (self.mu >= 0 and _gaussian_delta(self.pivot, self.mu) <= self.pivot_delta):
+            raise ValueError("mu of random tries is larger than pivot_delta allows")
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -276,9 +282,17 @@ class RandomTries(Mechanism):
         return _tries().best_of(_tries().count(source, self.eta, self.gamma), source, attempt)
 
     def pair(self, shift: Shift, noise_scale: float, sampling: Sampling) -> pairs.Pair:
-        """Nothing but the two numbers is claimed."""
+        """The two numbers that are promised and, of Gaussian tries, a Gaussian that covers them."""
         epsilon, delta = _tries().price(self)
-        return pairs.ApproximateLoss(epsilon * shift.contribution / noise_scale, delta)
+        found = self._covered_by(delta)
+        return _promised(epsilon, delta, found, shift.contribution / noise_scale)
+
+    def _covered_by(self, delta: float) -> tuple[float, float] | None:
+        if self.mu == 0.0:
+            return None
+        from privlearn._core.mechanisms.tries_beside import covering_gaussian
+
+        return covering_gaussian(self.eta, self.gamma, self.mu, self.pivot, delta)
 
 
 @dataclass(frozen=True)
@@ -292,17 +306,21 @@ class DisjointParts(Mechanism):
     ----------
     epsilon, delta : float
         What each part promises.
+    mu : float, default=0.0
+        Of a Gaussian that dominates each part; 0 where none does, or none is known.
     """
 
     epsilon: float
     delta: float
+    mu: float = 0.0
     name = "a fit to one part of the rows, a choice by the other"
     kind = Kind.TRIES
     grid = 1.0  # nothing is rounded
 
     def pair(self, shift: Shift, noise_scale: float, sampling: Sampling) -> pairs.Pair:
-        """Nothing but the two numbers is claimed."""
-        return pairs.ApproximateLoss(self.epsilon * shift.contribution / noise_scale, self.delta)
+        """The two numbers that are promised, and a Gaussian, where one covers both parts."""
+        found = (self.mu, 0.0) if self.mu > 0.0 else None
+        return _promised(self.epsilon, self.delta, found, shift.contribution / noise_scale)
 
     def best(self, source: NoiseSource, attempt: Callable[[], tuple[float, T]]) -> T:
         """There is one try: the choice is within it."""
@@ -314,6 +332,25 @@ LAPLACE = LaplaceNoise()
 SPHERICAL = SphericalNoise()
 GUMBEL = GumbelNoise()
 MECHANISMS: tuple[Mechanism, ...] = (GAUSSIAN, LAPLACE, SPHERICAL, GUMBEL)
+
+
+def _promised(
+    epsilon: float, delta: float, covered: tuple[float, float] | None, factor: float
+) -> pairs.Pair:
+    """What is claimed of a search; a factor below 1 asks about one of so much less epsilon.
+
+    That is for advice alone, and what is released has the factor 1. The mu of a search falls more
+    slowly than its epsilon, at most like this power of it.
+    """
+    if covered is None:
+        return pairs.ApproximateLoss(epsilon * factor, delta)
+    return pairs.TwoBounds(epsilon * factor, delta, covered[0] * factor**SLOWLY, covered[1])
+
+
+def _gaussian_delta(epsilon: float, mu: float) -> float:
+    from privlearn.accounting.gaussian import gaussian_delta  # late, as below
+
+    return gaussian_delta(epsilon, mu)
 
 
 def _tries() -> ModuleType:

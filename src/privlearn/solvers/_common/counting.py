@@ -92,6 +92,14 @@ def _counted(
         assert isinstance(data, SourceData)
         own = partial(_in_memory, what, bins, compiled, plain, facts)
         return count_in_a_pass(data, what, bins, compiled, own, *facts)
+    if data.on_device:
+        from privlearn._data.device_data import DeviceData
+        from privlearn.solvers._device.counting import counted_there
+
+        assert isinstance(data, DeviceData)
+        found = counted_there(data, what, bins, compiled, facts)
+        if found is not None:
+            return found
     return _in_memory(what, bins, compiled, plain, facts, data)
 
 

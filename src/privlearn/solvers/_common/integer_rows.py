@@ -126,7 +126,7 @@ class IntegerRows:
         per_unit = self._slopes_per_unit(objective, clip)
         reach = clip * per_unit * (1.0 - 2.0**-40)  # below what the division rounds away
         found = in_parts(
-            len(self.values),
+            self.values.shape[0],
             lambda first, last: self._gradients(first, last, how, weights, per_unit, reach),
             at_least=self._blocks_per_thread,
         )
@@ -185,7 +185,7 @@ class IntegerRows:
         """How many gradients lie in which half power of two below the longest; a secret."""
         weights, how = self._scoring(objective, weights)
         found = in_parts(
-            len(self.values),
+            self.values.shape[0],
             lambda first, last: self._lengths(first, last, how, weights, longest, bins),
             at_least=self._blocks_per_thread,
         )
@@ -255,7 +255,7 @@ class IntegerRows:
         grid = _moment_grid(longest)
         factor = np.ldexp(1.0, grid - self.exponents)
         found = in_parts(
-            len(self.values),
+            self.values.shape[0],
             lambda first, last: self._moments(first, last, longest, factor, 2.0**grid),
             at_least=self._blocks_per_thread,
         )

@@ -30,6 +30,8 @@ class StandardErrors:
         How the estimates follow from those weights.
     residual : float or None
         Standard deviation of the target about its prediction, where the loss has one.
+    penalised : bool
+        Whether a penalty pulls the estimates, and what they are of, towards 0.
 
     Examples
     --------
@@ -45,6 +47,7 @@ class StandardErrors:
     weak: Array
     basis: Array
     residual: float | None = None
+    penalised: bool = False
 
     def tells(self, combinations: Array) -> NDArray[np.bool_]:
         """Whether sums of so much of each estimate are known, for each row of the array."""
@@ -71,6 +74,7 @@ class StandardErrors:
             self.weak,
             self.basis @ slopes,
             None if self.residual is None else self.residual * unit,
+            self.penalised,
         )
 
 

@@ -90,6 +90,7 @@ def newton_solution(
         weak,
         np.eye(len(step)),
         _residual(prepared, slopes.mean),
+        bool(penalty.any()),
     )
     return objective.solution(center - step, errors=found)
 

@@ -82,6 +82,12 @@ class _WillBeIntegers:
 
             assert isinstance(self.data, SourceData)
             return SourceIntegers(scaled, 1.0 / scales, self.data)
+        if self.data.on_device:
+            from privlearn._data.device_data import DeviceData
+            from privlearn.solvers._device.rows import store_on_device
+
+            assert isinstance(self.data, DeviceData)
+            return store_on_device(scaled, 1.0 / scales, self.data)
         return store_integers(scaled, 1.0 / scales, self.data)
 
 

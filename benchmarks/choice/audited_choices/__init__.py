@@ -1,0 +1,1 @@
+"""Lists that are found and settings that are chosen, attacked from outside."""

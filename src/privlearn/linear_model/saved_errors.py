@@ -1,0 +1,76 @@
+"""Standard errors as plain values, and back: what `summary` and `predict_interval` need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn.solvers._common.standard_errors import StandardErrors
+
+__all__ = ["errors_from", "plain_errors"]
+
+Array = NDArray[np.float64]
+FIRST = 1  # of the formats
+
+
+def plain_errors(errors: StandardErrors) -> dict[str, Any]:
+    """All that was released about errors, as numbers and lists; of symmetric matrices, a half.
+
+    Examples
+    --------
+    >>> two = StandardErrors(np.eye(2), 4 * np.eye(2), np.zeros((0, 2)), np.eye(2), 3.0)
+    >>> plain_errors(two)["total"]
+    [[4.0], [0.0, 4.0]]
+    >>> bool((errors_from(plain_errors(two), 2).total == two.total).all())
+    True
+    """
+    return {
+        "version": FIRST,
+        "noise": _lower_half(errors.noise),
+        "total": _lower_half(errors.total),
+        "weak": errors.weak.tolist(),
+        "basis": errors.basis.tolist(),
+        "residual": errors.residual,
+        "penalised": errors.penalised,
+    }
+
+
+def errors_from(content: Mapping[str, Any], size: int) -> StandardErrors:
+    """What `plain_errors` told, if it belongs to so many estimates."""
+    if content["version"] != FIRST:
+        raise ValueError("errors of a model are of a later version; update privlearn")
+    noise, total = (_symmetric(content[name], size) for name in ("noise", "total"))
+    basis = _finite(content["basis"]).reshape(-1, size)
+    weak = _finite(content["weak"]).reshape(-1, len(basis))
+    residual = content["residual"]
+    if residual is not None and not 0.0 <= float(residual) < np.inf:
+        raise ValueError("the size of residuals is a number of at least 0")
+    if not isinstance(content["penalised"], bool):
+        raise ValueError("'penalised' is true or false")
+    residual = None if residual is None else float(residual)
+    return StandardErrors(noise, total, weak, basis, residual, content["penalised"])
+
+
+def _lower_half(matrix: Array) -> list[list[float]]:
+    return [row[: k + 1] for k, row in enumerate(matrix.tolist())]
+
+
+def _symmetric(rows: list[list[float]], size: int) -> Array:
+    found = np.zeros((size, size))
+    if [len(row) for row in rows] != [*range(1, size + 1)]:
+        raise ValueError("errors of a model have a row for each coefficient and the intercept")
+    found[np.tril_indices(size)] = _finite([number for row in rows for number in row])
+    found += np.tril(found, -1).T
+    if not (np.diag(found) >= 0.0).all():
+        raise ValueError("variances are at least 0")
+    return found
+
+
+def _finite(numbers: Any) -> Array:  # noqa: ANN401
+    found = np.array(numbers, dtype=np.float64)
+    if not np.isfinite(found).all():
+        raise ValueError("errors of a model are finite numbers")
+    return found
