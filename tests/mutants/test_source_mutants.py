@@ -17,14 +17,14 @@ AUDITED = MODELS["LinearFromDisk-zero_out-box"], MODELS["LinearFromDisk-add_remo
 
 
 def a_partition_counts_twice(patch):
-    own = SourceData.results
+    own = stream.Stream.results
 
     def twice(self, work, **how):
         for found in own(self, work, **how):
             yield found
             yield found
 
-    patch.setattr(SourceData, "results", twice)
+    patch.setattr(stream.Stream, "results", twice)
 
 
 def others_are_scaled_by_what_a_batch_holds(patch):
@@ -64,14 +64,14 @@ def _audit():
 
 
 def a_partition_is_lost(patch):
-    own = SourceData.results
+    own = stream.Stream.results
 
     def fewer(self, work, **how):
         found = own(self, work, **how)
         next(found)
         yield from found
 
-    patch.setattr(SourceData, "results", fewer)
+    patch.setattr(stream.Stream, "results", fewer)
 
 
 def sums_of_partitions_are_in_single_precision(patch):
