@@ -1,0 +1,92 @@
+"""Workers that are killed: the same model, from one charge."""
+
+import os
+import signal
+from threading import Thread
+
+import numpy as np
+import pytest
+
+from privlearn import LinearRegression
+from privlearn._data import dask_source
+
+distributed = pytest.importorskip("distributed", reason="needs dask: pip install 'privlearn[dask]'")
+da = pytest.importorskip("dask.array")
+
+RNG = np.random.default_rng(1)
+X = RNG.normal(size=(4_000, 3))
+Y = X.sum(axis=1) + RNG.normal(size=4_000)
+
+
+class Counting:
+    charges = 0
+
+    def charge(self, plan, dataset):
+        self.charges += 1
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def kill_one(client, *, busy):
+    """End a worker's process as nothing could prevent; `busy`: one that has a task right now."""
+    while busy and not any(client.processing().values()):
+        pass
+    working = {name for name, tasks in client.processing().items() if tasks}
+    pids = {name: info["pid"] for name, info in client.run(_facts).items()}
+    own = [pid for name, pid in pids.items() if name in working] if busy else []
+    for pid in (own or list(pids.values()))[:1]:
+        os.kill(pid, signal.SIGKILL)
+
+
+def _facts(dask_worker):
+    return {"pid": os.getpid()}
+
+
+def fitted(client, monkeypatch, kills):
+    """A model, its charges and its passes; `kills` has True (in the middle) for passes."""
+    own, done, ledger = dask_source.compute, [], Counting()
+
+    def disturbed(there):
+        place = len(done)
+        done.append(place)
+        if place not in kills:
+            return own(there)
+        thread = Thread(target=kill_one, args=(client,), kwargs={"busy": kills[place]})
+        thread.start()
+        if not kills[place]:
+            thread.join()
+        found = own(there)
+        thread.join(timeout=0.1)
+        return found
+
+    rows = da.from_array(X, chunks=(500, 3), name=False)
+    with monkeypatch.context() as patch:
+        patch.setattr(dask_source, "compute", disturbed)
+        model = LinearRegression(random_state=5, ledger=ledger, dataset="d")
+        model.fit(rows, da.from_array(Y, chunks=500, name=False))
+    return model.coef_.tobytes(), ledger.charges, len(done)
+
+
+@pytest.mark.slow
+def test_twenty_kills_in_and_between_passes_change_nothing(client, monkeypatch):
+    expected = LinearRegression(random_state=5).fit(X, Y).coef_.tobytes()
+    found, charges, passes = fitted(client, monkeypatch, {})
+    assert (found, charges) == (expected, 1)
+    rng = np.random.default_rng(2)
+    for _ in range(4):
+        places = rng.choice(passes - 15, 5, replace=False)
+        kills = {int(place): bool(k % 2) for k, place in enumerate(places)}
+        found, charges, _ = fitted(client, monkeypatch, kills)
+        assert (found, charges) == (expected, 1)
