@@ -26,7 +26,8 @@ def test_masked_sums_are_the_sums(parts):
     total = sum(sent) - masked.total_mask(KEY, range(3), size)
     found = masked.from_words(total, parts[0])
     assert np.array_equal(found, expected) if isinstance(found, np.ndarray) else found == expected
-    assert all(set(own.tolist()).isdisjoint(one.tolist()) for own, one in zip(sent, words))
+    both = zip(sent, words, strict=True)
+    assert all(set(own.tolist()).isdisjoint(one.tolist()) for own, one in both)
 
 
 def test_what_is_no_sum_of_whole_numbers_is_refused():

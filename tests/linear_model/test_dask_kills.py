@@ -39,7 +39,7 @@ def client():
         yield client
 
 
-def kill_one(client, *, busy):
+def kill_one(client, killed, *, busy):
     """End a worker's process as nothing could prevent; `busy`: one that has a task right now."""
     while busy and not any(client.processing().values()):
         pass
@@ -48,6 +48,7 @@ def kill_one(client, *, busy):
     own = [pid for name, pid in pids.items() if name in working] if busy else []
     for pid in (own or list(pids.values()))[:1]:
         os.kill(pid, signal.SIGKILL)
+        killed.append(pid)
 
 
 def _facts(dask_worker):
@@ -55,38 +56,39 @@ def _facts(dask_worker):
 
 
 def fitted(client, monkeypatch, kills):
-    """A model, its charges and its passes; `kills` has True (in the middle) for passes."""
-    own, done, ledger = dask_source.compute, [], Counting()
+    """A model, its charges, passes and lost workers; `kills` has True (in the middle) for passes."""
+    own, done, ledger, killed, threads = dask_source.compute, [], Counting(), [], []
 
     def disturbed(there):
         place = len(done)
         done.append(place)
         if place not in kills:
             return own(there)
-        thread = Thread(target=kill_one, args=(client,), kwargs={"busy": kills[place]})
-        thread.start()
+        how = {"busy": kills[place]}
+        threads.append(Thread(target=kill_one, args=(client, killed), kwargs=how))
+        threads[-1].start()
         if not kills[place]:
-            thread.join()
-        found = own(there)
-        thread.join(timeout=0.1)
-        return found
+            threads[-1].join()
+        return own(there)
 
     rows = da.from_array(X, chunks=(500, 3), name=False)
     with monkeypatch.context() as patch:
         patch.setattr(dask_source, "compute", disturbed)
         model = LinearRegression(random_state=5, ledger=ledger, dataset="d")
         model.fit(rows, da.from_array(Y, chunks=500, name=False))
-    return model.coef_.tobytes(), ledger.charges, len(done)
+    for thread in threads:
+        thread.join()
+    return model.coef_.tobytes(), ledger.charges, len(done), len(set(killed))
 
 
 @pytest.mark.slow
 def test_twenty_kills_in_and_between_passes_change_nothing(client, monkeypatch):
     expected = LinearRegression(random_state=5).fit(X, Y).coef_.tobytes()
-    found, charges, passes = fitted(client, monkeypatch, {})
-    assert (found, charges) == (expected, 1)
+    found, charges, passes, killed = fitted(client, monkeypatch, {})
+    assert (found, charges, killed) == (expected, 1, 0)
     rng = np.random.default_rng(2)
     for _ in range(4):
         places = rng.choice(passes - 15, 5, replace=False)
         kills = {int(place): bool(k % 2) for k, place in enumerate(places)}
-        found, charges, _ = fitted(client, monkeypatch, kills)
-        assert (found, charges) == (expected, 1)
+        found, charges, _, killed = fitted(client, monkeypatch, kills)
+        assert (found, charges, killed) == (expected, 1, 5)
