@@ -16,7 +16,8 @@ import numpy as np
 from benchmarks.harness import report
 from benchmarks.harness.needs import estimator, package
 
-NEEDS = (estimator("LinearRegression"), package("dask"), package("distributed"))
+REMEDY = "pip install 'privlearn[dask]'"
+NEEDS = (estimator("LinearRegression"), package("dask", REMEDY), package("distributed", REMEDY))
 ROWS, COLUMNS, PARTS = 10_000_000, 20, 16
 QUICK = 40_000
 FIT = """

@@ -41,22 +41,24 @@ def client():
 
 def kill_one(client, killed, *, busy):
     """End a worker's process as nothing could prevent; `busy`: one that has a task right now."""
-    while busy and not any(client.processing().values()):
-        pass
-    working = {name for name, tasks in client.processing().items() if tasks}
-    pids = {name: info["pid"] for name, info in client.run(_facts).items()}
-    own = [pid for name, pid in pids.items() if name in working] if busy else []
-    for pid in (own or list(pids.values()))[:1]:
-        os.kill(pid, signal.SIGKILL)
-        killed.append(pid)
+    while True:
+        working = {name for name, tasks in client.processing().items() if tasks}
+        try:
+            there = {name: pid for name, pid in client.run(_pid).items() if pid not in killed}
+        except OSError:  # one that was killed just now
+            continue
+        own = [pid for name, pid in there.items() if not busy or name in working]
+        if own:
+            killed.append(own[0])
+            return os.kill(own[0], signal.SIGKILL)
 
 
-def _facts(dask_worker):
-    return {"pid": os.getpid()}
+def _pid():
+    return os.getpid()
 
 
 def fitted(client, monkeypatch, kills):
-    """A model, its charges, passes and lost workers; `kills` has True (in the middle) for passes."""
+    """A model, charges, passes, lost workers; `kills` has True (in the middle) for passes."""
     own, done, ledger, killed, threads = dask_source.compute, [], Counting(), [], []
 
     def disturbed(there):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privlearn.cli.errors import CommandError
-from privlearn.cli.model_file import SavedModel, read_any
+from privlearn.cli.model_file import read_any
 from privlearn.cli.open_ledger import existing_ledger
 from privlearn.cli.outputs import Output
 from privlearn.cli.paths import check_paths
@@ -80,9 +80,7 @@ def _learned(path: str) -> Learned:
 
     saved = read_any(path)
     with suppress(ValueError, KeyError, TypeError):
-        if isinstance(saved, SavedModel):
-            return Learned.of(saved.content.model(), target=saved.content.target)
-        return Learned.of(saved.estimator(), target=saved.target, columns=saved.columns)
+        return Learned.of(saved.content.model(), target=saved.content.target)
     raise CommandError(
         f"the certificate inside {path} is incomplete or damaged; see privlearn verify"
     )

@@ -114,7 +114,7 @@ def estimate_max_rows(
     >>> import numpy as np
     >>> from privlearn.schema import estimate_max_rows
     >>> rng = np.random.default_rng(0)
-    >>> ids = np.repeat(np.arange(5_000), rng.integers(2, 8, 5_000))
+    >>> ids = np.repeat(np.arange(5_000), rng.integers(2, 7, 5_000))
     >>> estimate_max_rows(ids, epsilon=0.1).value
     4
     """
