@@ -2,7 +2,7 @@
 
 import os
 import signal
-from threading import Thread
+from threading import Lock, Thread
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from privlearn._data import dask_source
 distributed = pytest.importorskip("distributed", reason="needs dask: pip install 'privlearn[dask]'")
 da = pytest.importorskip("dask.array")
 
+ONE_AT_A_TIME = Lock()
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(4_000, 3))
 Y = X.sum(axis=1) + RNG.normal(size=4_000)
@@ -48,9 +49,10 @@ def kill_one(client, killed, *, busy):
         except OSError:  # one that was killed just now
             continue
         own = [pid for name, pid in there.items() if not busy or name in working]
-        if own:
-            killed.append(own[0])
-            return os.kill(own[0], signal.SIGKILL)
+        with ONE_AT_A_TIME:  # two that choose the same worker are one kill
+            if own and own[0] not in killed:
+                killed.append(own[0])
+                return os.kill(own[0], signal.SIGKILL)
 
 
 def _pid():
