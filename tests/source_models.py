@@ -61,3 +61,38 @@ def from_disk():
 def bits(model):
     """Of a fitted model."""
     return model.coef_.tobytes() + np.asarray(model.intercept_).tobytes()
+
+
+class FromDask:
+    """Hands dense rows over as arrays of dask in three chunks; tasks run one after another."""
+
+    def fit(self, X, y):
+        if not isinstance(X, np.ndarray) or X.dtype.kind != "f":
+            return super().fit(X, y)
+        import dask
+        import dask.array as da
+
+        size = max(1, -(-len(X) // 3))
+        rows = da.from_array(X, chunks=(size, X.shape[1]), name=False)
+        with dask.config.set(scheduler="synchronous"):
+            return super().fit(rows, da.from_array(np.asarray(y), chunks=size, name=False))
+
+
+class LinearFromDask(FromDask, LinearRegression):
+    pass
+
+
+class LogisticFromDask(FromDask, LogisticRegression):
+    pass
+
+
+def from_dask():
+    """A few configurations by name."""
+    few = CoordinateDescent(passes=3, block="all")
+    for model, relation, facts in (
+        (LinearFromDask, "zero_out", "box"),
+        (LogisticFromDask, "add_remove", "norm"),
+        (LinearFromDask, "add_remove", None),
+    ):
+        known = accepted(model, FACTS[facts] if facts else {})
+        yield f"{model.__name__}-{relation}-{facts}", model(solver=few, adjacency=relation, **known)

@@ -17,25 +17,25 @@ AUDITED = MODELS["LinearFromDisk-zero_out-box"], MODELS["LinearFromDisk-add_remo
 
 
 def a_partition_counts_twice(patch):
-    own = SourceData.results
+    own = stream.Stream.results
 
     def twice(self, work, **how):
         for found in own(self, work, **how):
             yield found
             yield found
 
-    patch.setattr(SourceData, "results", twice)
+    patch.setattr(stream.Stream, "results", twice)
 
 
 def others_are_scaled_by_what_a_batch_holds(patch):
-    own = source_sums.SourceIntegers._stored
+    own = source_sums.SourceIntegers._on
 
-    def relative(self, piece):
+    def relative(self, piece, work):
         largest = max(np.abs(np.stack(piece.columns)).max(initial=0.0), 1e-12)
         columns = tuple(column / largest for column in piece.columns)
-        return own(self, stream.Piece(columns, piece.y, piece.finite))
+        return own(self, stream.Piece(columns, piece.y, piece.finite), work)
 
-    patch.setattr(source_sums.SourceIntegers, "_stored", relative)
+    patch.setattr(source_sums.SourceIntegers, "_on", relative)
 
 
 def empty_rows_of_a_batch_are_there(patch):
@@ -64,14 +64,14 @@ def _audit():
 
 
 def a_partition_is_lost(patch):
-    own = SourceData.results
+    own = stream.Stream.results
 
     def fewer(self, work, **how):
         found = own(self, work, **how)
         next(found)
         yield from found
 
-    patch.setattr(SourceData, "results", fewer)
+    patch.setattr(stream.Stream, "results", fewer)
 
 
 def sums_of_partitions_are_in_single_precision(patch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, NoReturn, TypeVar, cast
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from privlearn._core.numerics import BLOCK_ROWS
 from privlearn._core.problem import Bounds, Problem
 from privlearn._data.bounded import BoundedData, Rows, Table
-from privlearn._data.stream import Piece, Stream
+from privlearn._data.stream import Kept, Piece, Stream
 from privlearn.exceptions import PlanViolationError
 
 __all__ = ["BoundedPiece", "SourceData", "bound_source"]
@@ -70,8 +71,24 @@ class SourceData(BoundedData):
         """What `work` makes of each piece, in one pass through all rows."""
         if self.chosen is None or target_only:
             return self.stream.results(work, target_only=target_only and self.table.finite)
-        chosen = self.chosen
-        return self.stream.results(lambda piece: work(piece.of_columns(chosen)))
+        return self.stream.results(partial(_of_columns, self.chosen, work))
+
+    def total(self, work: Callable[[Piece], T], zero: T, *, target_only: bool = False) -> T:
+        """The sum of what `work` makes of pieces, in one pass through all rows."""
+        if self.chosen is None or target_only:
+            alone = target_only and self.table.finite
+            return self.stream.total(work, zero, target_only=alone)
+        return self.stream.total(partial(_of_columns, self.chosen, work), zero)
+
+    def keep(self, make: Callable[[Piece], Any], bytes_each: float) -> Kept | None:
+        """What `make` makes of pieces, where the stream holds it for later passes."""
+        own = make if self.chosen is None else partial(_of_columns, self.chosen, make)
+        return self.stream.keep(own, bytes_each)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What travels to workers: bounds, and neither rows nor how many there are."""
+        facts = self.bounds, self.fit_intercept, self.table.finite
+        return _without_rows, (*facts, self.stream.n_features, self.chosen)
 
     def bounded(self, piece: Piece) -> BoundedPiece:
         """A piece within the bounds."""
@@ -115,6 +132,23 @@ class SourceData(BoundedData):
     def take(self, rows: NDArray[np.int64]) -> NoReturn:
         """Refuse: rows come in their order."""
         raise PlanViolationError("single rows of a source were asked for: a solver bug")
+
+
+def _of_columns(chosen: NDArray[np.int64], work: Callable[[Piece], T], piece: Piece) -> T:
+    return work(piece.of_columns(chosen))
+
+
+def _without_rows(
+    bounds: Bounds,
+    fit_intercept: bool,
+    finite: bool,
+    n_features: int,
+    chosen: NDArray[np.int64] | None,
+) -> SourceData:
+    """Bounds alone: whoever asks for rows is stopped."""
+    nothing: Any = _OnDisk()
+    stream = Stream(nothing, nothing, n_features)
+    return SourceData(Table(nothing, nothing, finite), bounds, fit_intercept, stream, chosen)
 
 
 def _together(held: list[Table]) -> Table:

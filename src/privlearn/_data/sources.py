@@ -71,6 +71,8 @@ def is_source(X: object) -> bool:
         return False
     if native("pyarrow.dataset", X, "Dataset") or native("polars", X, "LazyFrame"):
         return True
+    if native("dask.array", X, "Array") or native("dask.dataframe", X, "DataFrame"):
+        return True
     return _is_batches(X)
 
 
@@ -94,6 +96,10 @@ def source_of(X: Any, y: object) -> Source:  # noqa: ANN401
         return _Arrow(_dataset(os.fspath(X)))
     if native("pyarrow.dataset", X, "Dataset"):
         return _Arrow(X)
+    if native("dask.array", X, "Array") or native("dask.dataframe", X, "DataFrame"):
+        from privlearn._data.dask_source import dask_source
+
+        return dask_source(X, y)
     if isinstance(X, Iterator) or iter(X) is iter(X):
         raise ValueError(
             f"X is a {type(X).__name__}, which can be gone through once, while a fit reads its "

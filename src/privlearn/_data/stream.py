@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from privlearn._data.bounded import Table, read_only
 from privlearn._data.sources import Batch, Source
 from privlearn.exceptions import SourceChangedError
 
-__all__ = ["Piece", "Stream"]
+__all__ = ["Kept", "Piece", "Read", "Stream", "added", "changed", "digests"]
 
 T = TypeVar("T")
 Words = NDArray[np.uint64]
@@ -63,6 +63,13 @@ class Piece:
 
 
 Read = Callable[[Batch, bool], Piece]  # the second: whether the target is all that is wanted
+
+
+class Kept(Protocol):
+    """Rows as a solver wants them, held where they are."""
+
+    def total(self, work: Callable[[Any], T], zero: T) -> T:
+        """The sum of what `work` makes of them, in one pass."""
 
 
 @dataclass
@@ -151,11 +158,22 @@ class Stream:
         else:
             stopped = ""
         if stopped:
-            raise SourceChangedError(_changed(f"could not be read again ({stopped})"))
+            raise SourceChangedError(changed(f"could not be read again ({stopped})"))
         if found.keys() != self._seen.keys() or not all(
             digest.same_as(self._seen.get(place), target_only) for place, digest in found.items()
         ):
-            raise SourceChangedError(_changed("changed between two passes"))
+            raise SourceChangedError(changed("changed between two passes"))
+
+    def total(self, work: Callable[[Piece], T], zero: T, *, target_only: bool = False) -> T:
+        """The sum of what `work` makes of pieces, in one pass; `zero` is that of no rows."""
+        total = zero
+        for found in self.results(work, target_only=target_only):
+            total = added(total, found)
+        return total
+
+    def keep(self, make: Callable[[Piece], Any], bytes_each: float) -> Kept | None:
+        """What `make` makes of pieces, held for later passes; None: they are read in each."""
+        return None
 
     def _digested(
         self, work: Callable[[Piece], T], found: dict[int, _Digest], *, target_only: bool
@@ -193,11 +211,18 @@ class Stream:
                 raise ValueError(
                     "X and y of a batch have inconsistent numbers of samples; give one y per row"
                 )
-            found.append((_digests(piece, first, self.n_features), work(piece)))
+            found.append((digests(piece, first, self.n_features), work(piece)))
         return found
 
 
-def _digests(piece: Piece, first: int, n_features: int) -> Words:
+def added(total: Any, found: Any) -> Any:  # noqa: ANN401
+    """Two sums of whole numbers as one: lists of Python's, or arrays."""
+    if isinstance(total, list):
+        return [one + other for one, other in zip(total, found, strict=True)]
+    return total + found
+
+
+def digests(piece: Piece, first: int, n_features: int) -> Words:
     """Sums over the columns that were read; 0 for others."""
     weights, sums = np.empty(len(piece.y), np.uint64), np.zeros(n_features + 1, np.uint64)
     loops.write_weights(first, weights)
@@ -221,7 +246,7 @@ def _groups(batches: Iterable[Batch], size: int) -> Iterator[list[Batch]]:
         yield group
 
 
-def _changed(what: str) -> str:
+def changed(what: str) -> str:
     return (
         f"X {what}, so the fit was stopped: sums over rows that are not the same would cost more "
         "privacy than was paid for. What was charged stays spent, and no model is published. Fit "

@@ -8,6 +8,7 @@ bit of it, is what a fit of the same rows in memory would release.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from privlearn._core.jit import on_a_large_table
 from privlearn._core.problem import Adjacency, Problem
 from privlearn._core.releaser import charge_and_open
 from privlearn._data.bounded import Table
+from privlearn._data.dask_source import DaskSource
 from privlearn._data.frames import arrow_columns, arrow_target
 from privlearn._data.labels import found_labels
 from privlearn._data.named_cells import refuse_unknown, with_target
@@ -86,11 +88,12 @@ def learn_from_source(
     estimator._rows_stay = True
     job = estimator._prepare(stream.n, stream.n_features, n_classes, None, sparse=False)
     del estimator._rows_stay
+    _refuse_gathering(stream, job)
     if job.problem.adjacency.n_is_public:
         from privlearn.solvers._common.forecast import warn_of_few_rows
 
         warn_of_few_rows(job, stream.n)
-    _rehearse(job, like, kinds)
+    _rehearse(job, like, kinds, type(stream))
     charge = {
         "ledger": estimator.ledger,
         "dataset": estimator.dataset,
@@ -144,14 +147,40 @@ def _looked_at(
     X, cells = _split(first, target)
     table = estimator._read(X, cells, labels)  # names, number and kinds of columns
     _refuse_open(estimator)
-    reader = _Reader(estimator, target, labels)
-    stream = Stream(source, reader.piece, int(table.X.shape[1]), target, names)
+    reader = _Reader(_without_secrets(estimator), target, labels)
+    stream = _kind_of(source)(source, reader.piece, int(table.X.shape[1]), target, names)
     stream.look()
     reader.checks = False
     piece = reader.piece(first, target_only=False)
     kinds = tuple(sorted({column.dtype.str for column in piece.columns}))
     like = Table(np.empty((0, len(piece.columns))), piece.y[:0], piece.finite)
     return stream, like, kinds
+
+
+def _kind_of(source: Source) -> type[Stream]:
+    """How rows are gone through: here, or by tasks where they are."""
+    if not isinstance(source, DaskSource):
+        return Stream
+    from privlearn._data.dask_stream import DaskStream
+
+    return DaskStream
+
+
+def _without_secrets(estimator: PrivateEstimator) -> PrivateEstimator:
+    """The same for reading rows, which tasks on other machines may do."""
+    bare = copy(estimator)
+    for name in ("ledger", "dataset", "random_state"):
+        setattr(bare, name, None)
+    return bare
+
+
+def _refuse_gathering(stream: Stream, job: Job) -> None:
+    if isinstance(stream.source, DaskSource) and not job.solver.support.cluster:
+        raise UnsupportedCombinationError(
+            f"solver={job.solver.name!r} adds up rows one block after another, so it does not take "
+            "arrays or frames of dask; use solver='auto', or read the rows into memory first with "
+            "X.compute()"
+        )
 
 
 def _refuse_open(estimator: PrivateEstimator) -> None:
@@ -203,10 +232,10 @@ def _labels(
         )
     found: NDArray[Any] | None = None
     own = [target] if target is not None and names is not None else names
-    for batch in source.batches(own):
-        if batch.rows:
-            _, cells = _split(batch, target)
-            some = found_labels(cells, estimator.on_invalid)
+    work = partial(_labels_of, target, estimator.on_invalid)
+    told = source.told(work, own) if isinstance(source, DaskSource) else None
+    for some in map(work, source.batches(own)) if told is None else told:
+        if some is not None:
             found = some if found is None else np.unique(np.concatenate([found, some]))
             if len(found) > MOST_LABELS:
                 raise ValueError(
@@ -214,6 +243,11 @@ def _labels(
                     "use a regressor"
                 )
     return declared if found is None else found
+
+
+def _labels_of(target: str | None, on_invalid: str, batch: Batch) -> NDArray[Any] | None:
+    """Labels of a batch that has rows."""
+    return found_labels(_split(batch, target)[1], on_invalid) if batch.rows else None
 
 
 @dataclass(eq=False)
@@ -235,10 +269,23 @@ class _Reader:
         X, cells = _split(batch, self.target)
         if target_only:
             return Piece((), self._numbers_of(cells, strict), strict)
+        if self._is_plain(X):
+            y = self._numbers_of(cells, strict)
+            return self._checked(Piece(tuple(np.ascontiguousarray(X.T)), y, strict))
         table = self.estimator._read(X, cells, self.labels, reset=False)
         dense = table.X if isinstance(table.X, np.ndarray) else table.X.toarray()
         columns = tuple(np.ascontiguousarray(np.asarray(dense, dtype=np.float64).T))
         return Piece(columns, table.y, table.finite)
+
+    def _is_plain(self, X: object) -> bool:
+        """Whether X is numbers already, in as many columns as before."""
+        return (
+            isinstance(X, np.ndarray)
+            and X.dtype in (np.float32, np.float64)
+            and X.ndim == 2
+            and X.shape[1] == self.estimator.n_features_in_
+            and not hasattr(self.estimator, "_encoding")
+        )
 
     def _numbers_of(self, cells: object, strict: bool) -> NDArray[Any]:
         """The target as numbers, as `_read` makes them."""
@@ -254,16 +301,20 @@ class _Reader:
         return piece
 
 
-def _rehearse(job: Job, like: Table, kinds: tuple[str, ...]) -> None:
-    """Run through a small problem whose rows are read in passes, too."""
-    held = partial(_made_up, kinds, like.y.dtype)
+def _rehearse(job: Job, like: Table, kinds: tuple[str, ...], through: type[Stream]) -> None:
+    """Run through a small problem whose rows are read in passes, too, or by tasks."""
+    held = partial(_made_up, kinds, like.y.dtype, through)
     facts = job.solver, job.problem, job.settings, job.solver_plan, job.budget, like
     with on_a_large_table(True):
-        rehearse(*facts, held=held, kind=("in passes", kinds, like.y.dtype.str, like.finite))
+        rehearse(*facts, held=held, kind=(through.__name__, kinds, like.y.dtype.str, like.finite))
 
 
 def _made_up(
-    kinds: tuple[str, ...], of_y: np.dtype[Any], table: Table, small: Problem
+    kinds: tuple[str, ...],
+    of_y: np.dtype[Any],
+    through: type[Stream],
+    table: Table,
+    small: Problem,
 ) -> SourceData:
     """Made-up rows as a stream of one batch, of the kinds of numbers that there are."""
     X = np.asarray(table.X)
@@ -274,9 +325,19 @@ def _made_up(
         )
         return Piece(() if target_only else columns, table.y.astype(of_y), table.finite)
 
-    stream = Stream(_OneBatch(X), read, X.shape[1])
+    stream = through(_one_batch(X, through), read, X.shape[1])
     stream.look()
     return bound_source(stream, small, finite=table.finite)
+
+
+def _one_batch(X: NDArray[Any], through: type[Stream]) -> Source:
+    """Made-up rows as a source of the same kind."""
+    if through is Stream:
+        return _OneBatch(X)
+    import dask.array as da
+
+    whole = da.from_array(X, chunks=X.shape, name=False)
+    return DaskSource(whole, whole[:, 0])
 
 
 @dataclass(frozen=True, eq=False)

@@ -65,6 +65,7 @@ class Support:
     intervals: frozenset[str] = frozenset()  # losses of whose coefficients it tells standard errors
     narrows: bool = False  # whether what is released may tell that there are fewer features
     sources: frozenset[str] = frozenset()  # losses whose rows may stay on disk, read in passes
+    cluster: bool = False  # whether sums over these are of whole numbers, and any tasks may add
 
     @classmethod
     def of(
@@ -79,11 +80,12 @@ class Support:
         narrows: bool = False,
         intervals: Iterable[str] = (),
         sources: Iterable[str] = (),
+        cluster: bool = False,
     ) -> Support:
         """Build from plain lists; every penalty and relation unless said otherwise."""
         sets = frozenset(losses), frozenset(penalties), frozenset(adjacency)
         told, read = frozenset(intervals), frozenset(sources)
-        return cls(*sets, levels, bounds, people, told, narrows, read)
+        return cls(*sets, levels, bounds, people, told, narrows, read, cluster)
 
     def missing(self, problem: Problem) -> list[str]:
         """What the problem asks that is not there, in words."""

@@ -8,16 +8,17 @@ side by side, where a box is all that bounds them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from operator import methodcaller
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._data.bounded import NOBODY, BoundedData, read_only
 from privlearn._data.source_data import SourceData
-from privlearn._data.stream import Piece
+from privlearn._data.stream import Kept, Piece
 from privlearn.solvers._common.integer_rows import (
     IntegerRows,
     as_moments,
@@ -34,6 +35,8 @@ from privlearn.solvers._common.scaling import Scaling
 __all__ = ["SourceIntegers", "count_in_a_pass"]
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
+SIZES = 8  # of pieces, for which memory is kept
 
 
 def count_in_a_pass(
@@ -77,10 +80,7 @@ def count_in_a_pass(
             getattr(counting_loops, compiled)(rows, NOBODY, box, *known, counts[own])
         return counts
 
-    total = np.zeros((width, bins))
-    for found in data.results(of_piece, target_only=alone):
-        total += found
-    return total
+    return data.total(of_piece, np.zeros((width, bins)), target_only=alone)
 
 
 def _ends(data: SourceData, what: str) -> tuple[Array, Array]:
@@ -111,6 +111,7 @@ class SourceIntegers:
     scaling: Scaling
     limits: Array
     data: SourceData
+    _spare: dict[int, list[IntegerRows]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def _none(self) -> IntegerRows:
@@ -126,11 +127,47 @@ class SourceIntegers:
         targets, norms = np.zeros(shape, np.float32), np.full(shape, np.inf, np.float32)
         return IntegerRows(values, targets, norms, exponents, wide, intercept, compiled=True)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What travels to workers: neither memory that is used again nor what others hold."""
+        return SourceIntegers, (self.scaling, self.limits, self.data)
+
+    @cached_property
+    def _kept(self) -> Kept | None:
+        """All rows as integers, where they are held: on workers of a cluster."""
+        columns = self._none.values.shape[1]
+        return self.data.keep(self._stored, 2.0 * columns + 8.0)
+
+    def _total(self, work: Callable[[IntegerRows], T]) -> T:
+        """The sum of what `work` makes of all rows, in one pass."""
+        if self._kept is not None:
+            return self._kept.total(work, work(self._none))
+        return self.data.total(partial(self._on, work=work), work(self._none))
+
     def _stored(self, piece: Piece) -> IntegerRows:
         """A piece as integers."""
         if not self.data.in_a_box:
             return store_integers(self.scaling, self.limits, self.data.bounded(piece))
         rows = self._empty(len(piece.y))
+        self._store(piece, rows)
+        return rows
+
+    def _on(self, piece: Piece, work: Callable[[IntegerRows], T]) -> T:
+        """What `work` makes of a piece as integers.
+
+        Memory for rows that come by columns is used again: fresh one costs more than to fill it.
+        """
+        if not self.data.in_a_box:
+            return work(self._stored(piece))
+        spare = self._spare.setdefault(len(piece.y), [])
+        rows = spare.pop() if spare else self._empty(len(piece.y))
+        self._store(piece, rows)
+        found = work(rows)
+        if len(self._spare) <= SIZES:
+            spare.append(rows)
+        return found
+
+    def _store(self, piece: Piece, rows: IntegerRows) -> None:
+        """Write a piece as integers, column by column."""
         facts = np.vstack([*_ends(self.data, "features"), integer_facts(rows, self.scaling)]).T
         second = np.full(rows.n_features, -1)
         second[rows.wide] = rows.n_features + np.arange(len(rows.wide))
@@ -143,31 +180,21 @@ class SourceIntegers:
         units = float(low), float(high), self.scaling.target_center, self.scaling.target_scale
         y = read_only(piece.y.astype(np.float64))
         loops.store_targets(y, *units, rows.targets.reshape(-1)[: len(y)])
-        return rows
 
     def gradient_sum(self, objective: Objective, weights: Array, clip: float) -> Array:
         """Sum of the gradients of all rows, each shortened to the clip; a secret."""
-        total = self._none.integer_gradient(objective, weights, clip)
-        for found in self.data.results(
-            lambda piece: self._stored(piece).integer_gradient(objective, weights, clip)
-        ):
-            total = [one + other for one, other in zip(total, found, strict=True)]
+        how = {"objective": objective, "weights": weights, "clip": clip}
+        total: list[int] = self._total(methodcaller("integer_gradient", **how))
         return self._none.as_gradient(total, objective, clip)
 
     def count_lengths(
         self, objective: Objective, weights: Array, longest: float, bins: int
     ) -> Array:
         """How many gradients lie in which half power of two below the longest; a secret."""
-        total = np.zeros(bins)
-        for found in self.data.results(
-            lambda piece: self._stored(piece).count_lengths(objective, weights, longest, bins)
-        ):
-            total += found
+        facts = objective, weights, longest, bins
+        total: Array = self._total(methodcaller("count_lengths", *facts))
         return total
 
     def second_moments(self, longest: float) -> Array:
         """Sum of v v' / longest^2 over rows v, each shortened to that length; a secret."""
-        total = self._none.integer_moments(longest)
-        for found in self.data.results(lambda piece: self._stored(piece).integer_moments(longest)):
-            total = total + found
-        return as_moments(total, longest)
+        return as_moments(self._total(methodcaller("integer_moments", longest)), longest)

@@ -82,6 +82,7 @@ class CoordinateDescent(SolverDefaults):
         intervals=["squared", "logistic", "poisson"],
         narrows=True,
         sources=["squared", "logistic"],
+        cluster=True,
     )
     forks: ClassVar[tuple[str, ...]] = ("mode", "intercept_first", "scales_given", "intervals")
 

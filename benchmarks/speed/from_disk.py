@@ -1,0 +1,150 @@
+"""A fit of rows that stay on disk, beside a bare scan of the same files by pyarrow.
+
+100,000,000 rows of 20 columns in single precision and a target, in 20 Parquet files of about 8 GB
+together, are written first (environment: `PRIVLEARN_DISK` is the folder, which is emptied
+afterwards, `PRIVLEARN_DISK_ROWS` another number of rows). `LinearRegression()` with nothing
+declared is fitted in a new process, which says how often it read rows, how often the target alone,
+and the largest memory beyond what it had before the fit. The bare scan goes through all batches and
+does nothing, in two ways, by pyarrow's own settings and in the batches of the fit; the quicker one
+counts. The second case has raw columns with categories and gaps, by a schema, and a tenth of the
+rows. Limits, set before the first run: 1 GB, and 1.5 times what as many bare scans take.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.harness import report
+from benchmarks.harness.needs import estimator
+
+NEEDS = (estimator("LinearRegression"),)
+ROWS, COLUMNS, FILES, AT_ONCE = 100_000_000, 20, 20, 500_000
+QUICK = 40_000
+CASES = ("numbers", "categories and gaps, by a schema")
+FIT = """
+import json, resource, sys, warnings
+from time import {clock} as now
+import numpy as np, pyarrow as pa, pyarrow.dataset as ds
+from privlearn import LinearRegression
+from privlearn._data import sources
+from privlearn.schema import Category, Number
+warnings.simplefilter("ignore")
+files, read = ds.dataset({folder!r}), []
+names, target = list(files.schema.names), ["y"]
+known = None
+if "group" in names:
+    known = {{"group": Category(["a", "b", "c"], missing="flag"), "x0": Number(missing="flag")}}
+own = sources._Arrow.batches
+def counted(self, columns):
+    read.append(columns == target)
+    yield from own(self, columns)
+sources._Arrow.batches = counted
+def seconds(run):
+    start = now()
+    run()
+    return now() - start
+def scan(columns, **how):
+    for _ in files.to_batches(columns=columns, **how):
+        pass
+def memory():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
+ours = dict(batch_size=sources.AT_ONCE, batch_readahead=sources.AHEAD, fragment_readahead=1)
+few = files.head(2_000)
+LinearRegression(schema=known).fit(ds.dataset(few), y="y")
+read.clear()
+before, model = memory(), LinearRegression(schema=known)
+took = seconds(lambda: model.fit(files, y="y"))
+found = dict(fit=took, memory=memory() - before)
+found.update(rows=read.count(False) - 2, target=read.count(True))
+for name, how in (("default", dict()), ("batches", ours)):
+    found[name] = [seconds(lambda: scan(names, **how)) for _ in range(3)]
+    found[name + " y"] = [seconds(lambda: scan(target, **how)) for _ in range(3)]
+print(json.dumps(found))
+"""
+
+
+def measure(options):
+    rows = QUICK if options.quick else int(float(os.environ.get("PRIVLEARN_DISK_ROWS", ROWS)))
+    given = os.environ.get("PRIVLEARN_DISK")
+    found = {}
+    for case, n in zip(CASES, (rows, max(rows // 10, QUICK)), strict=True):
+        folder = Path(tempfile.mkdtemp(dir=given))
+        try:
+            write(folder, n, raw=case != CASES[0])
+            found[f"{n:,} x {COLUMNS}, {case}"] = _fitted(folder, options.clock.__name__)
+        finally:
+            shutil.rmtree(folder)
+    return found
+
+
+def write(folder, n, *, raw):
+    """Files of random rows."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rng = np.random.default_rng(0)
+    weights = rng.standard_normal(COLUMNS, dtype=np.float32)
+    names = [f"x{j}" for j in range(COLUMNS)]
+    schema = [(name, pa.float32()) for name in [*names, "y"]]
+    schema = pa.schema([*schema, ("group", pa.string())] if raw else schema)
+    for k in range(FILES):
+        first, last = n * k // FILES, n * (k + 1) // FILES
+        with pq.ParquetWriter(folder / f"{k:02}.parquet", schema) as file:
+            for start in range(first, last, AT_ONCE):
+                size = min(AT_ONCE, last - start)
+                X = rng.standard_normal((COLUMNS, size), dtype=np.float32)
+                columns = [*X, weights @ X + rng.standard_normal(size, dtype=np.float32)]
+                if raw:
+                    columns[0] = np.where(rng.random(size) < 0.05, np.float32("nan"), X[0])
+                    columns.append(rng.choice(np.array(["a", "b", "c", None], dtype=object), size))
+                file.write_table(pa.table(columns, schema=schema))
+
+
+def _fitted(folder, clock):
+    """A fit and scans in a new process."""
+    code = FIT.format(folder=str(folder), clock=clock)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def quicker(found, what=""):
+    """Seconds of the quicker scan: each is the median of three."""
+    return min(float(np.median(found[name + what])) for name in ("default", "batches"))
+
+
+def times_scans(found):
+    """Time of the fit over that of as many bare scans."""
+    scans = found["rows"] * quicker(found) + found["target"] * quicker(found, " y")
+    return found["fit"] / scans
+
+
+def tables(results):
+    rows = [
+        [
+            case,
+            f"{found['fit']:.1f} s",
+            f"{found['rows']} + {found['target']}",
+            f"{quicker(found):.2f} s ({np.median(found['default']):.2f} s)",
+            f"{times_scans(found):.2f}",
+            f"{found['memory']:.0f} MB",
+        ]
+        for case, found in results.items()
+    ]
+    head = ["", "fit", "passes: all columns + target", "bare scan (pyarrow's settings)"]
+    return report.table([*head, "fit / (passes x scan)", "memory beyond the interpreter"], rows)
+
+
+def figures(results):
+    from benchmarks.harness.races import ranking_figure
+
+    seconds = {}
+    for case, found in results.items():
+        seconds[f"fit: {case}"] = [found["fit"]]
+        seconds[f"as many bare scans: {case}"] = [found["fit"] / times_scans(found)]
+    return {"": ranking_figure(seconds, "A fit from disk beside bare scans of the same files")}

@@ -1,0 +1,98 @@
+"""Workers that are killed: the same model, from one charge."""
+
+import os
+import signal
+from threading import Lock, Thread
+
+import numpy as np
+import pytest
+
+from privlearn import LinearRegression
+from privlearn._data import dask_source
+
+distributed = pytest.importorskip("distributed", reason="needs dask: pip install 'privlearn[dask]'")
+da = pytest.importorskip("dask.array")
+
+ONE_AT_A_TIME = Lock()
+RNG = np.random.default_rng(1)
+X = RNG.normal(size=(4_000, 3))
+Y = X.sum(axis=1) + RNG.normal(size=4_000)
+
+
+class Counting:
+    charges = 0
+
+    def charge(self, plan, dataset):
+        self.charges += 1
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def kill_one(client, killed, *, busy):
+    """End a worker's process as nothing could prevent; `busy`: one that has a task right now."""
+    while True:
+        working = {name for name, tasks in client.processing().items() if tasks}
+        try:
+            there = {name: pid for name, pid in client.run(_pid).items() if pid not in killed}
+        except OSError:  # one that was killed just now
+            continue
+        own = [pid for name, pid in there.items() if not busy or name in working]
+        with ONE_AT_A_TIME:  # two that choose the same worker are one kill
+            if own and own[0] not in killed:
+                killed.append(own[0])
+                return os.kill(own[0], signal.SIGKILL)
+
+
+def _pid():
+    return os.getpid()
+
+
+def fitted(client, monkeypatch, kills):
+    """A model, charges, passes, lost workers; `kills` has True (in the middle) for passes."""
+    own, done, ledger, killed, threads = dask_source.compute, [], Counting(), [], []
+
+    def disturbed(there):
+        place = len(done)
+        done.append(place)
+        if place not in kills:
+            return own(there)
+        how = {"busy": kills[place]}
+        threads.append(Thread(target=kill_one, args=(client, killed), kwargs=how))
+        threads[-1].start()
+        if not kills[place]:
+            threads[-1].join()
+        return own(there)
+
+    rows = da.from_array(X, chunks=(500, 3), name=False)
+    with monkeypatch.context() as patch:
+        patch.setattr(dask_source, "compute", disturbed)
+        model = LinearRegression(random_state=5, ledger=ledger, dataset="d")
+        model.fit(rows, da.from_array(Y, chunks=500, name=False))
+    for thread in threads:
+        thread.join()
+    return model.coef_.tobytes(), ledger.charges, len(done), len(set(killed))
+
+
+@pytest.mark.slow
+def test_twenty_kills_in_and_between_passes_change_nothing(client, monkeypatch):
+    expected = LinearRegression(random_state=5).fit(X, Y).coef_.tobytes()
+    found, charges, passes, killed = fitted(client, monkeypatch, {})
+    assert (found, charges, killed) == (expected, 1, 0)
+    rng = np.random.default_rng(2)
+    for _ in range(4):
+        places = rng.choice(passes - 15, 5, replace=False)
+        kills = {int(place): bool(k % 2) for k, place in enumerate(places)}
+        found, charges, _, killed = fitted(client, monkeypatch, kills)
+        assert (found, charges, killed) == (expected, 1, 5)
