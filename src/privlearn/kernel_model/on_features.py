@@ -114,7 +114,8 @@ class OnFeatures(SolverDefaults):
         inner = self._inner(problem)
         mapped = MappedData.of(data, features, inner.bounds)
         found = self.inner.solve(inner, settings, mapped, release)
-        return KernelSolution(found.coef, found.intercept, replace(features, by_row=True))
+        own = replace(features, by_row=True)
+        return KernelSolution(found.coef, found.intercept, own, errors=found.errors)
 
     def _features(self, problem: Problem, data: BoundedData, release: Releaser) -> FeatureMap:
         p, private, frequencies = problem.n_features, problem.n is None, self._frequencies(problem)

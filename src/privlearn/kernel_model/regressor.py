@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from privlearn._core.docstrings import documented
 from privlearn._objective.penalties import Penalty
 from privlearn.kernel_model.base import KernelMixin
+from privlearn.linear_model.intervals import PredictionIntervals
 from privlearn.linear_model.penalty_parameters import weight
 from privlearn.linear_model.regressor import PrivateLinearRegressor
 
@@ -15,7 +16,7 @@ __all__ = ["KernelRegressor"]
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class KernelRegressor(KernelMixin, PrivateLinearRegressor):
+class KernelRegressor(KernelMixin, PredictionIntervals, PrivateLinearRegressor):
     """Kernel ridge regression: a curve instead of a line.
 
     The objective is |y - f(X)|^2 + alpha |w|^2 with f(x) = w'phi(x), phi random features of the

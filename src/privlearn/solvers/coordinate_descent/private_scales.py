@@ -166,12 +166,12 @@ def magnitudes_of(problem: Problem, settings: Settings) -> int:
 
 
 def private_curvature(
-    prepared: Prepared, release: Releaser, *, intervals: bool = False
+    prepared: Prepared, release: Releaser, *, longest: float = rules.LONGEST_ROW
 ) -> RowMoments:
-    """Mean of u u' over rows u, each shortened to the length that rows typically have."""
+    """Mean of u u' over rows u, each shortened: squared, to so many mean squares of a row."""
     size = prepared.objective.scaling.width
     typical = float(prepared.squares.sum()) + prepared.objective.scaling.intercept_value**2
-    limit = (rules.LONGEST_FOR_ERRORS if intervals else rules.LONGEST_ROW) * typical
+    limit = longest * typical
     sums = prepared.rows.second_moments(math.sqrt(limit))
     noisy = release(CURVATURE, stack(sums), clip=1.0)
     mean = unstack(noisy, size) * (limit / prepared.count)

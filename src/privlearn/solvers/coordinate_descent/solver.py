@@ -128,6 +128,7 @@ class CoordinateDescent(SolverDefaults):
             coordinate_clip=share if self.clip is None else rules.COORDINATE_CLIP,
             shortened=self.step_size is None and step < 1.0,
             intervals=problem.intervals,
+            longest_for_errors=rules.longest_for_errors(problem, given),
         )
 
     def _mode(self, problem: Problem, budget: Budget) -> Mode:

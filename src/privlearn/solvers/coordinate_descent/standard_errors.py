@@ -70,11 +70,13 @@ def newton_solution(
     clip: float,
     before: MomentsAt,
     release: Releaser,
+    longest: float = rules.LONGEST_FOR_ERRORS,
 ) -> Solution:
     """One Newton step from the means of the last loop, with its errors, in units of X and y."""
     objective = prepared.objective
     center, gradient, variance = last.means()
-    steep = _together(_second_derivatives(prepared, weights, clip, release), before)
+    found = _second_derivatives(prepared, weights, clip, release, longest)
+    steep = _together(found, before)
     slopes = _squared_slopes(prepared, weights, clip, release)
     penalty = np.diag(objective.penalty.curvature)
     inverse, weak = _inverse(steep.mean + penalty, steep.noise)
@@ -84,7 +86,7 @@ def newton_solution(
     turned = 0.5 * steep.noise**2 * (step @ step * np.eye(len(step)) + np.outer(step, step))
     noise = variance * np.eye(len(step)) + turned
     sampling = _semidefinite(slopes.mean - np.outer(gradient, gradient)) / prepared.count
-    found = StandardErrors(
+    errors = StandardErrors(
         inverse @ noise @ inverse,
         inverse @ (noise + sampling) @ inverse,
         weak,
@@ -92,7 +94,7 @@ def newton_solution(
         _residual(prepared, slopes.mean),
         bool(penalty.any()),
     )
-    return objective.solution(center - step, errors=found)
+    return objective.solution(center - step, errors=errors)
 
 
 @dataclass(frozen=True)
@@ -114,13 +116,13 @@ def curvature_before(objective: Objective, moments: RowMoments, weights: Array) 
 
 
 def _second_derivatives(
-    prepared: Prepared, weights: Array, clip: float, release: Releaser
+    prepared: Prepared, weights: Array, clip: float, release: Releaser, times: float
 ) -> MomentsAt:
     """Mean derivative of clipped gradients: those that are cut do not change with the weights."""
     loss, squares = prepared.objective.loss, prepared.squares.sum()
     typical = float(squares) + prepared.objective.scaling.intercept_value**2
     steepest = min(loss.largest_curvature, rules.STEEP * loss.curvature)
-    longest = math.sqrt(rules.LONGEST_FOR_ERRORS * typical * steepest)
+    longest = math.sqrt(times * typical * steepest)
 
     def root(targets: Array, scores: Array, lengths: Array) -> Array:
         whole = np.abs(loss.derivative(targets, scores)) * lengths <= clip
