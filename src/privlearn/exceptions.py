@@ -14,6 +14,7 @@ __all__ = [
     "PrivacyError",
     "PrivacyTestFailedError",
     "SourceChangedError",
+    "StandardErrorsWarning",
     "UnsupportedCombinationError",
 ]
 
@@ -86,3 +87,7 @@ class DeltaWarning(UserWarning):
 
 class FewRowsWarning(UserWarning):
     """The rows and the budget are too few for so many coefficients; nothing is charged yet."""
+
+
+class StandardErrorsWarning(UserWarning):
+    """Noise hides some standard errors, or how large errors are; the model is there."""

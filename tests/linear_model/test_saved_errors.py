@@ -58,12 +58,12 @@ def test_a_changed_parameter_does_not_change_the_table():
 
 
 DAMAGES = {
-    "version": 2,
+    "version": 3,
     "noise": [[1.0], [0.0]],
     "total": [[-1.0], [0.0, 1.0], [0.0, 0.0, 1.0]],
     "weak": [[1.0]],
     "basis": [[1.0, 2.0]],
-    "residual": -1.0,
+    "residual": [1.0, -1.0, 2.0],
     "penalised": 1,
 }
 

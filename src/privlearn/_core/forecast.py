@@ -48,6 +48,8 @@ class Forecast:
         Why public facts do not carry a forecast of the prediction; empty where they do.
     counted : str
         What `n` is a number of: "rows", or "people" where they may have several.
+    errors : str
+        Whether standard errors are to be expected, where they are asked for; empty elsewhere.
     """
 
     coefficient: NDArray[np.float64]
@@ -59,8 +61,12 @@ class Forecast:
     unit: str = ""
     withheld: str = ""
     counted: str = "rows"
+    errors: str = ""
 
     def __str__(self) -> str:
+        return "\n".join([self._of_fits(), *self.errors.splitlines()])
+
+    def _of_fits(self) -> str:
         rows, kept = f"with n = {self.n:,} {self.counted}", self._of_what_is_kept()
         last = "(the noise on a coefficient depends on collinearity, which no public fact tells)"
         if self.withheld:

@@ -7,7 +7,7 @@ their texts are left behind.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,15 @@ from numpy.typing import NDArray
 
 from privlearn._data.cells import objects
 from privlearn._data.frames import cells_of_pandas, or_one_by_one, refuse_same_names
-from privlearn._data.reading import is_frame, native
+from privlearn._data.reading import OF_MAPPING, is_frame, native
 
 __all__ = ["cells_of_series", "collected", "column_names", "named_cells", "with_ids", "with_target"]
 
 Cells = NDArray[Any]
+FRAMES = (
+    "whose columns have no names; give a data frame: pandas (pandas.DataFrame(X)), polars, an "
+    "Arrow table or a DuckDB relation"
+)
 
 
 def collected(X: Any) -> Any:  # noqa: ANN401
@@ -65,8 +69,8 @@ def column_names(X: object, what: str) -> list[str]:
     """Names of a frame's columns: public, different from each other, and texts."""
     if not is_frame(X):
         raise ValueError(
-            f"{what} names columns, but X is a {type(X).__name__}, whose columns have no names; "
-            "give a data frame: pandas, polars, an Arrow table or a DuckDB relation"
+            f"{what} names columns, and X is a {type(X).__name__}, "
+            + (OF_MAPPING if isinstance(X, Mapping) else FRAMES)
         )
     if native("pandas", X, "DataFrame"):
         names = list(X.columns)  # type: ignore[attr-defined]

@@ -21,11 +21,23 @@ from privlearn._data.cells import as_numbers, numbers
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["Features", "is_frame", "native", "plain_array", "refuse_not_finite", "rows_and_columns"]
+__all__ = [
+    "OF_MAPPING",
+    "Features",
+    "is_frame",
+    "native",
+    "plain_array",
+    "refuse_not_finite",
+    "rows_and_columns",
+]
 
 Features: TypeAlias = "NDArray[np.floating] | csr_array"
 ONE_VALUE = (str, bytes, bytearray)  # rather than a container of rows
 LONGEST_ROW = 10**6  # of a row that has to be copied to be read
+OF_MAPPING = (
+    "but a data frame is needed: make one with pandas.DataFrame(X), or with pandas.DataFrame([X]) "
+    "if it is one row that has a value for each name"
+)
 
 
 def rows_and_columns(X: object, *, strict: bool, width: int | None = None) -> Features:
@@ -49,6 +61,8 @@ def rows_and_columns(X: object, *, strict: bool, width: int | None = None) -> Fe
         frame = _frame(X, strict)
         if frame is not None:
             return frame
+        if isinstance(X, Mapping):
+            raise ValueError(f"X is a {type(X).__name__}, {OF_MAPPING}")
         if isinstance(X, Sequence) and not isinstance(X, (*ONE_VALUE, memoryview)):
             return _lists(list(X), strict, width)
     array = plain_array(X, "X")
@@ -61,7 +75,8 @@ def _wrong_dimensions(dimensions: int) -> ValueError:
     return ValueError(
         f"X must have rows and columns, but it has {dimensions} dimension(s). "
         "Reshape your data with array.reshape(-1, 1) if it is one feature, or with "
-        "array.reshape(1, -1) if it is one row"
+        "array.reshape(1, -1) if it is one row. Rows that are dictionaries become a data frame "
+        "with pandas.DataFrame(X)"
     )
 
 

@@ -7,11 +7,11 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from privlearn.exceptions import DeltaWarning, FewRowsWarning
+from privlearn.exceptions import DeltaWarning, FewRowsWarning, StandardErrorsWarning
 
 __all__ = ["plain_warnings"]
 
-OURS = (DeltaWarning, FewRowsWarning)
+OURS = (DeltaWarning, FewRowsWarning, StandardErrorsWarning)
 
 
 @contextmanager

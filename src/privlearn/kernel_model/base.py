@@ -231,7 +231,7 @@ class KernelMixin(PrivateEstimator):
             return self.solver
         if inner.intervals:  # features are of one scale, which is public
             each = (1.0 / inner.n_features,) * inner.n_features
-            return CoordinateDescent(block="all", smoothness=each)
+            return CoordinateDescent(block="all", smoothness=each, of_one_size=True)
         if budget.delta == 0 or inner.levels:
             return "one-pass"
         fits = public_n_or_default(inner) * inner.n_features <= KEPT
@@ -287,6 +287,9 @@ class KernelMixin(PrivateEstimator):
         if size < coef.shape[1]:
             scores += np.asarray(rows, dtype=np.float64) @ coef[:, size:].T
         return scores.reshape(len(rows), *np.shape(self.coef_)[:-1]) + self.intercept_
+
+    def _warn_of_untold(self) -> None:
+        """Nobody asks for coefficients of random features; predictions say what is not told."""
 
     def _publish(self, solution: Solution) -> None:
         assert isinstance(solution, KernelSolution)

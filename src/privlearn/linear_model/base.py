@@ -210,6 +210,7 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
         with shown(self.verbose), no_sizes_told(BEFORE):
             work._learn(X, y, sample_epsilon, groups)
         self.__dict__ = work.__dict__
+        self._warn_of_untold()
         return self
 
     def _learn(self, X: object, y: object, sample_epsilon: object, groups: object) -> None:

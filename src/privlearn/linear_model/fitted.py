@@ -31,6 +31,13 @@ class FittedModel:
             object.__getattribute__(self, name)  # again: properties have errors of their own
             raise AttributeError(name)
 
+    def _warn_of_untold(self) -> None:
+        """Say after a fit which standard errors noise hides, where they were asked for."""
+        if hasattr(self, "_errors"):
+            from privlearn.linear_model.untold import warn_of_untold_coefficients
+
+            warn_of_untold_coefficients(self)
+
     @property
     def feature_names_out_(self) -> NDArray[np.object_]:
         """Names of the features that rows become; only where X has column names."""

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn.solvers._common.residuals import Residual
 from privlearn.solvers._common.standard_errors import StandardErrors
 
 __all__ = ["errors_from", "plain_errors"]
 
 Array = NDArray[np.float64]
-FIRST = 1  # of the formats
+FIRST, PRESENT = 1, 2  # of the formats; the first had no noise of residuals
 
 
 def plain_errors(errors: StandardErrors) -> dict[str, Any]:
@@ -21,37 +22,45 @@ def plain_errors(errors: StandardErrors) -> dict[str, Any]:
 
     Examples
     --------
-    >>> two = StandardErrors(np.eye(2), 4 * np.eye(2), np.zeros((0, 2)), np.eye(2), 3.0)
+    >>> two = StandardErrors(np.eye(2), 4 * np.eye(2), np.zeros((0, 2)), np.eye(2))
     >>> plain_errors(two)["total"]
     [[4.0], [0.0, 4.0]]
     >>> bool((errors_from(plain_errors(two), 2).total == two.total).all())
     True
     """
     return {
-        "version": FIRST,
+        "version": PRESENT,
         "noise": _lower_half(errors.noise),
         "total": _lower_half(errors.total),
         "weak": errors.weak.tolist(),
         "basis": errors.basis.tolist(),
-        "residual": errors.residual,
+        "residual": None
+        if errors.residual is None
+        else [errors.residual.square, errors.residual.noise, errors.residual.cut],
         "penalised": errors.penalised,
     }
 
 
 def errors_from(content: Mapping[str, Any], size: int) -> StandardErrors:
     """What `plain_errors` told, if it belongs to so many estimates."""
-    if content["version"] != FIRST:
+    if content["version"] not in (FIRST, PRESENT):
         raise ValueError("errors of a model are of a later version; update privlearn")
     noise, total = (_symmetric(content[name], size) for name in ("noise", "total"))
     basis = _finite(content["basis"]).reshape(-1, size)
     weak = _finite(content["weak"]).reshape(-1, len(basis))
-    residual = content["residual"]
-    if residual is not None and not 0.0 <= float(residual) < np.inf:
-        raise ValueError("the size of residuals is a number of at least 0")
     if not isinstance(content["penalised"], bool):
         raise ValueError("'penalised' is true or false")
-    residual = None if residual is None else float(residual)
+    residual = _residual(content["residual"]) if content["version"] == PRESENT else None
     return StandardErrors(noise, total, weak, basis, residual, content["penalised"])
+
+
+def _residual(numbers: list[float] | None) -> Residual | None:
+    if numbers is None:
+        return None
+    square, noise, cut = _finite(numbers).tolist()
+    if not (noise >= 0.0 and cut > 0.0):
+        raise ValueError("the noise on the size of residuals is at least 0, and they are not cut")
+    return Residual(square, noise, cut)
 
 
 def _lower_half(matrix: Array) -> list[list[float]]:

@@ -206,15 +206,15 @@ def scores_between(
     model: Any,  # noqa: ANN401
     errors: StandardErrors,
     reach: float,
-    residual: float,
+    square: float,
 ) -> tuple[Array, Array]:
-    """Scores of rows less and plus so many standard errors; `residual` is that of one row."""
+    """Scores of rows less and plus so many standard errors; `square` is that of one row's error."""
     rows = features if isinstance(features, np.ndarray) else features.toarray()
     if model.fit_intercept:
         rows = np.column_stack([rows, np.ones(len(rows))])
     scores = rows @ _estimates(model)
     variance = np.einsum("ij,ij->i", rows @ errors.total, rows)
-    deviation = reach * np.sqrt(np.maximum(variance, 0.0) + residual**2)
+    deviation = reach * np.sqrt(np.maximum(variance, 0.0) + square)
     deviation[~errors.tells(rows)] = np.nan
     return scores - deviation, scores + deviation
 

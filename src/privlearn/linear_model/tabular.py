@@ -6,6 +6,7 @@ are enforced on it like any others; going back to the columns' own units is post
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -42,7 +43,26 @@ def encoded_width(estimator: PrivateEstimator, n_features: int | None) -> int:
                 "n_features is missing; give the number of columns of X, or a schema that has them"
             )
         return n_features
+    _warn_of_others(estimator, n_features)
     return len(_planned(estimator, n_features).features)
+
+
+def _warn_of_others(estimator: PrivateEstimator, n_features: int | None) -> None:
+    """Say that a plan is of columns, too, of which the schema says nothing."""
+    from privlearn.schema.kinds import Ignore
+    from privlearn.schema.reading import unlisted, with_ranges
+
+    entries = with_ranges(estimator.schema, estimator.bounds_X).values()
+    named = sum(not isinstance(kind, Ignore) for kind in entries)
+    if n_features is None or n_features <= named or unlisted(estimator.schema).pending:
+        return
+    warnings.warn(
+        f"n_features={n_features}, but the schema names {named} columns to predict from; "
+        f"{n_features - named} more are planned as numbers whose ranges are estimated privately, "
+        "as a fit takes columns that the schema does not name; leave n_features out if X has none",
+        UserWarning,
+        stacklevel=5,
+    )
 
 
 def _planned(estimator: PrivateEstimator, n_features: int | None) -> Encoding:

@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 __all__ = ["coefficients"]
 
 Array = NDArray[np.float64]
+GREY = "#5b6775"
 
 
 def coefficients(model: PrivateEstimator, *, ax: Axes | None = None, most: int = 30) -> Axes:
     """Coefficients of a linear model, with what privacy noise does to them where that is known.
 
     Bars are two standard deviations of the privacy noise on either side (`coef_noise`); that rows
-    are a sample of people is not in them.
+    are a sample of people is not in them. Marks without a bar are hollow where others have one: of
+    those noise leaves too little to tell.
 
     Parameters
     ----------
@@ -56,7 +58,7 @@ def coefficients(model: PrivateEstimator, *, ax: Axes | None = None, most: int =
             "linear model"
         )
     coef = np.atleast_2d(model.coef_)
-    noise = np.atleast_2d(getattr(model, "_coef_noise", np.full(coef.shape, np.nan)))
+    noise, known = _noise(model, coef.shape)
     chosen = _largest(coef, noise, most)
     axes = dressed_axes(ax, 1.2 + 0.32 * len(chosen))
     labels = [shortened(word) for word in _words(model, coef.shape[1])]
@@ -65,21 +67,40 @@ def coefficients(model: PrivateEstimator, *, ax: Axes | None = None, most: int =
     for k, (row, spread, label) in enumerate(zip(coef, noise, outputs, strict=True)):
         shift = 0.0 if len(coef) == 1 else 0.6 * (k / (len(coef) - 1) - 0.5)
         style: dict[str, Any] = {"marker": MARKERS[k % 7], "color": COLOURS[k % 7], "label": label}
-        bars = np.where(np.isfinite(spread[chosen]), 2.0 * spread[chosen], 0.0)
+        told = np.isfinite(spread[chosen]) | (not known)
+        bars = np.where(np.isfinite(spread[chosen]), 2.0 * spread[chosen], 0.0)[told]
         if bars.any():
             style |= {"xerr": bars, "capsize": 3}
-        axes.errorbar(row[chosen], places + shift, linestyle="none", **style)
+        at = places + shift
+        axes.errorbar(row[chosen][told], at[told], linestyle="none", **style)
+        _draw_untold(axes, row[chosen][~told], at[~told], MARKERS[k % 7])
     axes.axvline(0.0, color="#555555", linewidth=0.8)
     axes.set_yticks(places, [labels[j] for j in chosen])
     axes.set_ylim(len(chosen) - 0.5, -0.5)
     axes.grid(False, axis="y")
     axes.set_xlabel("coefficient, per unit of the feature")
     some = "" if len(chosen) == coef.shape[1] else f" ({len(chosen)} of {coef.shape[1]})"
-    known = ", with two deviations of the privacy noise" if np.isfinite(noise).any() else ""
-    axes.set_title(f"Coefficients{some}{known}", loc="left", fontsize="medium")
+    bars_are = ", with two deviations of the privacy noise" if known else ""
+    axes.set_title(f"Coefficients{some}{bars_are}", loc="left", fontsize="medium")
     if len(coef) > 1:
         axes.legend(title="class", frameon=False)
     return axes
+
+
+def _noise(model: Any, shape: tuple[int, ...]) -> tuple[Array, bool]:  # noqa: ANN401
+    """Standard deviations of the noise, NaN where they are not told, and whether any might be."""
+    if hasattr(model, "_errors"):
+        return np.atleast_2d(model.summary().noise[: shape[1]]), True
+    found = np.atleast_2d(getattr(model, "_coef_noise", np.full(shape, np.nan)))
+    return found, bool(np.isfinite(found).any())
+
+
+def _draw_untold(axes: Axes, values: Array, places: Array, marker: str) -> None:
+    """Hollow marks: without a bar they would look like the surest."""
+    axes.plot(values, places, marker, markerfacecolor="none", color=GREY, linestyle="none")
+    for value, place in zip(values, places, strict=True):
+        beside: dict[str, Any] = {"xytext": (7, 0), "textcoords": "offset points", "va": "center"}
+        axes.annotate("not told", (value, place), fontsize="small", color=GREY, **beside)
 
 
 def _largest(coef: Array, noise: Array, most: int) -> NDArray[np.int64]:

@@ -11,6 +11,7 @@ from privlearn.report.drawing.canvas import number
 from privlearn.report.drawing.coefficients import (
     MOST,
     MOST_OUTPUTS,
+    NOT_TOLD,
     Effects,
     drawn_effects,
     standing_out,
@@ -23,6 +24,7 @@ __all__ = ["coefficients", "what_it_is"]
 
 Array = NDArray[np.float64]
 MOST_LINES = 10_000  # of the table
+HOLLOW = " Hollow marks have none, because noise leaves too little to tell it: they are least sure."
 AT_ONCE = 60  # more lines than that are folded away
 MODELS = {
     "LinearRegression": "a linear regression",
@@ -93,11 +95,13 @@ def _figure(learned: Learned) -> Iterable[Markup]:
     unit = "change over the range of the column"
     unit = "coefficient, per unit" if learned.spans is None else unit
     words = [learned.word(int(j)) for j in places]
-    effects = Effects(words, estimates, lows, highs, outputs=learned.outputs, unit=unit)
-    yield drawn_effects(effects, _caption(learned, len(places), what))
+    bars = bool(what)
+    effects = Effects(words, estimates, lows, highs, bars, outputs=learned.outputs, unit=unit)
+    untold = bars and not np.isfinite(lows).all()
+    yield drawn_effects(effects, _caption(learned, len(places), what, untold=untold))
 
 
-def _caption(learned: Learned, shown: int, what: str) -> list[str]:
+def _caption(learned: Learned, shown: int, what: str, *, untold: bool) -> list[str]:
     some = "" if shown == learned.coef.shape[1] else f"The {MOST} largest of all. "
     scaled = (
         "Coefficients, per unit of each column. "
@@ -114,7 +118,8 @@ def _caption(learned: Learned, shown: int, what: str) -> list[str]:
         "": "How large the noise on them is, this fit does not tell.",
     }
     per_class = "Log-odds of the second class. " if _log_odds(learned) else ""
-    return [f"{scaled}{per_class}{some}{bars[what]}"]
+    hollow = HOLLOW if untold else ""
+    return [f"{scaled}{per_class}{some}{bars[what]}{hollow}"]
 
 
 def _log_odds(learned: Learned) -> bool:
@@ -144,6 +149,7 @@ def _with_intervals(learned: Learned) -> tuple[list[str], list[list[str]]]:
     for j, word in enumerate(found.names):
         label = learned.word(j) if j < len(learned.features) else word
         ends = f"{number(found.low[j])} to {number(found.high[j])}"
+        ends = NOT_TOLD if np.isnan(found.low[j]) else ends
         told = (number(value[j]) for value in (found.coef, found.noise, found.std_err))
         body.append([name(label), *told, ends, _p_value(found.p_value[j])])
     return head, body
@@ -152,7 +158,7 @@ def _with_intervals(learned: Learned) -> tuple[list[str], list[list[str]]]:
 def _p_value(value: float) -> str:
     if np.isnan(value):
         return number(value)
-    return "<\u00a00.001" if value < 0.001 else f"{value:.3f}"
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def _plain(learned: Learned) -> tuple[list[str], list[list[str]]]:

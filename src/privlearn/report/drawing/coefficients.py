@@ -19,11 +19,13 @@ from privlearn.report.drawing.canvas import (
 )
 from privlearn.report.markup import Markup, tag
 
-__all__ = ["MOST", "MOST_OUTPUTS", "Effects", "drawn_effects", "standing_out"]
+__all__ = ["MOST", "MOST_OUTPUTS", "NOT_TOLD", "Effects", "drawn_effects", "standing_out"]
 
 MOST = 30  # coefficients that are drawn
 MOST_OUTPUTS = len(COLOURS)
 TOP, BOTTOM, LABELS, VALUES = 8.0, 40.0, 210.0, 64.0
+NOT_TOLD, WORDS = "not told", 56.0  # and how wide that is
+GREY = "#5b6775"
 
 Array = NDArray[np.float64]
 
@@ -38,6 +40,8 @@ class Effects:
         Of the rows.
     values, low, high : arrays of shape (n_outputs, n_rows)
         Estimates and the ends of their bars; NaN where nothing is known.
+    bars : bool
+        Whether there are bars: marks without one are then hollow, lest they look like the surest.
     outputs : sequence of str
         Labels of the classes, where there are several.
     unit : str
@@ -48,8 +52,17 @@ class Effects:
     values: Array
     low: Array
     high: Array
+    bars: bool
     outputs: Sequence[str]
     unit: str
+
+    def told(self, k: int, j: int) -> bool:
+        """Whether a mark has a bar."""
+        return bool(np.isfinite(self.low[k, j]) and np.isfinite(self.high[k, j]))
+
+    def hollow(self, k: int, j: int) -> bool:
+        """Whether it has none where others might."""
+        return self.bars and not self.told(k, j)
 
 
 def standing_out(sizes: Array, most: int = MOST) -> NDArray[np.int64]:
@@ -73,7 +86,8 @@ def _told(effects: Effects, j: int) -> str:
     parts = []
     for k in range(len(effects.values)):
         ends = effects.low[k, j], effects.high[k, j]
-        bar = f" ({number(ends[0])} to {number(ends[1])})" if np.isfinite(ends).all() else ""
+        bar = f" ({number(ends[0])} to {number(ends[1])})" if effects.told(k, j) else ""
+        bar = f" (interval {NOT_TOLD})" if effects.hollow(k, j) else bar
         whose = f" of {effects.outputs[k]}" if len(effects.outputs) > 1 else ""
         parts.append(f"{number(effects.values[k, j])}{bar}{whose}")
     return f"{effects.names[j]}: {', '.join(parts)}"
@@ -130,25 +144,38 @@ def _axis(effects: Effects, across: Scale, top: float, bottom: float, most: int)
 
 def _mark(effects: Effects, across: Scale, k: int, j: int, y: float) -> list[Markup]:
     colour, found = COLOURS[k % MOST_OUTPUTS], []
-    low, high = effects.low[k, j], effects.high[k, j]
-    if np.isfinite(low) and np.isfinite(high):
+    low, high, x = effects.low[k, j], effects.high[k, j], across(effects.values[k, j])
+    if effects.hollow(k, j):
+        return [_shape(k, x, y, GREY, hollow=True), *_not_told(across, x, y, len(effects.values))]
+    if effects.told(k, j):
         ends: dict[str, str | float] = {
             "stroke": colour,
             "stroke_width": 2.5,
             "stroke_linecap": "round",
         }
         found.append(tag("line", x1=across(low), x2=across(high), y1=y, y2=y, **ends))
-    return [*found, _shape(k, across(effects.values[k, j]), y, colour)]
+    return [*found, _shape(k, x, y, colour)]
 
 
-def _shape(k: int, x: float, y: float, colour: str) -> Markup:
+def _not_told(across: Scale, x: float, y: float, outputs: int) -> list[Markup]:
+    """The words beside a hollow mark, on the side that has room; of several classes, none."""
+    if outputs > 1:
+        return []
+    right = x + 10.0 + WORDS <= across.end
+    return [svg_text(x + (10.0 if right else -10.0), y + 4.0, NOT_TOLD, "" if right else "end")]
+
+
+def _shape(k: int, x: float, y: float, colour: str, *, hollow: bool = False) -> Markup:
     """Told apart without colour, too: the number of corners differs."""
+    filled: dict[str, str | float] = {"fill": colour}
+    if hollow:
+        filled = {"fill": "#ffffff", "stroke": colour, "stroke_width": 1.5}
     if k % MOST_OUTPUTS == 0:
-        return tag("circle", cx=x, cy=y, r=5, fill=colour)
+        return tag("circle", cx=x, cy=y, r=5, **filled)
     corners = 2 + k % MOST_OUTPUTS
     angles = 2.0 * np.pi * np.arange(corners) / corners - np.pi / 2.0
     points = zip(x + 6.0 * np.cos(angles), y + 6.0 * np.sin(angles), strict=True)
-    return tag("polygon", points=" ".join(f"{a:.1f},{b:.1f}" for a, b in points), fill=colour)
+    return tag("polygon", points=" ".join(f"{a:.1f},{b:.1f}" for a, b in points), **filled)
 
 
 def _key(effects: Effects, width: float) -> tuple[list[Markup], float]:

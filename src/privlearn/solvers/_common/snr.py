@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 from privlearn._core.problem import Budget, Problem
 from privlearn.accounting.gaussian import equivalent_mu
 
-__all__ = ["effective_mu", "epsilon_for", "gdp_mu", "public_n_or_default"]
+__all__ = ["effective_mu", "epsilon_for", "epsilon_with_more", "gdp_mu", "public_n_or_default"]
 
 ROWS_IF_N_IS_PRIVATE = 10_000
 
@@ -36,11 +37,27 @@ def effective_mu(problem: Problem, budget: Budget, coefficients: int) -> float:
 
 def epsilon_for(problem: Problem, budget: Budget, coefficients: int, mu: float) -> float:
     """The epsilon whose `effective_mu` is the given one; inf where that is above 1,000."""
-    low, high = budget.epsilon, 1000.0
 
     def reached(epsilon: float) -> bool:
         return effective_mu(problem, replace(budget, epsilon=epsilon), coefficients) >= mu
 
+    return _smallest(budget.epsilon, reached)
+
+
+def epsilon_with_more(epsilon: float, delta: float, times: float) -> float:
+    """The epsilon whose mu is so many times that of the given one; inf where that is above 1,000.
+
+    Examples
+    --------
+    >>> round(epsilon_with_more(1.0, 1e-6, 2.0), 1)
+    2.1
+    """
+    wanted = times * equivalent_mu(epsilon, delta)
+    return _smallest(epsilon, lambda found: equivalent_mu(found, delta) >= wanted)
+
+
+def _smallest(low: float, reached: Callable[[float], bool]) -> float:
+    high = 1000.0
     if not reached(high):
         return math.inf
     while high > 1.001 * low:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn.solvers._common.residuals import Residual
+
 __all__ = ["StandardErrors"]
 
 Array = NDArray[np.float64]
@@ -28,14 +30,14 @@ class StandardErrors:
         Directions of a solver's d weights of which noise leaves nothing.
     basis : array of shape (d, k)
         How the estimates follow from those weights.
-    residual : float or None
-        Standard deviation of the target about its prediction, where the loss has one.
+    residual : Residual or None
+        Mean square of the target about its prediction, where the loss has one, and its noise.
     penalised : bool
         Whether a penalty pulls the estimates, and what they are of, towards 0.
 
     Examples
     --------
-    >>> two = StandardErrors(np.eye(2), 4 * np.eye(2), np.array([[1.0, 0.0]]), np.eye(2), 3.0)
+    >>> two = StandardErrors(np.eye(2), 4 * np.eye(2), np.array([[1.0, 0.0]]), np.eye(2))
     >>> two.tells(np.eye(2)).tolist()
     [False, True]
     >>> two.mapped(lambda w: 10 * w[:, 1:], unit=10.0).total.tolist()
@@ -46,7 +48,7 @@ class StandardErrors:
     total: Array
     weak: Array
     basis: Array
-    residual: float | None = None
+    residual: Residual | None = None
     penalised: bool = False
 
     def tells(self, combinations: Array) -> NDArray[np.bool_]:
@@ -73,7 +75,7 @@ class StandardErrors:
             _symmetric(slopes.T @ self.total @ slopes),
             self.weak,
             self.basis @ slopes,
-            None if self.residual is None else self.residual * unit,
+            None if self.residual is None else self.residual.in_units(unit),
             self.penalised,
         )
 

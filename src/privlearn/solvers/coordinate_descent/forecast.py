@@ -19,6 +19,7 @@ from privlearn.solvers._common.histograms import EVEN
 from privlearn.solvers._common.objective import n_weights
 from privlearn.solvers._common.scaling import Scaling
 from privlearn.solvers.coordinate_descent import private_scales
+from privlearn.solvers.coordinate_descent.errors_told import expected_errors
 from privlearn.solvers.coordinate_descent.rules import Settings
 
 __all__ = ["first_order", "outlook"]
@@ -69,4 +70,5 @@ def outlook(problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecas
         assumes="the table is a usual one: within a factor of 2 for four of five generated ones"
         + what_scores_are(problem),
         relative=error,
+        errors=expected_errors(problem, plan, n),
     )

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from privlearn._core.releaser import Releaser
 from privlearn.solvers._common.moment_equations import stack, unstack
 from privlearn.solvers._common.objective import Objective
+from privlearn.solvers._common.residuals import Residual
 from privlearn.solvers._common.standard_errors import StandardErrors
 from privlearn.solvers.base import Solution
 from privlearn.solvers.coordinate_descent import rules
@@ -29,15 +30,21 @@ from privlearn.solvers.coordinate_descent.gaussian_rows import curvature_at
 from privlearn.solvers.coordinate_descent.private_scales import (
     BENDS,
     SLOPES,
+    SQUARES,
     Prepared,
     RowMoments,
 )
-from privlearn.solvers.coordinate_descent.weighted_moments import Factor, weighted_moments
+from privlearn.solvers.coordinate_descent.weighted_moments import (
+    Factor,
+    squared_errors,
+    weighted_moments,
+)
 from privlearn.solvers.coordinate_descent.whole_rows import FloatRows
 
 __all__ = ["LoopRecord", "newton_solution"]
 
 Array = NDArray[np.float64]
+OF_SAMPLING = 0.95  # level at which the variance of errors is not taken for too small
 
 
 @dataclass
@@ -65,19 +72,23 @@ class LoopRecord:
 
 def newton_solution(
     prepared: Prepared,
+    settings: rules.Settings,
     last: LoopRecord,
     weights: Array,
     clip: float,
     before: MomentsAt,
     release: Releaser,
-    longest: float = rules.LONGEST_FOR_ERRORS,
 ) -> Solution:
     """One Newton step from the means of the last loop, with its errors, in units of X and y."""
     objective = prepared.objective
     center, gradient, variance = last.means()
-    found = _second_derivatives(prepared, weights, clip, release, longest)
-    steep = _together(found, before)
-    slopes = _squared_slopes(prepared, weights, clip, release)
+    at_model = prepared, weights, clip, release
+    steep = _together(_second_derivatives(*at_model, settings.longest_for_errors), before)
+    if settings.of_one_size:
+        slopes, residual = _slopes_of_one_size(*at_model, steep)
+    else:
+        moments = _squared_slopes(*at_model)
+        slopes, residual = moments.mean, _residual(prepared, moments, clip)
     penalty = np.diag(objective.penalty.curvature)
     inverse, weak = _inverse(steep.mean + penalty, steep.noise)
     step = inverse @ (gradient + penalty @ center)
@@ -85,13 +96,13 @@ def newton_solution(
     # s^2 / 2 off it, times the step, it has covariance s^2 / 2 (|step|^2 I + step step').
     turned = 0.5 * steep.noise**2 * (step @ step * np.eye(len(step)) + np.outer(step, step))
     noise = variance * np.eye(len(step)) + turned
-    sampling = _semidefinite(slopes.mean - np.outer(gradient, gradient)) / prepared.count
+    sampling = _semidefinite(slopes - np.outer(gradient, gradient)) / prepared.count
     errors = StandardErrors(
         inverse @ noise @ inverse,
         inverse @ (noise + sampling) @ inverse,
         weak,
         np.eye(len(step)),
-        _residual(prepared, slopes.mean),
+        residual,
         bool(penalty.any()),
     )
     return objective.solution(center - step, errors=errors)
@@ -154,6 +165,25 @@ def _squared_slopes(
     )
 
 
+def _slopes_of_one_size(
+    prepared: Prepared, weights: Array, clip: float, release: Releaser, steep: MomentsAt
+) -> tuple[Array, Residual]:
+    """Second moments of gradients whose errors have one variance, and that variance.
+
+    Errors are cut where gradients of rows of the usual length are.
+    """
+    rows, one = prepared.rows, prepared.objective.scaling.intercept_value
+    assert isinstance(rows, FloatRows)
+    largest = clip / math.sqrt(float(prepared.squares.sum()) + one**2)
+    found = squared_errors(rows.stored, prepared.objective, weights, largest)
+    noisy, unit = release(SQUARES, np.array([found]), clip=1.0), largest**2 / prepared.count
+    residual = Residual(
+        float(noisy[0]) * unit, release.noise_scale(SQUARES) * unit, largest**2
+    )
+    variance = min(residual.largest(OF_SAMPLING), largest**2)
+    return variance * _semidefinite(steep.mean), residual
+
+
 def _released(
     prepared: Prepared, weights: Array, name: str, factor: Factor, longest: float, release: Releaser
 ) -> MomentsAt:
@@ -180,9 +210,10 @@ def _semidefinite(matrix: Array) -> Array:
     return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
 
 
-def _residual(prepared: Prepared, slopes: Array) -> float | None:
-    """Root mean square of the errors: the intercept's entry of gradients, which are errors."""
-    loss, scaling = prepared.objective.loss, prepared.objective.scaling
-    if not loss.of_residual or not scaling.intercept_value > 0.0:
+def _residual(prepared: Prepared, slopes: MomentsAt, clip: float) -> Residual | None:
+    """Mean square of the errors: the intercept's entry of gradients, which are errors."""
+    loss, one = prepared.objective.loss, prepared.objective.scaling.intercept_value
+    if not loss.of_residual or not one > 0.0:
         return None
-    return math.sqrt(max(float(slopes[-1, -1]), 0.0)) / scaling.intercept_value
+    cut = clip**2 / (float(prepared.squares.sum()) + one**2)
+    return Residual(float(slopes.mean[-1, -1]) / one**2, slopes.noise / one**2, cut)

@@ -1,0 +1,81 @@
+"""Warnings where noise hides errors: after a fit, and with intervals of predictions.
+
+What they say follows from released numbers and from public facts.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privlearn.exceptions import StandardErrorsWarning
+
+if TYPE_CHECKING:
+    from privlearn.solvers._common.standard_errors import StandardErrors
+
+__all__ = ["warn_of_hidden_residuals", "warn_of_untold_coefficients", "warn_of_untold_rows"]
+
+REPEATED = (
+    "columns that nearly repeat others, or hardly vary, are the likely reason: leave some out, or "
+    "use more rows or a larger epsilon"
+)
+MORE = "use more rows, a larger epsilon or fewer columns"
+
+
+def warn_of_untold_coefficients(model: Any) -> None:  # noqa: ANN401
+    """Say how many standard errors a fit could not tell, and what would do.
+
+    Called by `fit`, which is done by then: a filter that makes errors of warnings loses no model.
+    """
+    errors: StandardErrors = model._errors
+    told = errors.tells(np.eye(len(errors.noise)))
+    if told.all():
+        return
+    warnings.warn(
+        f"{np.count_nonzero(~told)} of {len(told)} standard errors are not told, because noise "
+        f"leaves too little (nan in summary()), and these coefficients may be far off; "
+        f"{_remedy(model, len(told))}",
+        StandardErrorsWarning,
+        stacklevel=4,
+    )
+
+
+def _remedy(model: Any, size: int) -> str:  # noqa: ANN401
+    """Rows or epsilon with which all are to be expected, where the number of rows is public."""
+    from privlearn.solvers._common.snr import epsilon_with_more
+    from privlearn.solvers.coordinate_descent.errors_told import ALL, clearness
+
+    plan = model.privacy_.plan
+    if plan.rows is None:
+        return MORE
+    clear = clearness(plan, size, plan.rows)
+    if clear >= ALL:
+        return REPEATED
+    enough = epsilon_with_more(model.privacy_.epsilon, model.privacy_.delta, ALL / clear)
+    needed = f"about {float(f'{plan.rows * ALL / clear:.2g}'):,.0f} rows"
+    needed += f" or epsilon={float(f'{enough:.2g}'):g}" if math.isfinite(enough) else ""
+    return f"with {needed} all are to be expected, but for columns that nearly repeat others"
+
+
+def warn_of_untold_rows(low: NDArray[np.float64]) -> None:
+    """Say that intervals of some predictions are not told."""
+    if np.isnan(low).any():
+        warnings.warn(
+            f"noise leaves too little to tell the interval of some predictions (nan); {MORE}",
+            StandardErrorsWarning,
+            stacklevel=3,
+        )
+
+
+def warn_of_hidden_residuals() -> None:
+    """Say that intervals of rows are those of the largest errors that noise may hide."""
+    warnings.warn(
+        "noise hides how large errors are, so intervals of rows are those of the largest errors "
+        "that it may hide, and may be far too wide; use more rows or a larger epsilon",
+        StandardErrorsWarning,
+        stacklevel=3,
+    )

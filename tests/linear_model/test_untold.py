@@ -1,0 +1,131 @@
+"""What noise hides is said: of coefficients after fits and in plans, and of predictions."""
+
+import re
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from privlearn import LinearRegression, LogisticRegression, PoissonRegressor
+from privlearn.exceptions import StandardErrorsWarning
+from privlearn.solvers._common.residuals import Residual
+
+KNOWN = {"bounds_X": (-5, 5), "bounds_y": (-10, 10), "intervals": True}
+
+
+def rows(n, p=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p))
+    return X, 0.5 * X[:, 0] + rng.standard_normal(n)
+
+
+def warned(act):
+    """What was said about standard errors, and the result."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        result = act()
+    return [one for one in found if one.category is StandardErrorsWarning], result
+
+
+def fitted(n, p=3, **given):
+    return warned(lambda: LinearRegression(random_state=0, **KNOWN | given).fit(*rows(n, p)))
+
+
+def test_a_fit_says_how_many_are_not_told_and_what_would_do():
+    (one,), model = fitted(1_000, 19)
+    untold = np.isnan(model.summary().std_err).sum()
+    text = str(one.message)
+    assert text.startswith(f"{untold} of 20 standard errors are not told")
+    assert one.filename == __file__
+    found = re.search(r"about ([\d,]+) rows or epsilon=([\d.]+) all are", text)
+    n, epsilon = int(found[1].replace(",", "")), float(found[2])
+    assert not fitted(n, 19)[0]
+    assert not fitted(1_000, 19, epsilon=epsilon)[0]
+    assert fitted(n // 6, 19)[0]
+
+
+def test_nothing_is_said_where_all_are_told_or_nobody_asked():
+    assert not fitted(20_000)[0]
+    assert not fitted(200, 19, intervals=False)[0]
+
+
+def test_columns_that_repeat_each_other_are_named_as_the_reason():
+    X, y = rows(20_000)
+    twice = np.column_stack([X, X[:, 0]])
+    (one,), _ = warned(lambda: LinearRegression(random_state=0, **KNOWN).fit(twice, y))
+    assert "nearly repeat" in str(one.message)
+    assert "about" not in str(one.message)
+
+
+def test_a_private_number_of_rows_is_not_in_the_text():
+    texts = {str(fitted(n, 19, adjacency="add_remove")[0][0].message) for n in (300, 301)}
+    (text,) = texts
+    assert re.findall(r"\d+", text) == ["20", "20"]
+
+
+def test_a_filter_that_raises_loses_no_model():
+    model = LinearRegression(random_state=0, **KNOWN)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", StandardErrorsWarning)
+        with pytest.raises(StandardErrorsWarning):
+            model.fit(*rows(300, 19))
+    assert model.summary().coef.shape == (20,)
+
+
+CLASSES = {"bounds_X": (-5, 5), "intervals": True, "C": np.inf}
+COUNTS = {"bounds_X": (-5, 5), "bounds_y": (0, 40), "intervals": True, "alpha": 0}
+
+
+@pytest.mark.parametrize(
+    "model", [LinearRegression(**KNOWN), LogisticRegression(**CLASSES), PoissonRegressor(**COUNTS)]
+)
+def test_a_plan_says_what_to_expect(model):
+    def said(n, **given):
+        return str(model.set_params(**given).plan(n=n, n_features=19))
+
+    assert "of hardly any of the coefficients" in said(1_000)
+    assert "of some of the coefficients" in said(4_000)
+    found = re.search(r"of all with about ([\d,]+) rows", said(4_000))
+    enough = int(found[1].replace(",", ""))
+    assert "expected of all coefficients" in said(int(1.05 * enough))
+    assert "expected of all coefficients" not in said(int(0.9 * enough))
+    assert "standard errors" not in said(4_000, intervals=False)
+    model.set_params(intervals=True)
+
+
+def test_intervals_of_rows_are_never_those_of_the_mean():
+    """Noise brought the released mean square of errors below 0 in some of these fits."""
+    new, y = rows(2_000, seed=99)
+    shares, below = [], 0
+    for seed in range(30):
+        model = LinearRegression(epsilon=0.4, random_state=seed, **KNOWN)
+        _, model = warned(lambda one=model: one.fit(*rows(1_000)))
+        said, (low, high) = warned(lambda one=model: one.predict_interval(new, of="row"))
+        down, up = warned(lambda one=model: one.predict_interval(new))[1]
+        told, ends = np.isfinite(low), model._clip_bounds.target
+        below += model._errors.residual.square <= 0
+        if model._errors.residual.square <= 0:
+            assert any("how large errors are" in str(one.message) for one in said)
+        inside = told & (down > ends[0]) & (up < ends[1])
+        assert (low[inside] < down[inside]).all()
+        assert (high[inside] > up[inside]).all()
+        within = np.clip(y, *ends)
+        shares.append(np.mean((low <= within)[told] & (within <= high)[told]))
+    assert below >= 2
+    assert np.nanmin(shares) >= 0.9
+    assert np.nanmean(shares) >= 0.95
+
+
+def test_what_predictions_do_not_tell_is_said():
+    _, model = fitted(20_000)
+    assert not warned(lambda: model.predict_interval(rows(5)[0], of="row"))[0]
+    model._errors = replace(model._errors, residual=Residual(-1.0, 0.5))
+    (one,), (low, high) = warned(lambda: model.predict_interval(rows(5)[0], of="row"))
+    assert "how large errors are" in str(one.message)
+    assert one.filename == __file__
+    assert (high - low > 2.0).all()
+    model._errors = replace(model._errors, weak=np.eye(4))
+    (one,), (low, _) = warned(lambda: model.predict_interval(rows(5)[0]))
+    assert "some predictions (nan)" in str(one.message)
+    assert np.isnan(low).all()
