@@ -26,6 +26,11 @@ class KernelRegressor(KernelMixin, PredictionIntervals, PrivateLinearRegressor):
     ----------
     alpha : float or None
         Weight of the penalty. None takes what the noise of the budget asks for.
+    intervals : bool
+        Whether the fit pays for `predict_interval`: second moments of the features and the size of
+        errors are released, too, with about half of the budget. Features are then fewer and the
+        curve is smoother than that of a plain fit. An interval is about that smoother curve, in the
+        population of rows; how far it is from the mean of y, no interval tells.
 
     Attributes
     ----------

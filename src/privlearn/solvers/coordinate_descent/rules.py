@@ -41,7 +41,8 @@ NARROWEST, NARROWING = 0.8, (0.35, 0.4)  # of it: least, and factor and power of
 # With standard errors (proof.md): shares of the budget; squared length of a row in curvatures, over
 # the mean square of one; eigenvalue of a curvature, in deviations of its noise, below which it is
 # taken for noise.
-LENGTHS_FOR_ERRORS, BENDS, SLOPES, SQUARES = 0.06, 0.14, 0.05, 0.05
+LENGTHS_FOR_ERRORS, BENDS, SLOPES = 0.06, 0.14, 0.05
+BENDS_OF_MANY, SQUARES = 0.40, 0.05  # where errors are of one size, and features many
 LONGEST_FOR_ERRORS, CLEAR_OF_NOISE = 2.2, 1.0
 ROUNDED_UP = 1.0 + 2.0**-16  # rows in single precision may be that much longer
 BLURRED_LENGTHS = 10.0  # least clip in typical gradients, per noise on the share of a bin of them
@@ -82,7 +83,7 @@ class Settings:
             "magnitudes": 0.0 if self.scales_given and not self.wants_moments else MAGNITUDES,
             "curvature": CURVATURE if self.mode == "all" else 0.0,
             "lengths": 0.0 if self.clip else LENGTHS_FOR_ERRORS if self.intervals else LENGTHS,
-            "bends": BENDS if self.intervals else 0.0,
+            "bends": (BENDS_OF_MANY if self.of_one_size else BENDS) if self.intervals else 0.0,
             "slopes": SLOPES if self.intervals and not self.of_one_size else 0.0,
             "squares": SQUARES if self.intervals and self.of_one_size else 0.0,
         }

@@ -177,9 +177,7 @@ def _slopes_of_one_size(
     largest = clip / math.sqrt(float(prepared.squares.sum()) + one**2)
     found = squared_errors(rows.stored, prepared.objective, weights, largest)
     noisy, unit = release(SQUARES, np.array([found]), clip=1.0), largest**2 / prepared.count
-    residual = Residual(
-        float(noisy[0]) * unit, release.noise_scale(SQUARES) * unit, largest**2
-    )
+    residual = Residual(float(noisy[0]) * unit, release.noise_scale(SQUARES) * unit, largest**2)
     variance = min(residual.largest(OF_SAMPLING), largest**2)
     return variance * _semidefinite(steep.mean), residual
 

@@ -60,9 +60,7 @@ def weighted_moments(
 
 
 @np.errstate(all="ignore")  # what is not a number contributes nothing
-def squared_errors(
-    rows: StoredRows, objective: Objective, weights: Array, largest: float
-) -> float:
+def squared_errors(rows: StoredRows, objective: Objective, weights: Array, largest: float) -> float:
     """Sum of e^2 / largest^2 over the errors e of rows, cut at that size; a secret.
 
     A row adds at most 1, and an empty one nothing. Errors are rounded towards zero on a grid, so
