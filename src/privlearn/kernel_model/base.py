@@ -42,7 +42,7 @@ OF_NUMBERS, OF_CLASSES = 0.045, 0.01
 # With standard errors: fewer features and a heavier penalty, so that the noise of their second
 # moments is less than they are with it (proof.md, section 5).
 PER_ROOT_FOR_ERRORS, LEAST_FOR_ERRORS, MOST_FOR_ERRORS = 0.7, 24, 400
-OF_ERRORS = 2.8
+OF_ERRORS = 1.8
 # n mu, in all and per column, below which a line is all that can be told; per class, if several,
 # and then more, since features come without a line before them.
 LINE_BELOW, LINE_BELOW_PER_COLUMN, OF_SEVERAL_CLASSES = 200.0, 50.0, 150.0

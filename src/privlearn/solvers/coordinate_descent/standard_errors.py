@@ -167,7 +167,7 @@ def _squared_slopes(
 
 def _slopes_of_one_size(
     prepared: Prepared, weights: Array, clip: float, release: Releaser, steep: MomentsAt
-) -> tuple[Array, Residual]:
+) -> tuple[Array, Residual | None]:
     """Second moments of gradients whose errors have one variance, and that variance.
 
     Errors are cut where gradients of rows of the usual length are.

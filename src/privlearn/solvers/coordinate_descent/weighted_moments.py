@@ -22,7 +22,7 @@ __all__ = ["squared_errors", "weighted_moments"]
 
 Array = NDArray[np.float64]
 Factor = Callable[[Array, Array, Array], Array]  # of targets, scores and lengths of rows
-ERROR_BITS = 10  # of errors: with 2^30 rows sums of their squares are still exact
+ERROR_BITS = 20  # of errors: sums of as many squares are exact, too
 AT_ONCE = 2**11  # rows: sums of products of 40 bits are exact in float64, and far from 2^63
 
 
@@ -66,13 +66,13 @@ def squared_errors(rows: StoredRows, objective: Objective, weights: Array, large
     A row adds at most 1, and an empty one nothing. Errors are rounded towards zero on a grid, so
     that the sum is exact in any order.
     """
-    total = 0.0
+    total = 0
     for own, targets, scores in _scored(rows, objective, weights):
         error = np.minimum(np.abs(objective.loss.derivative(targets, scores)) / largest, 1.0)
         usable = np.isfinite(error) & (rows.norms[own] > 0.0)
         whole = np.trunc(np.ldexp(np.where(usable, error, 0.0), ERROR_BITS))
-        total += float(np.ldexp(np.sum(whole**2), -2 * ERROR_BITS))
-    return total
+        total += int(np.sum(whole**2))
+    return total / 4**ERROR_BITS
 
 
 def _scored(
