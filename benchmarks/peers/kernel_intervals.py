@@ -79,10 +79,13 @@ def simulated(kind, n, epsilon, simulations):
 
 
 def curve_of(model, X, y, n, at):
-    """The minimiser over the population in the features of a fit, beside its line."""
+    """The minimiser over the population, clipped as a fit did, in its features beside its line."""
+    X, at, clip = *map(model._within_limits, (X, at)), getattr(model, "_clip_bounds", None)
+    y = y if clip is None or clip.target is None else np.clip(y, *clip.target)
     size, p = model.feature_map_.n_features_out, X.shape[1]
     line = model.coef_[size:] if len(model.coef_) > size else np.zeros(p)
     solver = model._prepare(n, p, 0, None).solver
+    solver = getattr(solver, "inner", solver)  # the same within ranges that it estimates
     penalty = np.append(np.full(size, solver.penalty.l2 / n), 0.0)
     Z = regressors(model, X)
     steep = Z.T @ Z / len(X) + np.diag(penalty)

@@ -130,10 +130,13 @@ def test_intervals_cover_the_curve_of_the_population():
 
 
 def curve_of(model, X, y, n, at):
-    """The minimiser over a population in the features of a fit, beside its line."""
-    size = model.feature_map_.n_features_out
-    line = np.zeros(2) if len(model.coef_) == size else model.coef_[size:]
-    Z, solver = features_of(model, X), model._prepare(n, 2, 0, None).solver
+    """The minimiser over a population, clipped as a fit did, in its features beside its line."""
+    X, at, clip = *map(model._within_limits, (X, at)), getattr(model, "_clip_bounds", None)
+    y = y if clip is None or clip.target is None else np.clip(y, *clip.target)
+    solver = model._prepare(n, 2, 0, None).solver
+    solver = getattr(solver, "inner", solver)  # the same within ranges that it estimates
+    size, Z = model.feature_map_.n_features_out, features_of(model, X)
+    line = model.coef_[size:]
     penalty = np.append(np.full(size, solver.penalty.l2 / n), 0.0)
     weights = np.linalg.solve(Z.T @ Z / len(X) + np.diag(penalty), Z.T @ (y - X @ line) / len(X))
     return features_of(model, at) @ weights + at @ line
