@@ -23,6 +23,7 @@ import zlib
 import numpy as np
 
 from benchmarks.harness import report
+from benchmarks.peers.intervals import coverage
 
 NEEDS = ()
 POPULATION, PLACES, DELTA, PLAIN = 20_000, 100, 1e-6, 5
@@ -167,20 +168,5 @@ def tables(results):
 
 def figures(results):
     """Coverage of every cell: of penalised curves, of rows, and of what intervals are not about."""
-    from benchmarks.harness.figures import COLOURS, MARKERS, legend_below, panels
-
-    figure, found = panels(1, 1, 7.0, 0.22 * len(results["cells"]) + 1.4)
-    axes = np.ravel(found)[0]
-    labels = [f"{one['kind']}, {one['n']:,}, {one['epsilon']:g}" for one in results["cells"]]
-    places = np.arange(len(labels))
-    kinds = (("covered", "penalised curve"), ("rows", "rows"), ("mean", "mean of y"))
-    for k, (name, text) in enumerate(kinds):
-        shares = [100 * one[name] for one in results["cells"]]
-        axes.plot(shares, places, MARKERS[k], color=COLOURS[k], label=text)
-    axes.axvline(95, color="black", linewidth=0.8)
-    axes.axvline(100 * LEAST, color="grey", linewidth=0.8, linestyle="--")
-    axes.set_yticks(places, labels, fontsize=6)
-    axes.invert_yaxis()
-    axes.set_xlabel("intervals that cover, in %")
-    legend_below(figure, columns=3)
-    return {"": figure}
+    lines = ("covered", "penalised curve"), ("rows", "rows"), ("mean", "mean of y")
+    return {"": coverage(results["cells"], lines, LEAST)}

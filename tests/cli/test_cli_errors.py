@@ -158,7 +158,7 @@ def test_text_in_a_column_of_numbers(complaint):
     line = [*FIT[:-4], "--bounds", "sex=0:1", "--bounds-y", "0:2000"]
     text = complaint(*line)
     assert "sex: a cell is empty or no number (if it holds text: --categories sex=A,B,...)" in text
-    assert "leave the column out with --columns" in text
+    assert "leave the column out with --ignore sex" in text
 
 
 def test_text_cannot_be_estimated(complaint):
@@ -166,7 +166,9 @@ def test_text_cannot_be_estimated(complaint):
     text = complaint("fit", "people.csv", "--target", "wage", "--epsilon", "1")
     assert "sex: a cell is empty or no number (if it holds text: --categories sex=A,B,...)" in text
     assert "add --schema estimate to have it found out privately" in text.splitlines()[0]
-    assert "leave the column out with --columns age," in text
+    assert "leave the column out with --ignore sex" in text
+    assert text.index("--ignore sex") < text.index("--on-invalid drop")
+    assert "the budget is spent on nothing" in text.splitlines()[-1]
     assert "--bounds" not in text
     assert "age:" not in text
 

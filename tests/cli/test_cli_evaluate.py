@@ -136,6 +136,7 @@ def test_invalid_rows_can_be_dropped(folder, capsys):
 def test_a_model_without_a_range_needs_one(folder, capsys):
     content = json.loads((folder / "wage.json").read_text())
     content.pop("clip_prediction", None)
+    declared = content.pop("parameters")
     for column in content["columns"]:
         column.pop("clip", None)
     content["format"] = "privlearn model 1"
@@ -144,6 +145,46 @@ def test_a_model_without_a_range_needs_one(folder, capsys):
     assert "add --bounds-y LOW:HIGH" in capsys.readouterr().err
     found = evaluated(capsys, "plain.json", "test.csv", "--epsilon", "3", "--bounds-y", "0:100")
     assert found["notes"] == ["targets and predictions are clipped to 0 to 100"]
+    assert declared["bounds_y"] == [0.0, 100.0]  # which the file keeps, and is enough
+    (folder / "plain.json").write_text(json.dumps(content | {"parameters": declared}))
+    assert evaluated(capsys, "plain.json", "test.csv", "--epsilon", "3")["notes"] == found["notes"]
+
+
+def test_scores_are_printed_and_written_for_one_price(folder, tmp_path, capsys):
+    path, book = tmp_path / "scores.json", str(tmp_path / "people.ledger")
+    line = ["evaluate", "wage.json", "test.csv", "--epsilon", "2", "-o", str(path)]
+    charge = ["--ledger", book, "--dataset", "others", "--ledger-epsilon", "9"]
+    assert main([*line, *charge]) == 0
+    text, written = capsys.readouterr().out, json.loads(path.read_text())
+    assert f"{written['scores']['r2']['value']:.4g}" in text
+    assert f"scores saved to {path}" in text
+    assert len(Ledger(book).history("others")) == 1
+    page = str(tmp_path / "wage.html")
+    assert main(["report", "wage.json", "--scores", str(path), "-o", page]) == 0
+    assert main([*line, *charge]) == 1  # what is there is not replaced unasked, nor paid for
+    assert "is not replaced unasked" in capsys.readouterr().err
+    assert len(Ledger(book).history("others")) == 1
+    assert main([*line, "--overwrite", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads(path.read_text())
+
+
+def test_a_range_that_was_estimated_is_said_to_be(folder, tmp_path, capsys):
+    """Errors of targets beyond an estimated range are cut, so that R^2 is of what is left."""
+    model = str(tmp_path / "wide.json")
+    given = ["--target", "wage", "--epsilon", "8", "--bounds-y=-5000:5000", "--columns", "age"]
+    assert main(["fit", "train.csv", *given, "-o", model]) == 0
+    capsys.readouterr()
+    assert main(["evaluate", model, "test.csv", "--epsilon", "8"]) == 0
+    text = capsys.readouterr().out
+    assert "of targets clipped to an estimated range" in text
+    assert "this range is one that the fit estimated with noise" in text
+    assert "narrower than the declared -5000 to 5000" in text
+    assert "--bounds-y -5000:5000" in text
+    line = ["evaluate", model, "test.csv", "--epsilon", "8", "--bounds-y", "-5000:5000"]
+    assert main(line) == 0
+    text = capsys.readouterr().out
+    assert "estimated range" not in text
+    assert "narrower" not in text
 
 
 def test_help_has_an_example(capsys):

@@ -262,3 +262,20 @@ def test_a_fit_of_few_rows_warns_and_goes_on(capsys, tmp_path):
     assert "model saved" in out
     assert main([*line, "--overwrite", "--adjacency", "add_remove"]) == 0
     assert not capsys.readouterr().err, "there the number of rows is private"
+
+
+def test_noise_of_a_column_with_gaps_is_in_its_own_units(capsys, tmp_path):
+    """The 0/1 column of what is missing has another unit, and a line of its own."""
+    noise = {}
+    for missing in ("fill", "flag"):
+        entry = f'{{ kind = "number", low = 20, high = 70, missing = "{missing}" }}'
+        path = tmp_path / f"{missing}.toml"
+        path.write_text(f'target = "y"\n[bounds]\ny = [0, 100]\n[schema]\nage = {entry}\n')
+        line = ["plan", "--schema", str(path), "--rows", "9000", "--epsilon", "1"]
+        assert main(line) == 0
+        lines = [one.split() for one in capsys.readouterr().out.splitlines()]
+        noise[missing] = {" ".join(w[:-1]): float(w[-1]) for w in lines if w[:1] == ["age"]}
+    assert [*noise["fill"]] == ["age"]
+    assert [*noise["flag"]] == ["age", "age is missing"]
+    assert noise["flag"]["age"] == pytest.approx(noise["fill"]["age"], rel=0.5)
+    assert noise["flag"]["age is missing"] > 10 * noise["flag"]["age"]

@@ -288,7 +288,7 @@ def test_a_template_may_be_left_as_it_is(folder, capsys):
     line = ["fit", "numbers.csv", "--schema", "schema.toml", "--epsilon", "1"]
     assert main(line) == 0
     assert "the ranges of the columns for 15%" in capsys.readouterr().out
-    (folder / "schema.toml").write_text(text.replace("age = []", "age = [17, 90]"))
+    (folder / "schema.toml").write_text(text.replace("age = { ", "age = { low = 17, high = 90, "))
     assert main([*line, "--solver", "cd", "-o", "other.json"]) == 0
     assert "the ranges of the columns for 15%" in capsys.readouterr().out
     age, hours = json.loads((folder / "other.json").read_text())["columns"]

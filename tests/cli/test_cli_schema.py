@@ -273,7 +273,7 @@ def test_a_column_of_ids_is_not_to_be_estimated(folder, capsys):
     assert main(line) == 1
     told = capsys.readouterr().err
     assert "--person patient_id --max-rows 3" in told
-    assert "--columns age" in told
+    assert "--ignore patient_id" in told
     assert "--schema estimate" not in told
     assert main([*line, "--schema", "estimate"]) == 0
-    assert "on the command line: with --columns" in capsys.readouterr().err
+    assert "on the command line: with --ignore" in capsys.readouterr().err

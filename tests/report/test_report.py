@@ -24,7 +24,7 @@ from privlearn.report import Learned, page
 from privlearn.report.citing import REFERENCES
 from privlearn.report.statement import at_most, percent, power_at_most
 from privlearn.schema.encoding import Column
-from privlearn.schema.kinds import Number
+from privlearn.schema.kinds import Date, Number
 
 BOX = {"bounds_X": (0, 1), "bounds_y": (0, 3)}
 NASTY = ["</script><script>alert(1)</script>", "' onload='x", '" onload="x', "\x1b[31m", "\u202e"]
@@ -346,3 +346,38 @@ def test_papers_of_all_methods_have_a_reference():
         authors = re.findall(r"([A-Z]\w+)(?: et al\.|, [A-Z]\w+)* \d{4}", plan.paper)
         assert authors, plan.paper
         assert all(any(one in full for full in REFERENCES.values()) for one in authors), plan.paper
+
+
+def test_dates_are_told_as_dates():
+    """Days are counted from the first one that was declared, or from 1970."""
+    days = pd.to_datetime("2010-01-01") + pd.to_timedelta(np.arange(2_000), unit="D")
+    frame = pd.DataFrame({"since": days, "open": days, "cost": np.arange(2_000) / 1_000})
+    schema = {"since": Date("2010-01-01", "2024-12-31"), "open": Date()}
+    model = LinearRegression(epsilon=20, schema=schema, bounds_y=(0, 2)).fit(frame, "cost")
+    shown = Page(read(model)).text
+    assert "This is a linear regression of cost from 2 columns" in shown
+    since, opened = re.findall(r"date (\d{4})-\d\d-\d\d to (\d{4})-\d\d-\d\d", shown)
+    assert since[0] == "2010"
+    assert "2014" < since[1] <= "2024"
+    assert "2005" < opened[0] <= "2010"
+    assert "1970-01" not in shown
+    assert "1984" not in shown
+
+
+def test_columns_of_kernels_are_in_their_own_units(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = [f"20{k % 20:02}-05-17,{20 + k % 50},{k % 50 / 50}" for k in range(600)]
+    (tmp_path / "people.csv").write_text("\n".join(["since,age,cost", *lines]) + "\n")
+    (tmp_path / "s.toml").write_text(
+        '[schema]\nsince = { kind = "date", first = 2000-01-01, last = 2024-12-31 }\n'
+        'age = { kind = "number", low = 10, high = 90 }\n'
+    )
+    line = ["fit", "people.csv", "--target", "cost", "--model", "kernel", "--epsilon", "20"]
+    assert main([*line, "--schema", "s.toml", "--bounds-y", "0:1"]) == 0
+    assert main(["report", "model.json", "-o", "model.html"]) == 0
+    shown = Page((tmp_path / "model.html").read_text()).text
+    since = re.search(r"since date (\d{4})-\S+ to (\d{4})", shown)
+    assert since is not None
+    assert "2000" <= since[1] < since[2] <= "2024"
+    low, high = re.search(r"age number (\S+) to (\S+)", shown).groups()
+    assert 10 <= float(low) < 40 < float(high) <= 90

@@ -317,6 +317,10 @@ def test_targets_that_cannot_be_found():
     frame = as_pandas(PEOPLE)
     with pytest.raises(ValueError, match="but X has no such column"):
         Ridge(**KNOWN).fit(frame, "wage")
+    with pytest.raises(ValueError, match="did you mean 'age'"):
+        Ridge(**KNOWN).fit(frame, "agee")
+    with pytest.raises(ValueError, match="did you mean 'yearly_cost'"):
+        Ridge().fit(pd.DataFrame({"age": [1.0], "yearly_cost": [2.0]}), "Cost")
     with pytest.raises(ValueError, match="whose columns have no names"):
         Ridge(**KNOWN).fit(np.zeros((3, 2)), [1, 2, 3])
     with pytest.raises(ValueError, match="y is a str"):
@@ -421,3 +425,17 @@ def test_truth_values_are_the_same_in_every_type_of_column(kind):
 
 def test_the_package_offers_it():
     assert privlearn.schema.Number is Number
+
+
+def test_gaps_of_a_frame_are_told_by_column_and_with_what_a_schema_says():
+    frame = pd.DataFrame({"age": [30.0, 40.0], "pay": [1.0, np.nan]})
+    with pytest.raises(ValueError, match=r"contains NaN in column 'pay'.*schema=.*on_invalid"):
+        Ridge().fit(frame, [1.0, 2.0])
+    with pytest.raises(ValueError, match=r"Input X contains NaN\. Clean"):
+        Ridge().fit(frame.to_numpy(), [1.0, 2.0])
+    model = Ridge(bounds_X=(0, 1), bounds_y=(0, 1)).fit(frame.fillna(0.0), [1.0, 2.0])
+    with pytest.raises(ValueError, match=r"NaN in column 'pay'.*fit with a schema"):
+        model.predict(frame)
+    with pytest.raises(ValueError, match="in column 'pay'") as told:
+        KernelRegressor().fit(frame, [1.0, 2.0])
+    assert "schema" not in str(told.value)

@@ -288,3 +288,24 @@ def test_models_go_back_to_the_columns_own_units():
     np.testing.assert_allclose(centred[:, 1:3].sum(axis=1), 0, atol=1e-12)
     back = encoding.values_in_own_units(encoding.in_fit_units(values))
     np.testing.assert_allclose(back, values)
+
+
+def test_dates_in_stated_formats():
+    kind = Date("2020-01-01", "2020-12-31", missing="fill", format="%d/%m/%Y")
+    cells = np.array([" 31/01/2020", "2020-01-31", "1/2/2020", "31.01.2020", None], dtype=object)
+    assert kind.read(cells).tolist()[::2] == pytest.approx([30.0, 31.0, np.nan], nan_ok=True)
+    assert np.isnan(kind.read(cells)[[1, 3]]).all()  # one way, whatever other cells hold
+    dates = np.array([datetime.date(2020, 1, 31), np.datetime64("2020-02-01")], dtype=object)
+    assert kind.read(dates).tolist() == [30.0, 31.0]
+    times = Date(format="%m-%d-%y %H:%M").read(np.array(["01-02-70 12:00"], dtype=object))
+    assert times.tolist() == [1.5]
+    assert kind_from(plain_kind(kind)) == kind
+    assert Date("2020-01-01", "2020-12-31").told(30.0, str) == "2020-01-31"
+    assert Date().told(1e12, "{:g}".format) == "1e+12"
+    assert Number(0, 1).told(0.5, str) == "0.5"
+
+
+@pytest.mark.parametrize("format", ["dd/mm/yyyy", "%d %b %Y", "%d/%m", "%Y", 5, "", "%d/%m/%Y %"])
+def test_formats_that_differ_from_computer_to_computer_are_none(format):
+    with pytest.raises(ValueError, match=r"format=.*such as '%d/%m/%Y'"):
+        Date(format=format)

@@ -50,10 +50,12 @@ max_rows_per_person : int or None
     with more, so many are drawn. The guarantee is then about people and all their rows, and noise
     grows with the number, so choose it well below what a few people have, without looking at the
     data. None: every row is a person.
-schema : dict or None
+schema : dict, "estimate" or None
     What is public about the columns of a data frame, by name, in words of `privlearn.schema`:
     kinds, ranges, lists of categories, and what a missing cell means. Columns without an entry are
-    numbers. With it `data_norm` is that of a row whose ranges are brought to [0, 1].
+    numbers. "estimate" finds out privately what every column is, with 12 % of the budget, for a
+    table with text, dates and gaps as it is. None: X holds numbers. With a schema `data_norm` is
+    that of a row whose ranges are brought to [0, 1].
 fit_intercept : bool
     Whether to fit an intercept. It is never penalised.
 on_invalid : {"raise", "drop"}
@@ -77,10 +79,10 @@ positive : bool
 coef_bounds : pair (low, high) or None
     Limits of the coefficients: scalars, or arrays of shape (n_features,); infinity is no limit.
 intervals : bool
-    Whether to estimate standard errors, for `summary` and `predict_interval`, with a fifth of the
-    budget. Coefficients are then not shrunk, and up to several times as noisy where columns are
-    many and rows few (docs/intervals.md); `plan` says whether standard errors are to be expected.
-    For smooth penalties, two classes at most, and solvers "auto" and "cd".
+    Whether to estimate standard errors, for `summary` and `predict_interval`, with about 14 % of
+    the budget. Coefficients are then not shrunk, and up to several times as noisy where columns
+    are many and rows few (docs/intervals.md); `plan` says whether standard errors are to be
+    expected. For smooth penalties, two classes at most, and solvers "auto" and "cd".
 C : float
     Inverse weight of the penalty; infinity for none. Where ranges are estimated privately, the
     penalty is that of features divided by their root mean squares, as after scikit-learn's

@@ -17,7 +17,16 @@ from privlearn._data.cells import objects
 from privlearn._data.frames import cells_of_pandas, or_one_by_one, refuse_same_names
 from privlearn._data.reading import OF_MAPPING, is_frame, native
 
-__all__ = ["cells_of_series", "collected", "column_names", "named_cells", "with_ids", "with_target"]
+__all__ = [
+    "cells_of_series",
+    "collected",
+    "column_names",
+    "named_cells",
+    "refuse_unknown",
+    "target_name",
+    "with_ids",
+    "with_target",
+]
 
 Cells = NDArray[Any]
 FRAMES = (
@@ -172,8 +181,30 @@ def _names_a_column(X: Any, name: object, what: str, meant: str) -> bool:  # noq
     """Whether it does; a name that no column has is refused."""
     if not isinstance(name, str) or isinstance(X, np.ndarray | list | tuple) or not is_frame(X):
         return False
-    if name not in column_names(X, f"{what} by name"):
-        raise ValueError(
-            f"{what} is text, so it names {meant}, but X has no such column; check its name"
-        )
+    refuse_unknown(name, column_names(X, f"{what} by name"), what, meant)
     return True
+
+
+def refuse_unknown(name: str, names: list[str], what: str, meant: str) -> None:
+    """Refuse a name that no column has, with the one that may have been meant."""
+    if name not in names:
+        from privlearn._core.close_names import did_you_mean
+
+        hint = did_you_mean(name, names) or "check its name"
+        raise ValueError(f"{what} is text, so it names {meant}, but X has no such column; {hint}")
+
+
+def target_name(y: Any) -> str | None:  # noqa: ANN401
+    """What the target is called: y itself where it names a column, or the name that y has.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> target_name("wage"), target_name(pd.Series([1.0], name="pay")), target_name([1.0])
+    ('wage', 'pay', None)
+    """
+    if native("pandas", y, "DataFrame"):
+        name = y.columns[0] if y.shape[1] == 1 else None
+    else:
+        name = y if isinstance(y, str) else getattr(y, "name", None)
+    return str(name) if isinstance(name, str) and name else None

@@ -185,12 +185,17 @@ def _frame(X: object, strict: bool) -> NDArray[np.floating] | None:
     return from_typed(X, strict) if is_frame(X) else None
 
 
-def refuse_not_finite(name: str, array: Features, remedy: str) -> None:
-    """Raise when a dense or sparse array holds NaN or infinity."""
+def refuse_not_finite(
+    name: str, array: Features, remedy: str, columns: Sequence[str] | None = None
+) -> None:
+    """Raise when a dense or sparse array holds NaN or infinity; columns, if named, are public."""
     values = array if isinstance(array, np.ndarray) else array.data
     with np.errstate(over="ignore", invalid="ignore"):
         total = np.sum(values, dtype=np.float64)  # one pass, no temporary, in the common case
     if not (np.isfinite(total) or np.isfinite(values).all()):
         large = "infinity or a value too large for dtype('float64')"
         what = "NaN" if np.isnan(values).any() else large
-        raise ValueError(f"Input {name} contains {what}. Clean those rows, {remedy}")
+        named = columns is not None and isinstance(array, np.ndarray)
+        place = int(np.argmin(np.isfinite(array).all(axis=0))) if named else 0
+        where = f" in column {columns[place]!r}" if named and columns is not None else ""
+        raise ValueError(f"Input {name} contains {what}{where}. Clean those rows, {remedy}")

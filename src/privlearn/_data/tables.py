@@ -20,9 +20,14 @@ if TYPE_CHECKING:
 
     from privlearn.schema.raw import RawRows
 
-__all__ = ["DROP", "read_features", "read_table"]
+__all__ = ["DROP", "NO_GAPS", "read_features", "read_table", "refuse_gaps"]
 
 Array = NDArray[np.float64]
+GAPS = (
+    "say in schema what a missing cell means (missing='flag', 'fill' or 'drop', as in "
+    "schema={'age': Number(missing='flag')} with Number of privlearn.schema), "
+)
+NO_GAPS = "for a prediction needs every feature; or fit with a schema that says what gaps mean"
 DROP = "or pass on_invalid='drop': they then are empty rows, and the guarantee covers them"
 
 
@@ -75,7 +80,7 @@ def read_table(
     encoding = getattr(estimator, "_encoding", None)
     if strict:  # before any noise is drawn; which row it is stays unsaid
         if encoding is None:
-            refuse_not_finite("X", features, DROP)
+            refuse_gaps(estimator, features, DROP)
         refuse_not_finite("y", target, DROP)
     if encoding is None:
         return Table(features, target, finite=strict)
@@ -127,6 +132,14 @@ def read_features(
     named = X if is_frame(X) else features
     validate_data(estimator, named, reset=reset, skip_check_array=True)
     return features
+
+
+def refuse_gaps(estimator: Any, features: Features, remedy: str) -> None:  # noqa: ANN401
+    """Refuse NaN and infinity in X; of a frame, with the column's name and what a schema can do."""
+    names = getattr(estimator, "feature_names_in_", None)
+    by_schema = hasattr(estimator, "schema") and not hasattr(estimator, "kernel")  # which take none
+    first = GAPS if names is not None and by_schema and remedy != NO_GAPS else ""
+    refuse_not_finite("X", features, first + remedy, None if names is None else list(names))
 
 
 def _pending_rows(estimator: Any, X: object, *, strict: bool) -> RawRows | None:  # noqa: ANN401

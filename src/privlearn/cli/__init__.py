@@ -27,8 +27,9 @@ more accurate, where something is publicly known:
   (fill in schema.toml: what is publicly known about each column)
   privlearn fit people.csv --schema schema.toml --epsilon 1 -o wage.json
   privlearn predict wage.json others.csv -o predictions.csv
-how good it is, on people whom it was not fitted to:
-  privlearn evaluate wage.json held-out.csv --epsilon 1
+how good it is, on people whom it was not fitted to, and a page about it:
+  privlearn evaluate wage.json held-out.csv --epsilon 1 -o scores.json
+  privlearn report wage.json --scores scores.json --out wage.html
 
 help on one command: privlearn fit --help
 exit status: 0 fine, 1 something in files or schema, 2 wrong usage, 3 over the ledger's budget

@@ -126,11 +126,16 @@ def design(
         classes=facts.classes,
         data_norm=facts.data_norm,
         number=facts.number,
-        estimable=estimates and not (mapped or facts.schema) and facts.number == PLAIN,
+        estimable=estimates and not (mapped or _describes(facts)) and facts.number == PLAIN,
     )
     if not estimates:
         _refuse_to_estimate(found)
     return found
+
+
+def _describes(facts: Facts) -> bool:
+    """Whether a schema says more than which columns are left out, or what goes without saying."""
+    return not all(kind in (Ignore(), PLAIN) for kind in facts.schema.values())
 
 
 def demand_target(names: Sequence[str], target: str | None, where: str) -> str:
@@ -166,8 +171,9 @@ def _chosen(names: Sequence[str], facts: Facts, target: str, where: str) -> list
         raise CommandError(f"{where} has no column besides the target; there is nothing to learn")
     for name in facts.kinds:
         if name not in known:
+            source = "--ignore or the schema" if name in ignored else "the schema"
             raise CommandError(
-                f"the schema has {name!r}, but {where} has no such column; {closest(name, names)}"
+                f"{source} has {name!r}, but {where} has no such column; {closest(name, names)}"
             )
     return chosen
 

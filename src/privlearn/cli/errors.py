@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import shlex
 from collections.abc import Iterable
 
-__all__ = ["CommandError", "closest", "option", "shortened", "similar"]
+from privlearn._core.close_names import did_you_mean
 
-MOST_COMPARED = 2_000  # names; comparing takes long
+__all__ = ["CommandError", "closest", "option", "shortened", "similar"]
 
 
 class CommandError(Exception):
@@ -24,7 +23,7 @@ def closest(name: str, names: Iterable[str]) -> str:
     "did you mean 'age'?"
     """
     known = list(names)
-    return _match(name, known) or f"there are: {shortened(known)}"
+    return did_you_mean(name, known) or f"there are: {shortened(known)}"
 
 
 def similar(name: str, names: Iterable[str]) -> str:
@@ -36,12 +35,7 @@ def similar(name: str, names: Iterable[str]) -> str:
     'is its first line a header with names of columns? None of them is like it'
     """
     doubt = "is its first line a header with names of columns? None of them is like it"
-    return _match(name, list(names)) or doubt
-
-
-def _match(name: str, known: list[str]) -> str | None:
-    found = difflib.get_close_matches(name, known[:MOST_COMPARED], n=1)
-    return f"did you mean {found[0]!r}?" if found else None
+    return did_you_mean(name, names) or doubt
 
 
 def shortened(words: Iterable[str], most: int = 20) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from privlearn.cli.errors import CommandError
 from privlearn.cli.model_file import SavedModel, read_model
 from privlearn.cli.notices import plain_warnings
 from privlearn.cli.open_ledger import charged_ledger, signed
+from privlearn.cli.outputs import Output
 from privlearn.cli.paths import check_paths
 from privlearn.cli.people import Ids, add_person, checked_person, ids_of
 from privlearn.cli.predictions import read_rows
@@ -37,8 +38,9 @@ example: how good is the model for people whom it was not fitted to?
 people with several rows, of whom at most 5 count: the promise is then about people
   privlearn evaluate cost.json visits.csv --epsilon 1 --person patient --max-rows 5
 
-only what you need has less noise; and the same as JSON, with the certificate
-  privlearn evaluate churn.json held-out.csv --epsilon 0.5 --metrics auc --json
+only what you need has less noise; and the same as JSON with the certificate, for privlearn report:
+printed once, paid for once
+  privlearn evaluate churn.json held-out.csv --epsilon 0.5 --metrics auc -o scores.json
 
 Rows that the model was fitted to pay twice, and flatter it. To keep count, add
   --ledger people.ledger --dataset people --ledger-epsilon 3
@@ -67,7 +69,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "(default: all that the model allows)",
     )
     add("--bounds-y", metavar="LOW:HIGH", help="range of a numeric target, where public")
-    add("--json", action="store_true", help="scores and certificate as JSON")
+    add("--json", action="store_true", help="scores and certificate as JSON, and nothing else")
+    add(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="write that JSON to a file as well, without paying again; for privlearn report",
+    )
+    add("--overwrite", action="store_true", help="replace that file if it is there already")
     options.add_notation(parser)
     options.add_on_invalid(parser)
     options.add_budget(parser, what="the scores")
@@ -78,20 +87,41 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Score and report. Whatever can be refused is refused before the charge."""
     paths = {"the model": args.model, "the data": args.data}
-    check_paths(paths, {}, ledger=args.ledger, overwrite=False)
+    outputs = {"the scores": args.output}
+    check_paths(paths, outputs, ledger=args.ledger, overwrite=args.overwrite)
     model = read_model(args.model)
     bounds = None if args.bounds_y is None else parse_range(args.bounds_y)
     if bounds is not None and model.classes is not None:
         raise CommandError("--bounds-y is for numbers, but the model predicts classes")
     source = open_source(args.data, Dialect.of(args))
     X, y, ids = _rows(args, model, source)
-    found = _scores(args, model, X, y, ids, bounds)
-    found = replace(found, privacy=assuming(found.privacy, (NAMES, *source.assumes)))
-    if args.json:
-        print(json_text(found.to_dict()))
-    else:
-        print(f"{found}\n\n{found.privacy}")
+    size = 2**16 + 200 * len(model.classes or ()) ** 2
+    with (
+        nullcontext()
+        if args.output is None
+        else Output(args.output, overwrite=args.overwrite, size=size)
+    ) as output:
+        found = _scores(args, model, X, y, ids, bounds)
+        found = replace(found, privacy=assuming(found.privacy, (NAMES, *source.assumes)))
+        print(json_text(found.to_dict()) if args.json else f"{found}\n\n{found.privacy}")
+        if output is not None:
+            _write(found, output, args.json)
     return 0
+
+
+def _write(found: Evaluation, output: Output, printed: bool) -> None:
+    """Save the scores; by now they are paid for, so a file that fails costs nothing else."""
+    try:
+        output.write(json_text(found.to_dict()) + "\n")
+    except OSError as error:
+        if not printed:
+            print(json_text(found.to_dict()))
+        raise CommandError(
+            f"{output.given} cannot be written ({error.strerror}). The privacy is spent, so the "
+            "scores were printed instead: copy the JSON from there into a file"
+        ) from None
+    if not printed:
+        print(f"\nscores saved to {output.given}")
 
 
 def _rows(
@@ -146,7 +176,8 @@ def _scores(
     estimator = model.estimator()
     with suppress(ValueError):  # what is wrong with a certificate, `privlearn verify` tells
         estimator.privacy_ = Certificate.from_dict(model.certificate)
-    if model.classes is None and bounds is None and model.clip_y is None:
+    known = model.clip_y is not None or getattr(estimator, "bounds_y", None) is not None
+    if model.classes is None and bounds is None and not known:
         raise CommandError(
             "the range of the target is needed, and the model's file has none; add --bounds-y "
             "LOW:HIGH from public knowledge, as the fit was given"

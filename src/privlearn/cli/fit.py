@@ -14,6 +14,7 @@ from privlearn.cli.assumptions import DECLARED, ESTIMATED, NAMES, assuming
 from privlearn.cli.design import Design, design
 from privlearn.cli.dialect import Dialect, add_dialect
 from privlearn.cli.errors import CommandError
+from privlearn.cli.intervals import Intervals
 from privlearn.cli.model_file import SavedModel
 from privlearn.cli.models import MODELS, build, estimator_rows
 from privlearn.cli.notices import plain_warnings
@@ -26,6 +27,8 @@ from privlearn.cli.private_bounds_summary import what_is_estimated
 from privlearn.cli.progress import progress
 from privlearn.cli.tables import Source, open_source
 from privlearn.cli.training import read_training
+from privlearn.schema import Number
+from privlearn.schema.categories import ABOUT_OTHERS
 from privlearn.schema.encoding import EncodedRows
 
 if TYPE_CHECKING:
@@ -38,6 +41,7 @@ __all__ = ["add_options", "run"]
 Array = NDArray[np.float64]
 MOST_EFFECTS = 1_000  # that are shown
 MOST_COMPONENTS = 2_000
+MOST_OF_ERRORS = 2**26  # bytes
 UNSEEN = (-1.0, 1.0)  # what is estimated where noise hides everything
 
 EXAMPLE = """\
@@ -49,6 +53,9 @@ predictions for other people
   privlearn fit people.csv --target wage --epsilon 1 --bounds-y 0:5000 \\
       --bounds age=17:90 --bounds hours=0:99 --categories sex=male,female \\
       -o wage.json --predict others.csv --predictions out.csv
+
+with standard errors, intervals and p-values, for about 14 % of the budget
+  privlearn fit people.csv --target wage --epsilon 1 --schema estimate --intervals
 
 with several rows per person, of whom at most 5 count: the promise is then about people
   privlearn fit visits.csv --target cost --epsilon 1 --person patient --max-rows 5
@@ -129,7 +136,7 @@ def run(args: argparse.Namespace) -> int:
         more = _assumed(source, chosen, estimator.privacy_)
         estimator.privacy_ = assuming(estimator.privacy_, more)
         model = SavedModel.of(args.model, chosen, estimator)
-        _save(model, new_rows, output, there)
+        _save(model, new_rows, output, there, Intervals() if args.intervals else None)
     _report(args, model, estimator.privacy_)
     return 0
 
@@ -151,6 +158,8 @@ def _model_output(args: argparse.Namespace, chosen: Design) -> Output:
     """The model's file, with about as many bytes as it will take."""
     names = sum(len(name) for name in chosen.names)
     size = 2**16 + names + (128 + 32 * len(chosen.classes or ())) * chosen.n_features
+    if args.intervals:  # two halves of covariances, and as much again for what is not told
+        size += min(80 * (chosen.n_features + 1) ** 2, MOST_OF_ERRORS)
     if MODELS[args.model].mapped:  # frequencies and coefficients of up to so many random features
         size += 40 * MOST_COMPONENTS * (chosen.n_features + max(len(chosen.classes or ()), 1))
     return Output(args.output, overwrite=args.overwrite, size=size)
@@ -183,6 +192,7 @@ def _save(
     new_rows: EncodedRows | RawRows | None,
     output: Output,
     predictions: Output | None,
+    intervals: Intervals | None,
 ) -> None:
     try:
         model.write(output)
@@ -195,7 +205,7 @@ def _save(
     if predictions is None or new_rows is None:
         return
     try:
-        write_predictions(model, new_rows, predictions)
+        write_predictions(model, new_rows, predictions, intervals=intervals)
     except OSError as error:
         raise CommandError(
             f"{predictions.given} cannot be written ({error.strerror}). The model is saved; make "
@@ -206,13 +216,28 @@ def _save(
 def _report(args: argparse.Namespace, model: SavedModel, certificate: Certificate) -> None:
     if args.json:
         files = {"model_file": args.output, "predictions_file": args.predictions}
-        print(json_text(files | model.to_dict()))
+        table = {"summary": model.summary().to_dict()} if args.intervals else {}
+        print(json_text(files | model.to_dict() | table))
         return
     what = model.target
     if model.classes is not None and len(model.classes) == 2:
         what += f" = {harmless(model.classes[1], 'terminal')}"
     per_unit = ", per unit of each column:" if model.effects() else ""
     print(f"{args.model} model of {what}{per_unit}")
+    if args.intervals:
+        print(model.summary())
+    else:
+        _report_effects(args, model)
+    if any(getattr(column.kind, "other", False) for column in model.columns if model.effects()):
+        print(ABOUT_OTHERS)
+    _report_ranges(model, certificate)
+    print(f"\n{certificate}\n")
+    print(f"model saved to {args.output}")
+    if args.predictions:
+        print(f"predictions saved to {args.predictions}")
+
+
+def _report_effects(args: argparse.Namespace, model: SavedModel) -> None:
     effects = [(harmless(name, "terminal"), values) for name, values in model.effects()]
     width = max((len(name) for name, _ in effects), default=0)
     if effects and len(effects[0][1]) > 1 and model.classes is not None:
@@ -222,11 +247,6 @@ def _report(args: argparse.Namespace, model: SavedModel, certificate: Certificat
         print(f"  {name:<{width}}  " + "  ".join(f"{value:<+12.6g}" for value in values).rstrip())
     if len(effects) > MOST_EFFECTS:
         print(f"  and {len(effects) - MOST_EFFECTS:,} more, which are in {args.output}")
-    _report_ranges(model, certificate)
-    print(f"\n{certificate}\n")
-    print(f"model saved to {args.output}")
-    if args.predictions:
-        print(f"predictions saved to {args.predictions}")
 
 
 def _report_ranges(model: SavedModel, certificate: Certificate) -> None:
@@ -237,6 +257,8 @@ def _report_ranges(model: SavedModel, certificate: Certificate) -> None:
     print(f"\n{sentence}\nValues outside these ranges are clipped to them, also in predictions:")
     ranges = model.ranges()[:MOST_EFFECTS]
     width = max(len(name) for name, _ in ranges)
-    for name, (low, high) in ranges:
-        unseen = "   (nothing was seen but zeros and noise)" if (low, high) == UNSEEN else ""
-        print(f"  {name:<{width}}  {low:.6g} to {high:.6g}{unseen}")
+    kinds = {column.name: column.kind for column in model.columns}
+    for name, ends in ranges:
+        unseen = "   (nothing was seen but zeros and noise)" if (*ends,) == UNSEEN else ""
+        low, high = (kinds.get(name, Number()).told(end, "{:.6g}".format) for end in ends)
+        print(f"  {name:<{width}}  {low} to {high}{unseen}")

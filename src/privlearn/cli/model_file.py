@@ -20,6 +20,7 @@ from privlearn.schema.encoding import Column, Encoding
 
 if TYPE_CHECKING:
     from privlearn.linear_model.base import PrivateEstimator
+    from privlearn.linear_model.summary import Summary
 
 __all__ = ["CLIPPING", "FORMAT", "KINDS", "SavedModel", "read_any", "read_model"]
 
@@ -46,7 +47,7 @@ class SavedModel:
     @classmethod
     def of(cls, kind: str, design: Design, estimator: PrivateEstimator) -> SavedModel:
         """A fitted estimator, whose model is in the units of the file."""
-        values = estimator.to_dict() | {"model": MODELS[kind].estimator}
+        values = estimator.to_dict() | {"model": MODELS[kind].estimator, "target": design.target}
         if values["classes"] is not None:
             values["classes"] = [*map(str, values["classes"])]
         if MODELS[kind].mapped:
@@ -94,7 +95,7 @@ class SavedModel:
 
     def estimator(self) -> PrivateEstimator:
         """The fitted estimator, for what `inputs` gives."""
-        left_out = ("certificate", "schema", "feature_names", "coef_noise", "errors")
+        left_out = ("certificate", "schema", "feature_names", "coef_noise")
         values = {k: v for k, v in self.content.values.items() if k not in left_out}
         return FileContent(values | {"classes": self.classes}, self.columns).model()
 
@@ -109,6 +110,11 @@ class SavedModel:
         words = [word for column in self.columns for word in column.features]
         intercept = np.array(self.content.values["intercept"], dtype=float)
         return [*zip(words, self.coef.T, strict=True), ("(intercept)", intercept)]
+
+    def summary(self) -> Summary:
+        """The table of coefficients with standard errors, where the fit was asked for them."""
+        found: Summary = self.content.model().summary()
+        return found
 
     def ranges(self) -> list[tuple[str, list[float]]]:
         """Columns of numbers, the target last, with the ranges to which they are clipped."""

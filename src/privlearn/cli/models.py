@@ -92,6 +92,8 @@ def build(args: argparse.Namespace, design: Design, **more: object) -> PrivateEs
             owners = [f"--model {other}" for other, k in MODELS.items() if key in k.options]
             flag, these = key.replace("_", "-"), " and ".join(owners)
             raise CommandError(f"--{flag} belongs to {these}, not to --model {args.model}")
+    if args.intervals:
+        given["intervals"] = _with_intervals(args.model)
     if not kind.classifies:
         given["bounds_y"] = design.target_bounds
     elif design.classes is not None:
@@ -102,6 +104,15 @@ def build(args: argparse.Namespace, design: Design, **more: object) -> PrivateEs
     if kind.mapped and design.encoding.drops:  # rows that the schema makes empty ones
         given["on_invalid"] = "drop"
     return kind.estimator_class()(data_norm=design.data_norm, **given)
+
+
+def _with_intervals(name: str) -> bool:
+    """True for models that tell standard errors; of others, which ones do."""
+    able = [other for other, k in MODELS.items() if hasattr(k.estimator_class(), "intervals")]
+    if name in able:
+        return True
+    models = " and ".join(f"--model {other}" for other in able)
+    raise CommandError(f"--intervals belongs to {models}, not to --model {name}")
 
 
 def _facts(kind: Kind, design: Design) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from privlearn._core.harmless import json_text
+from privlearn._core.harmless import harmless, json_text
 from privlearn.cli import options
 from privlearn.cli.design import Design, design
 from privlearn.cli.dialect import Dialect, add_dialect
@@ -198,4 +198,6 @@ def _explain(args: argparse.Namespace, chosen: Design, plan: Plan) -> None:
     _, size = chosen.encoding.units
     noise = plan.outlook.coefficient / size
     for column, part in chosen.encoding.parts():
-        print(f"  {column.name:<20} {float(noise[part].max()):.3g}")
+        told = zip(column.features, noise[part], strict=True)
+        for name, own in [(column.name, noise[part].max())] if column.is_list else told:
+            print(f"  {harmless(name, 'terminal'):<20} {float(own):.3g}")

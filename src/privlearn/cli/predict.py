@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from privlearn.cli.dialect import Dialect, add_dialect
+from privlearn.cli.intervals import add_intervals, asked_intervals
 from privlearn.cli.model_file import read_model
 from privlearn.cli.paths import check_paths
 from privlearn.cli.predictions import predictions_output, read_new_rows, write_predictions
@@ -15,6 +16,7 @@ __all__ = ["add_options", "run"]
 EXAMPLE = """\
 example:
   privlearn predict wage.json others.csv -o predictions.csv
+  privlearn predict wage.json others.csv -o predictions.csv --intervals
 
 The file needs the columns that the model was fitted with, in any order; others are ignored.
 Predicting spends no privacy of the people the model was learned from. Where ranges were
@@ -38,6 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default="raise",
         help="rows with empty or unusable cells: stop (default), or leave the prediction empty",
     )
+    add_intervals(parser)
     add_dialect(parser)
 
 
@@ -49,9 +52,10 @@ def run(args: argparse.Namespace) -> int:
         overwrite=args.overwrite,
     )
     model = read_model(args.model)
+    asked = asked_intervals(args, model)
     remedy = None if args.on_invalid == "blank" else "--on-invalid blank"
     source = open_source(args.data, Dialect.of(args))
     features = read_new_rows(source, model.columns, remedy=remedy)
     with predictions_output(args.output, features, model.classes, args.overwrite) as output:
-        write_predictions(model, features, output, as_json=args.json)
+        write_predictions(model, features, output, as_json=args.json, intervals=asked)
     return 0

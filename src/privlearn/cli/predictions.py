@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from privlearn._core.harmless import harmless, json_text
 from privlearn.cli.errors import CommandError, closest, shortened, similar
+from privlearn.cli.intervals import Intervals
 from privlearn.cli.model_file import SavedModel
 from privlearn.cli.outputs import Output
 from privlearn.cli.tables import Source, Table, read_encoded
@@ -90,6 +91,7 @@ def write_predictions(
     output: Output | None,
     *,
     as_json: bool = False,
+    intervals: Intervals | None = None,
 ) -> None:
     """Write one line or object per row, in the order of the rows; None: to standard output.
 
@@ -97,8 +99,12 @@ def write_predictions(
     """
     features = new_rows.features(Encoding(model.columns))
     usable = np.asarray(np.isfinite(features).all(axis=1))
-    more, predicted, numbers = _predicted(model.estimator(), model.inputs(features[usable]))
+    estimator, inputs = model.estimator(), model.inputs(features[usable])
+    more, predicted, numbers = _predicted(estimator, inputs)
     header = [f"predicted_{model.target}", *more]
+    if intervals is not None:
+        header += intervals.names(model.target, model.classes)
+        numbers = np.column_stack([numbers, intervals.ends(estimator, inputs)])
     found = iter(zip(predicted, numbers.tolist(), strict=True))
     nothing: list[Any] = [None] * len(header)
     rows = [_row(*next(found)) if there else nothing for there in usable]

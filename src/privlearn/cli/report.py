@@ -23,7 +23,7 @@ EXAMPLE = """\
 examples:
   privlearn report wage.json --out wage.html --title "Wages of men, March 1988"
   with scores that were paid for, and what is left of the budget
-    privlearn evaluate wage.json held-out.csv --epsilon 1 --json > scores.json
+    privlearn evaluate wage.json held-out.csv --epsilon 1 -o scores.json
     privlearn report wage.json --scores scores.json --ledger people.ledger --dataset people
 
 The page is one file without scripts, fonts or pictures elsewhere: it opens offline, on a phone and
@@ -47,7 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         action="append",
         default=[],
-        help="what privlearn evaluate --json printed; may be given several times",
+        help="what privlearn evaluate -o FILE wrote; may be given several times",
     )
     add("--ledger", metavar="FILE", help="show what was spent on these people; needs --dataset")
     add("--dataset", metavar="NAME", help="the data set in the ledger")
@@ -94,5 +94,5 @@ def _scores(path: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise CommandError(f"{path} is no scores; give what privlearn evaluate --json printed")
+        raise CommandError(f"{path} is no scores; give what privlearn evaluate -o FILE wrote")
     return found

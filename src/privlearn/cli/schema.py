@@ -68,6 +68,10 @@ class Facts:
                 "categories to text"
             )
         twice = sorted(set(self.schema) & {*self.bounds, *self.categories})
+        if twice and isinstance(self.schema[twice[0]], Ignore):
+            raise CommandError(
+                f"column {twice[0]!r} is ignored, but has bounds or categories; keep one"
+            )
         if twice:
             raise CommandError(
                 f"column {twice[0]!r} is in [schema] and in [bounds] or [categories]; keep one"
@@ -212,6 +216,7 @@ def _facts(content: Mapping[str, Any], path: str) -> Facts:
     norm = content.get("data_norm")
     if norm is not None and not _is_number(norm):
         raise CommandError(f"data_norm in {path} is no number; write data_norm = 2.5")
+    lists = dict(_section(content, "categories", path))
     return Facts(
         bounds={
             k: _toml_range(k, v, path)
@@ -220,14 +225,28 @@ def _facts(content: Mapping[str, Any], path: str) -> Facts:
         },
         categories={
             k: _distinct(_texts(k, v, path), f"{k!r} in {path}")
-            for k, v in _section(content, "categories", path)
+            for k, v in lists.items()
+            if not isinstance(v, dict)
         },
         target=None if "target" not in content else str(content["target"]),
         columns=_optional_texts(content, "columns", path),
         classes=_optional_texts(content, "classes", path),
         data_norm=None if norm is None else checked_norm(_float(norm)),
-        schema={k: _kind(k, v, path) for k, v in _section(content, "schema", path)},
+        schema=_described(content, lists, path),
     )
+
+
+def _described(
+    content: Mapping[str, Any], lists: Mapping[str, Any], path: str
+) -> dict[str, Kind | Ignore]:
+    """Columns of [schema], and those of [categories] that say more than a list."""
+    found = {k: _kind(k, v, path) for k, v in _section(content, "schema", path)}
+    for name, value in lists.items():
+        if isinstance(value, dict):
+            if name in found:
+                raise CommandError(f"column {name!r} is in [schema] and in [categories]; keep one")
+            found[name] = _kind(name, {"kind": Category.word} | value, path)
+    return found
 
 
 def _kind(name: str, value: object, path: str) -> Kind | Ignore:
@@ -274,7 +293,10 @@ def _is_number(value: object) -> bool:
 
 def _texts(name: str, value: object, path: str) -> list[str]:
     if not isinstance(value, list):
-        raise CommandError(f'{name!r} in {path} is no list; write for example ["no", "yes"]')
+        raise CommandError(
+            f'{name!r} in {path} is no list; write for example ["no", "yes"], or in [categories] '
+            '{ values = ["no", "yes"], other = true }'
+        )
     return [str(item) for item in value]
 
 

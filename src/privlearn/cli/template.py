@@ -13,24 +13,19 @@ __all__ = ["template"]
 
 HEAD = """\
 # Public metadata of {file}: what is known without looking at these people's data.
-# Columns of numbers: fill in [low, high], or leave them as they are, []. Ranges that are left out
-# are estimated for {features:.0%} of the privacy budget, which adds noise to the model.
-# Columns of text: move them down to [categories] and list all values that there can be.
-# Dates, flags, and cells that may be missing: move them down to [schema].
-# Columns that are not to be used: delete them, and their names in the list of columns.
+# Each column has its line below. Where it holds no numbers, or more is known, write one of
+#   {{ kind = "number", low = 0, high = 99 }}
+#   {{ kind = "category", values = ["north", "south"] }}  other = true: others share a place
+#   {{ kind = "date", first = 2020-01-01, last = 2024-12-31 }} ISO; else add format = "%d/%m/%Y"
+#   {{ kind = "flag" }}      yes and no
+#   {{ kind = "estimate" }}  found out privately, for a share of the budget
+#   {{ kind = "ignore" }}    not used
+# and missing = "flag" (or "fill", "drop") beside these where cells may be empty. Ranges that are
+# left out are estimated for {features:.0%} of the privacy budget, which adds noise to the model.
 """
 
 TARGET = """\
-# The target may be left as it is, too: its range then costs {target:.0%}, or more if rows are few.
-"""
-
-TAIL = """\
-
-[categories]
-# for example: region = ["north", "south"]
-
-[schema]
-# for example: hours = { kind = "number", low = 0, high = 99, missing = "fill" }
+# The target may be left as it is, []: its range then costs {target:.0%}, or more if rows are few.
 """
 
 
@@ -43,24 +38,24 @@ def template(names: Sequence[str], target: str | None, file: str, *, classifies:
     >>> print(template(names, "wage", "people.csv", classifies=False))  # doctest: +ELLIPSIS
     # Public metadata of people.csv...
     target = "wage"
-    columns = ["age", "hours a week"]
     <BLANKLINE>
     [bounds]
     wage = []
-    age = []
-    "hours a week" = []
-    ...
+    <BLANKLINE>
+    [schema]
+    age = { kind = "number" }
+    "hours a week" = { kind = "number" }
+    <BLANKLINE>
     """
     target = demand_target(names, target, file)
-    columns = [name for name in names if name != target]
     lines = [f"target = {_text(target)}"]
     if classifies:
         lines.append('classes = []  # all labels of the target, for example ["no", "yes"]')
-    lines += [f"columns = [{', '.join(map(_text, columns))}]", "", "[bounds]"]
-    if not classifies:
-        lines.append(f"{_key(target)} = []")
-    lines += [f"{_key(name)} = []" for name in columns]
-    return _head(file, classifies) + "\n".join(lines) + "\n" + TAIL
+    else:
+        lines += ["", "[bounds]", f"{_key(target)} = []"]
+    lines += ["", "[schema]"]
+    lines += [f'{_key(name)} = {{ kind = "number" }}' for name in names if name != target]
+    return _head(file, classifies) + "\n".join(lines) + "\n"
 
 
 def _head(file: str, classifies: bool) -> str:

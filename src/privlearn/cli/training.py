@@ -13,13 +13,14 @@ from privlearn.cli.design import Design
 from privlearn.cli.errors import CommandError, option, shortened
 from privlearn.cli.people import Ids, ids_of
 from privlearn.cli.tables import Source, read_encoded
-from privlearn.schema import Number
+from privlearn.schema import Date, Number
 from privlearn.schema.encoding import Column, EncodedRows
 from privlearn.schema.raw import RawRows
 
 __all__ = ["read_training"]
 
 MOST_COMPLAINTS = 20  # that an error lists
+MOST_IGNORED = 3  # that it spells out as options
 NOTATION = "Numbers such as 1.234,50 EUR need --decimal , --thousands . --currency EUR."
 KINDS = (
     "Dates, yes and no, and gaps are described in a schema file (kind, missing); for one to fill "
@@ -57,7 +58,7 @@ def read_training(
         print(
             "privlearn: warning: columns that are not described are taken for numbers: "
             f"{shortened(design.unlimited)}. Rows that hold text in them count as empty; a column "
-            "of text needs --categories",
+            "of text needs --categories, and one that is not to be used --ignore",
             file=sys.stderr,
         )
     encoding, more = design.encoding, [] if person is None else [person]
@@ -128,15 +129,32 @@ def _refuse_invalid(
     if any("no number" in line for line in lines):
         lines += [NOTATION] if design.number == Number() else []
         lines += [KINDS] if broken else []
-    usable = ",".join(name for name in design.names if name not in broken)
-    columns = option("--columns", usable) if usable else "--columns"
-    leave = f"leave the column out with {columns}, " if broken else ""
     raise CommandError(
         f"{source.path} has rows that cannot be used{_found_out(design, broken)}:\n"
         + "\n".join(lines)
-        + "\nMend them, "
-        f"{leave}or add {remedy}: such rows then add "
-        "nothing, and the guarantee covers them"
+        + f"\nMend them{_left_out(design, broken)}, or add {remedy}: such rows then add "
+        f"nothing, and the guarantee covers them{_all_of_them(design, broken)}"
+    )
+
+
+def _left_out(design: Design, broken: set[str]) -> str:
+    """How columns are left out that nobody can use."""
+    names = [name for name in design.names if name in broken]
+    if not names:
+        return ""
+    flags = " ".join(option("--ignore", name) for name in names[:MOST_IGNORED])
+    more = "" if len(names) <= MOST_IGNORED else " and so on"
+    words = "columns" if len(names) > 1 else "the column"
+    return f", describe {words} in a schema file, leave {words} out with {flags}{more}"
+
+
+def _all_of_them(design: Design, broken: set[str]) -> str:
+    """What dropping rows may cost where nothing is said about a column."""
+    if not any(name in broken for name in design.unlimited):
+        return ""
+    return (
+        ". A column of text then empties every row, and the budget is spent on nothing: describe "
+        "or leave out columns first"
     )
 
 
@@ -158,7 +176,8 @@ def _complaint(column: Column) -> str:
     if column.is_list:
         return f"  {column.name}: a cell is empty or holds none of its --categories"
     if not isinstance(column.kind, Number):
-        return f"  {column.name}: a cell is empty or no {column.kind.word}"
+        how = f" ({column.kind.written})" if isinstance(column.kind, Date) else ""
+        return f"  {column.name}: a cell is empty or no {column.kind.word}{how}"
     if ID.search(column.name):
         person = option("--person", column.name)
         return f"  {column.name}: no number (if it tells whose each row is: {person} --max-rows 3)"

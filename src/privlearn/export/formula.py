@@ -20,7 +20,7 @@ from privlearn.exceptions import UnsupportedCombinationError
 from privlearn.schema.categories import Category
 from privlearn.schema.encoding import Column, Encoding
 from privlearn.schema.kinds import Date, Flag
-from privlearn.schema.parsing import FALSE, TRUE, as_days, as_value
+from privlearn.schema.parsing import FALSE, TRUE, as_value
 
 if TYPE_CHECKING:
     from privlearn.kernel_model.feature_map import FeatureMap
@@ -253,9 +253,7 @@ def _term(column: Column, slopes: Array, low: Array, high: Array) -> tuple[Term,
     # The flag of what is missing, where there is one, is 0 in rows that have a number.
     constant = slopes[:, 1:] @ np.clip(0.0, low[1:], high[1:])
     missing = None if missing is None else missing - constant
-    first = None
-    if isinstance(kind, Date):
-        first = 0.0 if kind.first is None else as_days(kind.first)
+    first = kind.start if isinstance(kind, Date) else None
     ends = float(low[0]), float(high[0])
     return Slope(column.name, slopes[:, 0], *ends, missing, first), constant
 

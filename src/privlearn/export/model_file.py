@@ -74,15 +74,17 @@ class FileContent:
         """A fitted estimator."""
         values = model.to_dict()
         if values.get("schema") is not None:
-            return cls(values, read_columns(values["schema"]).columns)
+            return cls(values, read_columns(values["schema"]).columns, values["target"])
         names = values["feature_names"] or [""] * model.n_features_in_
-        return cls(values, tuple(Column(name, Number()) for name in names))
+        return cls(values, tuple(Column(name, Number()) for name in names), values["target"])
 
     @classmethod
     def of_encoded(cls, values: Values, columns: tuple[Column, ...], target: str) -> FileContent:
         """A kernel that was fitted to columns as they are encoded and scaled for a fit."""
-        named = {"feature_names": [column.name for column in columns]}
-        return cls({**values, **named, **_schema_of(columns)}, columns, target)
+        named: Values = {"feature_names": [column.name for column in columns], "target": target}
+        given = values.get("parameters", {})  # a box would be that of scaled columns
+        kept = {"parameters": {k: v for k, v in given.items() if k != "bounds_X"}}
+        return cls({**values, **named, **kept, **_schema_of(columns)}, columns, target)
 
     def model(self) -> PrivateEstimator:
         """The estimator, fitted."""
@@ -109,7 +111,7 @@ class FileContent:
                 for column, part in parts
             ],
             **(self._beyond() if self._format() in (ANY, ENCODED) else {}),
-            **{name: values[name] for name in ("coef_noise",) if name in values},
+            **{name: values[name] for name in ("coef_noise", "parameters") if values.get(name)},
             "certificate": values["certificate"],
         }
 
@@ -124,7 +126,8 @@ class FileContent:
         texts = all(isinstance(label, str) for label in labels)
         ends = {end for pair in self._limits() if pair for end in pair}
         usual = values["fit_intercept"] and values["clip_norm"] is None and None not in ends
-        if not (texts and usual) or "errors" in values:
+        told = (values.get("schema") is not None) == any(c.kind != Number() for c in columns)
+        if not (texts and usual and told) or "errors" in values:
             return ANY
         if not all(map(is_plain, columns)):
             return KINDS
@@ -189,7 +192,8 @@ def _json(text: str | bytes, where: str) -> Any:  # noqa: ANN401
 
 
 OPTIONAL = {"schema": bool, "fit_intercept": bool, "clip_norm": float, "features": dict}
-OPTIONAL |= {"errors": dict, "coef_noise": list}
+OPTIONAL |= {"errors": dict, "coef_noise": list, "parameters": dict}
+OF_ALL = ("coef_noise", "errors", "parameters")
 KEYS = {"target": str | None, "classes": list | None, "columns": list, "certificate": dict}
 
 
@@ -224,13 +228,14 @@ def _read(content: dict[str, Any]) -> FileContent:
         "intercept": np.atleast_1d(np.array(content["intercept"], dtype=float)).tolist(),
         "classes": classes if version == ANY or classes is None else [*map(str, classes)],
         "feature_names": [c.name for c in columns] if all(c.name for c in columns) else None,
+        "target": content["target"],
         "clip_X": box,
         "clip_y": limits_of(clip_y) if clips_y else None,
         "clip_norm": content.get("clip_norm"),
         "certificate": dict(content["certificate"]),
     }
     values |= {} if features is None else {"features": features}
-    values |= {name: content[name] for name in ("coef_noise", "errors") if name in content}
+    values |= {name: content[name] for name in OF_ALL if name in content}
     encoding = Encoding(columns, bool(values["fit_intercept"]))
     # The command line's models of plain numbers were learned without a schema.
     if content.get("schema", any(column.kind != Number() for column in columns)):
@@ -290,8 +295,8 @@ def load(path: str | os.PathLike[str]) -> PrivateEstimator:
     Returns
     -------
     estimator
-        Fitted, of the class that was saved. Parameters of the fit are not kept: the certificate
-        says what they led to.
+        Fitted, of the class that was saved, with the parameters of the fit but for ledger, data
+        set, seed and messages. Files of earlier versions have none but the certificate's.
 
     Raises
     ------

@@ -7,13 +7,14 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from privlearn._data.named_cells import target_name
 from privlearn.exceptions import PrivacyError
 
-__all__ = ["blank", "demand_finite"]
+__all__ = ["blank", "demand_finite", "remember_target"]
 
 T = TypeVar("T")
 # What a fit sets, besides names that end in "_".
-HIDDEN = frozenset({"_clip_bounds", "_coef_noise", "_encoding", "_stream"})
+HIDDEN = frozenset({"_clip_bounds", "_coef_noise", "_encoding", "_stream", "_target_name"})
 
 
 def blank(estimator: T) -> T:
@@ -33,6 +34,13 @@ def blank(estimator: T) -> T:
         if name not in HIDDEN and (name.startswith("__") or not name.endswith("_")):
             twin.__dict__[name] = value
     return twin
+
+
+def remember_target(estimator: object, y: object) -> None:
+    """Keep what the target is called, where it has a name: reports and files tell it."""
+    name = target_name(y)
+    if name is not None:
+        estimator.__dict__["_target_name"] = name
 
 
 def demand_finite(**published: ArrayLike) -> None:

@@ -32,12 +32,12 @@ from privlearn._core.releaser import Releaser, charge_and_open
 from privlearn._data.bounded import Table
 from privlearn._data.clipping import within
 from privlearn._data.named_cells import with_target
-from privlearn._data.reading import Features, refuse_not_finite
-from privlearn._data.tables import read_features
+from privlearn._data.reading import Features
+from privlearn._data.tables import NO_GAPS, read_features, refuse_gaps
 from privlearn._objective.losses import Loss
 from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import DeltaWarning, UnsupportedCombinationError
-from privlearn.linear_model.atomic import blank, demand_finite
+from privlearn.linear_model.atomic import blank, demand_finite, remember_target
 from privlearn.linear_model.discovered import after_first, discovery_of, rehearsed, solved
 from privlearn.linear_model.elsewhere import learned_elsewhere
 from privlearn.linear_model.exports import Exportable
@@ -86,6 +86,7 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
     _clip_bounds: Bounds = field(init=False)  # only where it was learned on clipped rows
     _coef_noise: NDArray[np.float64] = field(init=False)  # only where the solver knows it
     _errors: StandardErrors = field(init=False)  # only where standard errors were asked for
+    _target_name: str = field(init=False)  # only where the target has one
     _rows_stay: bool = field(init=False)  # only while a fit of rows on disk is planned
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -209,6 +210,7 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
 
         with shown(self.verbose), no_sizes_told(BEFORE):
             work._learn(X, y, sample_epsilon, groups)
+        remember_target(work, y)
         self.__dict__ = work.__dict__
         self._warn_of_untold()
         return self
@@ -298,7 +300,7 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
         """X to predict from, within the limits that the model was learned with, if any."""
         check_is_fitted(self)
         features = read_features(self, X, reset=False, predicts=True)
-        refuse_not_finite("X", features, "for a prediction needs every feature")
+        refuse_gaps(self, features, NO_GAPS)
         return self._within_limits(features)
 
     def _within_limits(self, features: Features) -> Features:

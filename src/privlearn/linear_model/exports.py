@@ -53,7 +53,7 @@ class Exportable:
         Returns
         -------
         estimator
-            Fitted. Parameters of the fit are not kept, the certificate says what they led to.
+            Fitted, with the parameters of the fit but for ledger, data set, seed and messages.
         """
         model = cls()
         from privlearn.linear_model.saved import fill

@@ -21,7 +21,7 @@ from privlearn._core.releaser import charge_and_open
 from privlearn._data.bounded import Table
 from privlearn._data.frames import arrow_columns, arrow_target
 from privlearn._data.labels import found_labels
-from privlearn._data.named_cells import with_target
+from privlearn._data.named_cells import refuse_unknown, with_target
 from privlearn._data.reading import native, refuse_not_finite
 from privlearn._data.source_data import SourceData, bound_source
 from privlearn._data.sources import Batch, Source, source_of
@@ -167,10 +167,8 @@ def _target_of(source: Source, y: object) -> tuple[str | None, list[str] | None]
     """The name of the target's column, where it is one, and those of all columns."""
     names = None if source.names is None else list(source.names)
     if isinstance(y, str):
-        if names is not None and y not in names:
-            raise ValueError(
-                "y is text, so it names the target, but X has no such column; check its name"
-            )
+        if names is not None:
+            refuse_unknown(y, names, "y", "the target")
         return y, names
     if names is not None:
         raise ValueError(

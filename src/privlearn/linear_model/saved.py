@@ -33,12 +33,14 @@ def plain_values(model: PrivateEstimator) -> dict[str, Any]:
         "intercept": np.atleast_1d(model.intercept_).tolist(),
         "classes": None if classes is None else np.asarray(classes).tolist(),
         "feature_names": None if names is None else [str(name) for name in names],
+        "target": getattr(model, "_target_name", None),
         **({} if encoding is None else _schema(encoding)),
         "clip_X": None if clip.low is None else [_ends(clip.low), _ends(clip.high)],
         "clip_y": None if clip.target is None else list(clip.target),
         "clip_norm": clip.row_norm,
         **({} if noise is None else {"coef_noise": [_ends(row) for row in np.atleast_2d(noise)]}),
         **_errors(model),
+        **_parameters(model),
         "certificate": model.privacy_.to_dict(),
     }
 
@@ -68,6 +70,13 @@ def _errors(model: PrivateEstimator) -> dict[str, Any]:
     from privlearn.linear_model.saved_errors import plain_errors
 
     return {"errors": plain_errors(model._errors)}
+
+
+def _parameters(model: PrivateEstimator) -> dict[str, Any]:
+    from privlearn.linear_model.saved_parameters import plain_parameters
+
+    found = plain_parameters(model)
+    return {"parameters": found} if found else {}
 
 
 def fill(model: PrivateEstimator, content: Mapping[str, Any]) -> None:
@@ -102,6 +111,11 @@ def fill(model: PrivateEstimator, content: Mapping[str, Any]) -> None:
         model._errors = errors_from(content["errors"], size)
     if content.get("certificate"):
         model.privacy_ = Certificate.from_dict(content["certificate"])
+    from privlearn.linear_model.saved_parameters import set_parameters
+
+    if isinstance(content.get("target"), str):
+        model._target_name = content["target"]
+    set_parameters(model, content)
 
 
 def _check_numbers(

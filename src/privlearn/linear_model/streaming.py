@@ -17,7 +17,7 @@ from privlearn._core.releaser import charge_and_open
 from privlearn._data.bounded import Table, bound
 from privlearn._data.named_cells import with_target
 from privlearn.exceptions import MissingFactError, UnsupportedCombinationError
-from privlearn.linear_model.atomic import blank
+from privlearn.linear_model.atomic import blank, remember_target
 from privlearn.linear_model.base import PrivateEstimator, budget_of
 from privlearn.linear_model.bond import Bond
 from privlearn.solvers import OnePassSGD, check_supported
@@ -87,6 +87,7 @@ class StreamingMixin(PrivateEstimator):
         if before is not None:
             work.__dict__.update(before.bond.learned)
         labels = work._labels_of_stream(classes, before)
+        remember_target(work, y)
         X, y = with_target(X, y)
         table = work._read(X, y, labels, reset=before is None)
         stream, budget = work._planned_stream(solver, table, before)

@@ -184,7 +184,7 @@ def _names(model: Any, size: int) -> tuple[str, ...]:  # noqa: ANN401
 
 
 def _notes(model: Any, all_told: bool, penalised: bool) -> tuple[str, ...]:  # noqa: ANN401
-    ranges = "those that this fit estimated" if _estimated(model) else "the declared ranges"
+    ranges = "ranges that this fit estimated" if _estimated(model) else "the declared ranges"
     notes = [
         f"Intervals are about the population's rows clipped to {ranges}. 'noise s.e.' is the",
         "privacy noise alone, 'std err' noise and sampling together.",

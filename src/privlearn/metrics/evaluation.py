@@ -24,7 +24,8 @@ from privlearn._data.people import read_people
 from privlearn._data.tables import read_features, read_table
 from privlearn.exceptions import InvalidBudgetError, PrivacyTestFailedError
 from privlearn.metrics.cells import Cells
-from privlearn.metrics.losses import FLOOR, Losses
+from privlearn.metrics.losses import Losses
+from privlearn.metrics.notes import notes_of
 from privlearn.metrics.numbers import Errors
 from privlearn.metrics.parts import Count, Part, Released
 from privlearn.metrics.people import Everybody, assumed_numbers, checked_most, demand_both
@@ -379,19 +380,7 @@ def _result(job: Job, found: list[Found], count: Count, release: Releaser) -> Ev
         confusion=confusion,
         calibration=calibration,
         rows=count.rows,
-        notes=(*_notes(job.task), *((SEVERAL,) if job.most_rows > 1 else ())),
+        notes=(*notes_of(job.task), *((SEVERAL,) if job.most_rows > 1 else ())),
         privacy=release.certificate(),
+        clipped=job.task.estimated,
     )
-
-
-def _notes(task: Task) -> tuple[str, ...]:
-    """What was clipped: the scores are those of what is left."""
-    found = []
-    if task.bounds is not None:
-        low, high = task.bounds
-        found.append(f"targets and predictions are clipped to {low:g} to {high:g}")
-    if "log_loss" in task.metrics:
-        found.append(
-            f"log loss counts a probability of the true class below {FLOOR:g} as {FLOOR:g}"
-        )
-    return tuple(found)

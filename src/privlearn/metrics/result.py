@@ -157,6 +157,8 @@ class Evaluation:
         What was clipped, and to what.
     privacy : Certificate
         What was promised, released and assumed.
+    clipped : bool
+        Whether targets were clipped to a range that was estimated with noise.
     """
 
     model: str
@@ -166,6 +168,7 @@ class Evaluation:
     rows: float
     notes: tuple[str, ...]
     privacy: Certificate = field(repr=False)
+    clipped: bool = False
 
     def __getattr__(self, name: str) -> Score:
         """The score of that name."""
@@ -195,7 +198,8 @@ class Evaluation:
         head = ["", "value", "95 % interval", "noise", ""]
         found = []
         if self.scores:
-            title = f"private scores of {self.model}"
+            of = ", of targets clipped to an estimated range" if self.clipped else ""
+            title = f"private scores of {self.model}{of}"
             found.append((title, [head, *(score.cells() for score in self.scores)]))
         return found + [t.table() for t in (self.confusion, self.calibration) if t is not None]
 

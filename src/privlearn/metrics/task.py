@@ -48,6 +48,8 @@ class Task:
         Range of the target, to which targets and predictions are clipped.
     assumed : tuple of str
         What the guarantee takes for granted about the model and the range.
+    estimated : bool
+        Whether the model's fit released the range, with noise.
     """
 
     model: Any
@@ -56,6 +58,7 @@ class Task:
     likely: bool
     bounds: tuple[float, float] | None
     assumed: tuple[str, ...]
+    estimated: bool = False
 
     @property
     def n_classes(self) -> int:
@@ -83,9 +86,9 @@ class Task:
         check_is_fitted(model)
         if is_classifier(model):
             return cls._of_classes(model, metrics, bounds_y)
-        bounds, assumed = _range(model, bounds_y)
+        bounds, assumed, estimated = _range(model, bounds_y)
         chosen = _chosen(metrics, NUMBERS, NUMBERS, model)
-        return cls(model, chosen, None, False, bounds, (*_about(model), *assumed))
+        return cls(model, chosen, None, False, bounds, (*_about(model), *assumed), estimated)
 
     @classmethod
     def _of_classes(cls, model: Any, metrics: object, bounds_y: object) -> Task:  # noqa: ANN401
@@ -138,22 +141,22 @@ def _chosen(
     return tuple(name for name in known if name in asked)
 
 
-def _range(model: object, bounds_y: object) -> tuple[tuple[float, float], tuple[str, ...]]:
-    """The range of y: given here, released by the model's fit, or declared for it."""
+def _range(model: object, bounds_y: object) -> tuple[tuple[float, float], tuple[str, ...], bool]:
+    """The range of y: given here, released by the model's fit (then True), or declared for it."""
     declared = "bounds_y was chosen without looking at the data"
     if bounds_y is not None:
         found = Bounds.declared(1, bounds_y=bounds_y).need_target("evaluate")
-        return found, (declared,)
+        return found, (declared,), False
     released = getattr(model, "bounds_y_", None)
     if released is not None:
-        return (float(released[0]), float(released[1])), ()
+        return (float(released[0]), float(released[1])), (), True
     own = getattr(model, "bounds_y", None)
     if own is None:
         raise MissingFactError(
             "bounds_y is missing, and the model knows no range of its target; pass "
             "bounds_y=(low, high) from public knowledge, never from the data itself"
         )
-    return Bounds.declared(1, bounds_y=own).need_target("evaluate"), (declared,)
+    return Bounds.declared(1, bounds_y=own).need_target("evaluate"), (declared,), False
 
 
 def _about(model: object) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from privlearn.report.drawing.coefficients import (
 from privlearn.report.learned import Learned
 from privlearn.report.markup import Markup, group, name, tag
 from privlearn.report.tables import table
+from privlearn.schema.categories import ABOUT_OTHERS
 
 __all__ = ["coefficients", "what_it_is"]
 
@@ -137,7 +138,8 @@ def _table(learned: Learned) -> Markup:
     caption = "Coefficients, per unit of each column"
     if len(body) > MOST_LINES:
         caption += f" (the first {MOST_LINES:,}; all are in the model's file)"
-    notes = () if learned.summary is None else learned.summary.notes
+    notes = [] if learned.summary is None else [*learned.summary.notes]
+    notes += [ABOUT_OTHERS] if any(getattr(c.kind, "other", False) for c in learned.columns) else []
     told = [tag("p", " ".join(notes), class_="small")] if notes else []
     return group(table(caption, head, body[:MOST_LINES], key="coefficients"), *told)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterable
 
 import numpy as np
@@ -13,12 +12,10 @@ from privlearn.report.markup import Markup, group, name, tag
 from privlearn.report.tables import table
 from privlearn.schema.categories import Category
 from privlearn.schema.encoding import Column, Encoding
-from privlearn.schema.kinds import Date
 
 __all__ = ["assumed", "estimated"]
 
 MOST_LINES = 2_000
-DAY = datetime.date(1970, 1, 1).toordinal()
 
 
 def assumed(learned: Learned) -> Markup:
@@ -70,15 +67,8 @@ def _told(learned: Learned, column: Column, part: slice) -> str:
     ends = column.bounds if not np.isfinite(clip).all() else (float(clip[0]), float(clip[1]))
     if ends is None or not np.isfinite(ends).all():
         return flag.removeprefix(", and ")
-    low, high = (_day(end) for end in ends) if isinstance(column.kind, Date) else map(number, ends)
+    low, high = (column.kind.told(end, number) for end in ends)
     return f"{low} to {high}{flag}"
-
-
-def _day(days: float) -> str:
-    with np.errstate(all="ignore"):
-        place = DAY + round(days)
-    in_calendar = datetime.date.min.toordinal() <= place <= datetime.date.max.toordinal()
-    return datetime.date.fromordinal(place).isoformat() if in_calendar else number(days)
 
 
 def _listed(kind: Category) -> str:

@@ -88,7 +88,7 @@ class Learned:
         paid = getattr(model, "_errors", None) is not None and not waves
         return cls(
             kind=type(model).__name__,
-            target=target,
+            target=target or getattr(model, "_target_name", None),
             classes=None if classes is None else tuple(str(label) for label in classes),
             columns=encoding.columns,
             features=tuple(encoding.features),
@@ -154,11 +154,11 @@ def _of_columns(model: Any) -> tuple[Array, int]:  # noqa: ANN401
 
 def _clip(model: Any, width: int) -> Array:  # noqa: ANN401
     """Ends to which values are clipped; they were released, or declared."""
-    found = getattr(model, "_clip_bounds", None)
+    found = getattr(model, "bounds_X_", None)  # in the columns' own units, of kernels as well
     nothing = np.array([[-np.inf], [np.inf]]) * np.ones(width)
-    if found is None or found.low is None or len(found.low) != width:
+    if found is None or len(found[0]) != width:
         return nothing
-    return np.array([found.low, found.high], dtype=np.float64)
+    return np.array(found, dtype=np.float64)
 
 
 def _spans(model: Any, encoding: Encoding, clip: Array) -> Array | None:  # noqa: ANN401

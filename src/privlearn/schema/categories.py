@@ -16,10 +16,15 @@ from numpy.typing import NDArray
 from privlearn.schema.kinds import Array, Ends, Kind, check_missing
 from privlearn.schema.parsing import as_text, as_value
 
-__all__ = ["MOST_CATEGORIES", "Category", "Value"]
+__all__ = ["ABOUT_OTHERS", "MOST_CATEGORIES", "Category", "Value"]
 
 MOST_CATEGORIES = 20  # that are looked for in one column, unless somebody says otherwise
 MOST_BINS = 10_000
+OTHERS = " is another value"
+ABOUT_OTHERS = (
+    f"'{OTHERS.strip()}' stands for all values that a list leaves out. Where hardly any row has "
+    "one, that coefficient is mostly noise."
+)
 Value = float | str
 
 
@@ -145,7 +150,7 @@ class Category(Kind):
         found = self.values
         if found is None:  # room for what will be found
             found = tuple(f"value {k + 1}" for k in range(self.max_categories))
-        others = [" is another value"] if self.other or self.pending else []
+        others = [OTHERS] if self.other or self.pending else []
         return [*(f" = {value}" for value in found), *others]
 
     @cached_property

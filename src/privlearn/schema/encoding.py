@@ -59,6 +59,13 @@ class Column:
         return isinstance(self.kind, Category)
 
     @property
+    def listed(self) -> int:
+        """How many features are values of a list with a place for others; else all of them."""
+        kind = self.kind
+        with_others = isinstance(kind, Category) and kind.other and kind.values
+        return len(kind.values or ()) if with_others else len(self.features)  # type: ignore[attr-defined]
+
+    @property
     def bounds(self) -> tuple[float, float] | None:
         """The declared range of its numbers."""
         return self.kind.ends
@@ -232,11 +239,13 @@ class Encoding:
     def centred(
         self, coef: Array, intercept: Array, ends: Array | None
     ) -> tuple[Array, Array, Array | None]:
-        """The same model with coefficients that add up to 0 within each list of categories.
+        """The same model with coefficients that add up to 0 over the values of each list.
 
-        Every row holds one category of a list, or equal parts of all, so a constant may move from
-        them all to the intercept: noise decides how much of it they have. Indicators are 0 or 1, so
-        ends to which they are clipped are a constant and a factor.
+        "Another value" and "missing" are compared to these: hardly any row may hold them, and the
+        noise on them would move all others. Every row holds one category of a list, or equal parts
+        of all, so a constant may move from them all to the intercept: noise decides how much of it
+        they have. Indicators are 0 or 1, so ends to which they are clipped are a constant and a
+        factor.
 
         Examples
         --------
@@ -254,7 +263,7 @@ class Encoding:
                 intercept += coef[:, part] @ zero
                 coef[:, part] *= one - zero
                 ends[:, part] = np.array([[-np.inf], [np.inf]])
-            mean = coef[:, part].mean(axis=1)
+            mean = coef[:, part][:, : column.listed].mean(axis=1)
             coef[:, part] -= mean[:, None]
             intercept += mean
         return coef, intercept, ends

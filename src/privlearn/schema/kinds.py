@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from privlearn._core.problem import interval
 from privlearn._data.cells import as_numbers
-from privlearn.schema.parsing import as_days, as_flag, notation
+from privlearn.schema.parsing import as_date, as_days, as_flag, check_date_format, notation
 
 __all__ = ["Date", "Flag", "Ignore", "Kind", "Number", "check_missing"]
 
@@ -59,6 +60,10 @@ class Kind:
     def read(self, cells: NDArray[np.generic]) -> Array:
         """One number per cell; NaN or infinity where a cell is not of this kind."""
         raise NotImplementedError
+
+    def told(self, value: float, write: Callable[[float], str]) -> str:
+        """A number that cells become as people know it; `write` spells plain numbers."""
+        return write(value)
 
 
 @dataclass(frozen=True)
@@ -182,7 +187,8 @@ class Flag(Kind):
 class Date(Kind):
     """A column of dates or times, as a number of days.
 
-    Cells are dates, times, or texts as in ISO 8601, such as 2020-01-31.
+    Cells are dates, times, or texts as in ISO 8601, such as 2020-01-31; other ways to write a date
+    are stated by `format`. A text that is written otherwise is a missing cell.
 
     Parameters
     ----------
@@ -191,22 +197,27 @@ class Date(Kind):
         Without it days are counted from 1970-01-01, and the range is estimated privately.
     missing : {"raise", "drop", "fill", "flag"}, default="raise"
         What happens where a cell is empty or no date: as in `Number`.
+    format : str or None, default=None
+        How dates are written in text, in the signs of `datetime.strptime` that are numbers:
+        "%d/%m/%Y" for 31/12/2020, "%m/%d/%Y %H:%M" for 12/31/2020 13:05. None is ISO's way.
 
     Examples
     --------
     >>> from privlearn.schema import Date
-    >>> Date("2020-01-01", "2020-12-31").ends
+    >>> Date("2020-01-01", "2020-12-31", format="%d/%m/%Y").ends
     (0.0, 365.0)
     """
 
     first: datetime.date | str | None = None
     last: datetime.date | str | None = None
     missing: str = "raise"
+    format: str | None = field(default=None, kw_only=True)
 
     word: ClassVar[str] = "date"
 
     def __post_init__(self) -> None:
         check_missing(self.missing)
+        check_date_format(self.format)
         for name in ("first", "last"):
             given = getattr(self, name)
             if isinstance(given, np.datetime64) and math.isfinite(as_days(given)):
@@ -215,8 +226,8 @@ class Date(Kind):
             raise ValueError("a Date has one end only; give first and last, or neither")
         if self.first is not None and not as_days(self.first) < as_days(self.last):
             raise ValueError(
-                f"Date({self.first!r}, {self.last!r}) needs two dates, the earlier one first, such "
-                "as Date('2020-01-01', '2020-12-31')"
+                f"Date({self.first!r}, {self.last!r}) needs two dates, the earlier one first, in "
+                "ISO's way whatever the format of cells, such as Date('2020-01-01', '2020-12-31')"
             )
 
     @property
@@ -224,10 +235,26 @@ class Date(Kind):
         """0 and the number of days from the first to the last."""
         return None if self.first is None else (0.0, as_days(self.last) - as_days(self.first))
 
+    @property
+    def start(self) -> float:
+        """The day from which days are counted, itself counted from 1970-01-01."""
+        return 0.0 if self.first is None else as_days(self.first)
+
+    @property
+    def written(self) -> str:
+        """How texts are read, for errors: other texts are no dates."""
+        if self.format is not None:
+            return f"texts are read in the format {self.format!r}"
+        return "texts are read as 2020-01-31; for others state a format, such as '%d/%m/%Y'"
+
     def read(self, cells: NDArray[np.generic]) -> Array:
         """Days per cell."""
-        start = 0.0 if self.first is None else as_days(self.first)
-        return np.fromiter(map(as_days, cells.tolist()), np.float64, len(cells)) - start
+        days = (as_days(cell, self.format) for cell in cells.tolist())
+        return np.fromiter(days, np.float64, len(cells)) - self.start
+
+    def told(self, value: float, write: Callable[[float], str]) -> str:
+        """The date of a number of days, where the calendar has it."""
+        return as_date(self.start + value) or write(value)
 
 
 @dataclass(frozen=True)

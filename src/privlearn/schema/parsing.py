@@ -13,13 +13,23 @@ import numpy as np
 from privlearn._data.cells import TRUTH, number
 from privlearn._data.labels import EXACT, plain_value
 
-__all__ = ["Notation", "as_days", "as_flag", "as_text", "as_value", "notation"]
+__all__ = [
+    "Notation",
+    "as_date",
+    "as_days",
+    "as_flag",
+    "as_text",
+    "as_value",
+    "check_date_format",
+    "notation",
+]
 
 TRUE = frozenset({"true", "t", "yes", "y", "on", 1.0})
 FALSE = frozenset({"false", "f", "no", "n", "off", 0.0})
 EPOCH = datetime.datetime(1970, 1, 1)
 ZERO = datetime.timedelta(0)
 DAY = 86_400 * 10**6  # microseconds
+DIRECTIVES = frozenset("dmjYyHMSf%")  # of formats, that mean the same on every computer
 NAN = float("nan")
 
 
@@ -80,20 +90,24 @@ def as_flag(cell: Any) -> float:  # noqa: ANN401
     return 1.0 if word in TRUE else 0.0 if word in FALSE else NAN
 
 
-def as_days(cell: Any) -> float:  # noqa: ANN401
-    """Days since 1970-01-01 of a date, a time or an ISO text; NaN for anything else.
+def as_days(cell: Any, written: str | None = None) -> float:  # noqa: ANN401
+    """Days since 1970-01-01 of a date, a time or a text; NaN for anything else.
 
-    A time with a zone is brought to UTC. Days are whole microseconds, divided once: the same number
-    comes out of every class and unit that a container may choose for all of its cells.
+    Texts are ISO's, or those of a format. A time with a zone is brought to UTC. Days are whole
+    microseconds, divided once: the same number comes out of every class and unit that a container
+    may choose for all of its cells.
 
     Examples
     --------
     >>> [as_days(cell) for cell in ("1970-01-11", datetime.date(1970, 1, 2), "soon", 3)]
     [10.0, 1.0, nan, nan]
+    >>> [as_days(cell, "%d/%m/%Y") for cell in ("11/01/1970", "1970-01-11")]
+    [10.0, nan]
     """
     try:
         if isinstance(cell, str):
-            cell = datetime.datetime.fromisoformat(str.__str__(cell).strip())
+            text, read = str.__str__(cell).strip(), datetime.datetime
+            cell = read.fromisoformat(text) if written is None else read.strptime(text, written)
         if isinstance(cell, np.datetime64):
             passed = _microseconds_of_numpy(cell)
         elif isinstance(cell, datetime.datetime):
@@ -105,6 +119,35 @@ def as_days(cell: Any) -> float:  # noqa: ANN401
     except Exception:  # a cell may be of any class, and its error may quote it
         return NAN
     return NAN if passed is None else passed / DAY
+
+
+def as_date(days: float) -> str | None:
+    """The date so many days after 1970-01-01, in ISO's way; None beyond the years 1 to 9999.
+
+    Examples
+    --------
+    >>> as_date(18_262.0), as_date(1e9)
+    ('2020-01-01', None)
+    """
+    place = EPOCH.toordinal() + days
+    if not datetime.date.min.toordinal() <= place <= datetime.date.max.toordinal():
+        return None
+    return datetime.date.fromordinal(round(place)).isoformat()
+
+
+def check_date_format(written: object) -> None:
+    """Refuse what is no format of dates, and what a computer's language decides."""
+    if written is None:
+        return
+    known = isinstance(written, str)
+    signs = re.findall("%(.?)", str(written))
+    day = {"j"} <= {*signs} or {"d", "m"} <= {*signs}
+    if not (known and {*signs} <= DIRECTIVES and day and {*signs} & {"Y", "y"}):
+        raise ValueError(
+            f"format={written!r}, but a text with %d, %m and %Y (or %y) is needed, for times also "
+            "%H, %M, %S, %f, such as '%d/%m/%Y' for 31/12/2020; names of months and days differ "
+            "from computer to computer and are not read"
+        )
 
 
 def _microseconds(time: datetime.datetime) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import warnings
 from collections.abc import Mapping, Sequence
@@ -11,11 +10,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._core.close_names import did_you_mean
 from privlearn._core.problem import interval
 from privlearn._data.named_cells import column_names, named_cells
 from privlearn.schema.encoding import Column, EncodedRows, Encoding
 from privlearn.schema.estimate import Estimate
-from privlearn.schema.kinds import Ignore, Kind, Number
+from privlearn.schema.kinds import Date, Ignore, Kind, Number
 from privlearn.schema.raw import RawRows, read_raw
 
 __all__ = [
@@ -32,7 +32,6 @@ __all__ = [
 Schema = dict[str, Kind | Ignore]
 IDENTIFIER = re.compile(r"(.*[ _.-])?(id|ids|uid|uuid|guid|ssn)|.*[a-z]I[dD]", re.ASCII)
 ESTIMATE = "estimate"  # a schema that says nothing of any column
-MOST_COMPARED = 2_000  # names; comparing takes long
 REMEDY = {
     "raise": "clean those rows; or say in the schema what a missing cell means: missing='drop', "
     "'fill' or 'flag'; or pass on_invalid='drop': they then are empty rows, and the guarantee "
@@ -100,8 +99,7 @@ def encoding_of(
     entries, known = checked_schema(schema), set(names)
     for name in entries:
         if name not in known:
-            near = difflib.get_close_matches(name, names[:MOST_COMPARED], n=1)
-            hint = f"did you mean {near[0]!r}?" if near else "check its name"
+            hint = did_you_mean(name, names) or "check its name"
             raise ValueError(
                 f"schema has {name!r}, but X has no such column to predict from; {hint}"
             )
@@ -151,10 +149,12 @@ def read_by(encoding: Encoding, X: object, *, strict: bool, predicts: bool) -> N
     """
     if isinstance(X, EncodedRows) and X.encoding == encoding:
         return X.values
-    there = set(frame_names(X))
+    names = frame_names(X)
+    there = set(names)
     absent = [name for name in encoding.names if name not in there]
     if absent:
-        raise ValueError(f"X lacks the column {absent[0]!r}, which the model needs; add it")
+        hint = did_you_mean(absent[0], names) or "add it"
+        raise ValueError(f"X lacks the column {absent[0]!r}, which the model needs; {hint}")
     values = encoding.encode(*named_cells(X, encoding.names))
     if strict:
         refuse_missing(encoding.invalid(values, _but(predicts)), encoding, predicts)
@@ -180,7 +180,7 @@ def _hint_at_identifiers(encoding: Encoding) -> None:
         warnings.warn(
             f"column {named[0]!r} looks like an identifier by its name, of which nothing can be "
             "learned, and which is paid for all the same; write Ignore() into the schema, or leave "
-            "it out of X (on the command line: with --columns)",
+            "it out of X (on the command line: with --ignore)",
             UserWarning,
             stacklevel=2,
         )
@@ -196,6 +196,7 @@ def refuse_missing(broken: Sequence[str], encoding: Encoding, predicts: bool) ->
         kind = next(c.kind for c in encoding.columns if c.name == broken[0])
         remedy = REMEDY["predict" if predicts else "raise"]
         text = " (a column of text needs a Category)" if isinstance(kind, Number) else ""
+        text = f" ({kind.written})" if isinstance(kind, Date) else text
         raise ValueError(
             f"column {broken[0]!r} of X holds NaN, an empty cell or something that is no "
             f"{kind.word} of the schema{text}; {remedy}"
