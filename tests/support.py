@@ -441,6 +441,12 @@ def _with_errors(**parameters):
         if "classes" in cls().get_params():
             known["classes"] = [0, 1]
         yield f"intervals-{cls.__name__}-{relation}", cls(intervals=True, **known)
+    width = FEW["n_components"] + N_FEATURES
+    even = CoordinateDescent(passes=4, of_one_size=True, smoothness=(1.0 / width,) * width)
+    for relation in Adjacency:
+        own = {"adjacency": relation.value, "solver": even, "bounds_y": (-1.0, 1.0)} | FEW
+        box = {"bounds_X": ([-1.0] * N_FEATURES, [1.0] * N_FEATURES)} | own | parameters
+        yield f"intervals-KernelRegressor-{relation}", KernelRegressor(intervals=True, **box)
 
 
 def _shrinking(**parameters):

@@ -217,19 +217,25 @@ def tables(results):
 
 def figures(results):
     """Coverage of every cell: of the worst coefficient, and of all."""
+    lines = ("covered", "all coefficients"), ("worst", "the worst one")
+    return {"": coverage(results["cells"], lines, LEAST)}
+
+
+def coverage(cells, lines, least):
+    """A figure with a line for each cell, of shares by name; and what is asked for."""
     from benchmarks.harness.figures import COLOURS, MARKERS, legend_below, panels
 
-    figure, found = panels(1, 1, 7.0, 0.22 * len(results["cells"]) + 1.4)
+    figure, found = panels(1, 1, 7.0, 0.22 * len(cells) + 1.4)
     axes = np.ravel(found)[0]
-    labels = [f"{one['kind']}, {one['n']:,}, {one['epsilon']:g}" for one in results["cells"]]
+    labels = [f"{one['kind']}, {one['n']:,}, {one['epsilon']:g}" for one in cells]
     places = np.arange(len(labels))
-    for k, (name, text) in enumerate((("covered", "all coefficients"), ("worst", "the worst one"))):
-        shares = [100 * one[name] for one in results["cells"]]
+    for k, (name, text) in enumerate(lines):
+        shares = [100 * one[name] for one in cells]
         axes.plot(shares, places, MARKERS[k], color=COLOURS[k], label=text)
     axes.axvline(95, color="black", linewidth=0.8)
-    axes.axvline(100 * LEAST, color="grey", linewidth=0.8, linestyle="--")
+    axes.axvline(100 * least, color="grey", linewidth=0.8, linestyle="--")
     axes.set_yticks(places, labels, fontsize=6)
     axes.invert_yaxis()
     axes.set_xlabel("intervals that cover, in %")
-    legend_below(figure, columns=2)
-    return {"": figure}
+    legend_below(figure, columns=len(lines))
+    return figure

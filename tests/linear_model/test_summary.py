@@ -7,7 +7,7 @@ from scipy import stats
 
 from privlearn import (
     HuberRegressor,
-    KernelRegressor,
+    KernelClassifier,
     Lasso,
     LinearRegression,
     LinearSVC,
@@ -170,7 +170,7 @@ def test_what_is_missing_is_said():
         LogisticRegression(intervals=True, classes=[0, 1, 2]).fit(X, rows("classes")[1])
 
 
-@pytest.mark.parametrize("cls", [Lasso, HuberRegressor, LinearSVC, KernelRegressor])
+@pytest.mark.parametrize("cls", [Lasso, HuberRegressor, LinearSVC, KernelClassifier])
 @pytest.mark.parametrize("method", ["summary", "predict_interval"])
 def test_models_without_errors_say_which_have_them(cls, method):
     assert not hasattr(cls(), method)

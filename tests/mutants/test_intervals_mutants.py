@@ -56,6 +56,39 @@ def the_second_matrix_is_planned_and_not_released(patch):
     )
 
 
+@BUGS.shown_in("intervals-KernelRegressor")
+def errors_are_not_cut(patch):
+    own = weighted_moments.squared_errors
+
+    def whole(rows, objective, weights, largest):
+        return own(rows, objective, weights, 4.0 * largest) * 16.0
+
+    patch.setattr(standard_errors, "squared_errors", whole)
+
+
+@BUGS.shown_in("intervals-KernelRegressor")
+def errors_are_relative_to_the_largest(patch):
+    own = weighted_moments.squared_errors
+
+    def relative(rows, objective, weights, largest):
+        scores = rows.values @ weights[: rows.values.shape[1]] + weights[-1]
+        seen = float(np.abs(rows.targets - scores).max(initial=1e-9))
+        return own(rows, objective, weights, min(largest, seen))
+
+    patch.setattr(standard_errors, "squared_errors", relative)
+
+
+@BUGS.shown_in("intervals-KernelRegressor")
+def empty_rows_have_an_error(patch):
+    own = weighted_moments.squared_errors
+
+    def without(rows, objective, weights, largest):
+        empty = np.count_nonzero(rows.norms == 0.0)
+        return own(rows, objective, weights, largest) + empty
+
+    patch.setattr(standard_errors, "squared_errors", without)
+
+
 @pytest.mark.slow
 @BUGS.parametrize()
 def test_bugs_are_caught(plant, where, monkeypatch):

@@ -27,7 +27,7 @@ from privlearn.kernel_model.on_features import KernelSolution, OnFeatures, inner
 from privlearn.kernel_model.saved import features_from, plain_features
 from privlearn.linear_model.base import PrivateEstimator
 from privlearn.private_bounds import solver_by_rule, with_private_bounds
-from privlearn.solvers import SGD, SOLVERS, Solution, Solver, resolve
+from privlearn.solvers import SGD, SOLVERS, CoordinateDescent, Solution, Solver, resolve
 from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
 
 if TYPE_CHECKING:
@@ -39,6 +39,10 @@ PER_ROOT = 14.0  # features per root of n mu: how much a budget can tell apart
 LEAST, MOST = 64, 2000
 # Penalty per root of the features and over mu: noise of deviation 1 / mu on every feature.
 OF_NUMBERS, OF_CLASSES = 0.045, 0.01
+# With standard errors: fewer features and a heavier penalty, so that the noise of their second
+# moments is less than they are with it (proof.md, section 5).
+PER_ROOT_FOR_ERRORS, LEAST_FOR_ERRORS, MOST_FOR_ERRORS = 0.7, 24, 400
+OF_ERRORS = 1.8
 # n mu, in all and per column, below which a line is all that can be told; per class, if several,
 # and then more, since features come without a line before them.
 LINE_BELOW, LINE_BELOW_PER_COLUMN, OF_SEVERAL_CLASSES = 200.0, 50.0, 150.0
@@ -114,7 +118,8 @@ class KernelMixin(PrivateEstimator):
     def _read_solution(self, content: Mapping[str, Any], solution: Solution) -> Solution:
         features = features_from(content.get("features"), solution.coef.shape[1])
         clip = solution.clip_bounds
-        return KernelSolution(solution.coef, solution.intercept, features, clip_bounds=clip)
+        found = solution.coef, solution.intercept, features
+        return KernelSolution(*found, clip_bounds=clip, errors=solution.errors)
 
     def _input_width(self, solution: Solution) -> int:
         assert isinstance(solution, KernelSolution)
@@ -144,6 +149,7 @@ class KernelMixin(PrivateEstimator):
             if not problem.loss.coupled:
                 return self._line_first(problem, budget, per_column)
         factor = OF_NUMBERS if problem.loss.target is Target.NUMBER else OF_CLASSES
+        factor = OF_ERRORS if problem.intervals else factor
         problem, on_features = self._on_features(problem, budget, factor)
         solver = cast("Solver", on_features)
         return problem, with_private_bounds(solver, problem, budget, automatic=False)
@@ -174,7 +180,10 @@ class KernelMixin(PrivateEstimator):
         problem = replace(problem, penalty=self._line_penalty())
         line = solver_by_rule(problem, budget)
         alone = cast("Solver", LineFirst(line, None, Penalty(), 1.0))
-        return problem, with_private_bounds(alone, problem, budget, automatic=True)
+        select = not problem.intervals  # errors of columns that the data chose would be too small
+        return problem, with_private_bounds(
+            alone, problem, budget, automatic=True, may_select=select
+        )
 
     def _line_first(
         self, problem: Problem, budget: Budget, per_column: float
@@ -183,12 +192,14 @@ class KernelMixin(PrivateEstimator):
         clearer = max(per_column / 100.0, 1.0)
         share = max(LINE_SHARE * clearer**-LINE_FALLS, LEAST_LINE_SHARE)
         problem = replace(problem, penalty=self._line_penalty())
-        line = solver_by_rule(problem, part_of(budget, share))
+        alone = replace(problem, intervals=False)  # errors are of what this line leaves
+        line = solver_by_rule(alone, part_of(budget, share))
         on_residuals = replace(problem, loss=Squared())
         rest = part_of(budget, 1.0 - share)
         heavier = max(ON_RESIDUALS * clearer**-RESIDUALS_FALL, 1.0)
         heavier *= max(gdp_mu(problem, rest) / SAMPLED, 1.0)
-        by_rule, curve = self._on_features(on_residuals, rest, heavier * OF_NUMBERS)
+        factor = OF_ERRORS if problem.intervals else heavier * OF_NUMBERS
+        by_rule, curve = self._on_features(on_residuals, rest, factor)
         both = cast("Solver", LineFirst(line, curve, by_rule.penalty, share))
         bounded = with_private_bounds(both, problem, budget, automatic=True, may_select=False)
         return problem, bounded
@@ -209,13 +220,18 @@ class KernelMixin(PrivateEstimator):
         if self.n_components is not None:
             return int(self.n_components) + int(self.n_components) % 2
         signal = gdp_mu(problem, budget) * public_n_or_default(problem)
-        wanted = 2 * math.ceil(PER_ROOT * math.sqrt(signal) / 2)
-        return int(max(LEAST, min(wanted, MOST)))
+        per_root = PER_ROOT_FOR_ERRORS if problem.intervals else PER_ROOT
+        least, most = (LEAST_FOR_ERRORS, MOST_FOR_ERRORS) if problem.intervals else (LEAST, MOST)
+        wanted = 2 * math.ceil(per_root * math.sqrt(signal) / 2)
+        return int(max(least, min(wanted, most)))
 
     def _inner_solver(self, inner: Problem, budget: Budget) -> str | Solver:
         """Dual coordinate descent, which features of one scale suit; SGD where they do not fit."""
         if not isinstance(self.solver, str) or self.solver != "auto":
             return self.solver
+        if inner.intervals:  # features are of one scale, which is public
+            each = (1.0 / inner.n_features,) * inner.n_features
+            return CoordinateDescent(block="all", smoothness=each, of_one_size=True)
         if budget.delta == 0 or inner.levels:
             return "one-pass"
         fits = public_n_or_default(inner) * inner.n_features <= KEPT
@@ -254,6 +270,14 @@ class KernelMixin(PrivateEstimator):
             scores.append(self._scores_of(dense))
         return np.concatenate(scores) if scores else np.zeros((0, *np.shape(self.intercept_)))
 
+    def _regressors(self, X: object) -> Any:  # noqa: ANN401
+        """Features of the map and columns, side by side, as coefficients are."""
+        columns = self._features(X)
+        dense = columns if isinstance(columns, np.ndarray) else columns.toarray()
+        size = self.feature_map_.n_features_out
+        parts = [self.feature_map_.transform(dense)] if size else []
+        return np.hstack(parts if size == self.coef_.shape[-1] else [*parts, dense])
+
     def _scores_of(self, rows: NDArray[np.floating]) -> NDArray[np.float64]:
         """Features times their coefficients and columns times theirs, where there are any."""
         coef, size = np.atleast_2d(self.coef_), self.feature_map_.n_features_out
@@ -263,6 +287,9 @@ class KernelMixin(PrivateEstimator):
         if size < coef.shape[1]:
             scores += np.asarray(rows, dtype=np.float64) @ coef[:, size:].T
         return scores.reshape(len(rows), *np.shape(self.coef_)[:-1]) + self.intercept_
+
+    def _warn_of_untold(self) -> None:
+        """Nobody asks for coefficients of random features; predictions say what is not told."""
 
     def _publish(self, solution: Solution) -> None:
         assert isinstance(solution, KernelSolution)

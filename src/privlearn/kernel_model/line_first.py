@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +28,9 @@ from privlearn.kernel_model.feature_map import FeatureMap
 from privlearn.kernel_model.on_features import KernelSolution, OnFeatures
 from privlearn.solvers import Solution, Solver, Support
 from privlearn.solvers.base import SolverDefaults
+
+if TYPE_CHECKING:
+    from privlearn.solvers._common.standard_errors import StandardErrors
 
 __all__ = ["LineFirst", "part_of"]
 
@@ -87,7 +90,7 @@ class LineFirst(SolverDefaults):
         """Settings of either solver, for its part of the budget."""
         if self.curve is None:
             return Settings(self.line.configure(problem, budget), None)
-        line = self.line.configure(problem, part_of(budget, self.share))
+        line = self.line.configure(_of_line(problem), part_of(budget, self.share))
         rest = part_of(budget, 1.0 - self.share)
         return Settings(line, self.curve.configure(self._residual_problem(problem), rest))
 
@@ -104,7 +107,7 @@ class LineFirst(SolverDefaults):
         if self.curve is None:
             return self.line.plan(problem, settings.line, scale)
         curve = self.curve.plan(self._residual_problem(problem), settings.curve, scale)
-        line = self.line.plan(problem, settings.line, curve.scale)
+        line = self.line.plan(_of_line(problem), settings.line, curve.scale)
         first = [
             (_named(release, OF_THE_LINE + release.name), self.share * line.share(release))
             for release in line.releases
@@ -120,9 +123,9 @@ class LineFirst(SolverDefaults):
         if self.curve is None:
             found = self.line.solve(problem, settings.line, data, release)
             nothing = FeatureMap(np.zeros((problem.n_features, 0)))
-            return KernelSolution(found.coef, found.intercept, nothing)
+            return KernelSolution(found.coef, found.intercept, nothing, errors=found.errors)
         own = cast("Releaser", _OfTheLine(release))
-        line = self.line.solve(problem, settings.line, data, own)
+        line = self.line.solve(_of_line(problem), settings.line, data, own)
         rest = self._residual_problem(problem)
         residuals = _with_residuals(problem, rest, line, data)
         curve = self.curve.solve(rest, settings.curve, residuals, release)
@@ -131,20 +134,22 @@ class LineFirst(SolverDefaults):
             np.hstack([step * curve.coef, line.coef]),
             line.intercept + step * curve.intercept,
             curve.features,
+            errors=_beside_a_line(curve, problem.n_features),
         )
 
     def settled(self, problem: Problem, settings: Settings) -> Settings:
         """Those of either solver."""
-        line = self.line.settled(problem, settings.line)
         if self.curve is None:
-            return Settings(line, None)
+            return Settings(self.line.settled(problem, settings.line), None)
+        line = self.line.settled(_of_line(problem), settings.line)
         return Settings(line, self.curve.settled(self._residual_problem(problem), settings.curve))
 
     def rehearsal(
         self, problem: Problem, settings: Settings, budget: Budget
     ) -> tuple[LineFirst, Settings]:
         """Of either solver."""
-        line, own = self.line.rehearsal(problem, settings.line, budget)
+        its_problem = problem if self.curve is None else _of_line(problem)
+        line, own = self.line.rehearsal(its_problem, settings.line, budget)
         few = replace(self, line=line)
         if self.curve is None:
             return few, Settings(own, None)
@@ -175,7 +180,7 @@ class LineFirst(SolverDefaults):
         first = replace(plan, releases=tuple(_named(r, r.name[size:]) for r in mine))
         rest = self._residual_problem(problem)
         later = replace(plan, releases=tuple(r for r in plan.releases if r not in mine))
-        line = self.line.forecast(problem, settings.line, first, n)
+        line = self.line.forecast(_of_line(problem), settings.line, first, n)
         curve = self.curve.forecast(rest, settings.curve, later, n)
         step = 1.0 / problem.loss.smoothness
         return replace(
@@ -183,6 +188,24 @@ class LineFirst(SolverDefaults):
             coefficient=np.append(step * curve.coefficient, line.coefficient),
             prediction=math.hypot(line.prediction, step * curve.prediction),
         )
+
+
+def _of_line(problem: Problem) -> Problem:
+    """A line before a curve tells no errors: the curve's are those of what this line leaves."""
+    return replace(problem, intervals=False)
+
+
+def _beside_a_line(curve: Solution, columns: int) -> StandardErrors | None:
+    """Errors of features and intercept, with none on the coefficients of the columns between."""
+    if curve.errors is None:
+        return None
+    size = curve.coef.shape[1]
+
+    def spread(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        nothing = np.zeros((len(weights), columns))
+        return np.hstack([weights[:, :size], nothing, weights[:, size:]])
+
+    return curve.errors.mapped(spread)
 
 
 def _named(release: Release, name: str) -> Release:

@@ -114,7 +114,8 @@ class OnFeatures(SolverDefaults):
         inner = self._inner(problem)
         mapped = MappedData.of(data, features, inner.bounds)
         found = self.inner.solve(inner, settings, mapped, release)
-        return KernelSolution(found.coef, found.intercept, replace(features, by_row=True))
+        own = replace(features, by_row=True)
+        return KernelSolution(found.coef, found.intercept, own, errors=found.errors)
 
     def _features(self, problem: Problem, data: BoundedData, release: Releaser) -> FeatureMap:
         p, private, frequencies = problem.n_features, problem.n is None, self._frequencies(problem)
@@ -153,7 +154,7 @@ class OnFeatures(SolverDefaults):
         """The inner solver's, for coefficients of features; what they add up to is not known."""
         own = replace(plan, releases=tuple(r for r in plan.releases if r.name != RANKS))
         found = self.inner.forecast(self._inner(problem), settings, own, n)
-        return replace(found, withheld="the penalty of a kernel takes away noise")
+        return replace(found, withheld="the penalty of a kernel takes away noise", errors="")
 
 
 METHOD = "random Fourier features (Rahimi and Recht 2007)"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from privlearn._core.docstrings import documented
 from privlearn._objective.penalties import Penalty
 from privlearn.kernel_model.base import KernelMixin
+from privlearn.linear_model.intervals import PredictionIntervals
 from privlearn.linear_model.penalty_parameters import weight
 from privlearn.linear_model.regressor import PrivateLinearRegressor
 
@@ -15,7 +16,7 @@ __all__ = ["KernelRegressor"]
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class KernelRegressor(KernelMixin, PrivateLinearRegressor):
+class KernelRegressor(KernelMixin, PredictionIntervals, PrivateLinearRegressor):
     """Kernel ridge regression: a curve instead of a line.
 
     The objective is |y - f(X)|^2 + alpha |w|^2 with f(x) = w'phi(x), phi random features of the
@@ -25,6 +26,11 @@ class KernelRegressor(KernelMixin, PrivateLinearRegressor):
     ----------
     alpha : float or None
         Weight of the penalty. None takes what the noise of the budget asks for.
+    intervals : bool
+        Whether the fit pays for `predict_interval`: second moments of the features and the size of
+        errors are released, too, with about half of the budget. Features are then fewer and the
+        curve is smoother than that of a plain fit. An interval is about that smoother curve, in the
+        population of rows; how far it is from the mean of y, no interval tells.
 
     Attributes
     ----------

@@ -23,10 +23,11 @@ class FittedModel:
         def __getattr__(self, name: str) -> NoReturn:
             """Say what is missing, and for standard errors where they are told."""
             if name in NEEDS_ERRORS:
+                kernels = ", KernelRegressor" if name == "predict_interval" else ""
                 raise AttributeError(
-                    f"{type(self).__name__} tells no standard errors: fit LinearRegression, Ridge, "
-                    "PoissonRegressor or LogisticRegression (two classes) with intervals=True for "
-                    f"{name}()"
+                    f"{type(self).__name__} tells no standard errors: fit LinearRegression, Ridge"
+                    f"{kernels}, PoissonRegressor or LogisticRegression (two classes) with "
+                    f"intervals=True for {name}()"
                 )
             object.__getattribute__(self, name)  # again: properties have errors of their own
             raise AttributeError(name)

@@ -15,18 +15,20 @@ if TYPE_CHECKING:
     from privlearn.linear_model.summary import Summary
     from privlearn.solvers._common.standard_errors import StandardErrors
 
-__all__ = ["IntervalsMixin"]
+__all__ = ["IntervalsMixin", "PredictionIntervals"]
 
 Array = NDArray[np.float64]
 OF = ("mean", "row")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class IntervalsMixin:
-    """Adds the parameter `intervals`, `summary` and `predict_interval` to a linear estimator."""
+class PredictionIntervals:
+    """Adds the parameter `intervals` and `predict_interval` to an estimator."""
 
     intervals: bool = False
 
+<<<<<<< HEAD
+=======
     def summary(self, level: float = 0.95) -> Summary:
         """Coefficients with standard errors, intervals and p-values; it costs no more privacy.
 
@@ -59,6 +61,7 @@ class IntervalsMixin:
 
         return summarised(self, self._told_errors(), level)
 
+>>>>>>> main
     def predict_interval(
         self, X: object, level: float = 0.95, *, of: str = "mean"
     ) -> tuple[Array, Array]:
@@ -101,7 +104,7 @@ class IntervalsMixin:
         if of not in OF:
             raise ValueError(f"of={of!r}, but 'mean' or 'row' is needed")
         largest = self._largest_square(errors, level) if of == "row" else 0.0
-        low, high = scores_between(self._features(X), self, errors, size, largest)  # type: ignore[attr-defined]
+        low, high = scores_between(self._regressors(X), self, errors, size, largest)
         from privlearn.linear_model.untold import warn_of_hidden_residuals, warn_of_untold_rows
 
         warn_of_untold_rows(low)
@@ -117,6 +120,10 @@ class IntervalsMixin:
                 "of='mean', or fit again"
             )
         return errors.residual.largest(level)
+
+    def _regressors(self, X: object) -> Any:  # noqa: ANN401
+        """What coefficients are multiplied by, row by row."""
+        return self._features(X)  # type: ignore[attr-defined]
 
     def _told_errors(self) -> StandardErrors:
         check_is_fitted(self)
@@ -139,3 +146,40 @@ class IntervalsMixin:
             found = self._mean_of(scores)
         clip = getattr(self, "_clip_bounds", None)
         return found if clip is None or clip.target is None else np.clip(found, *clip.target)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class IntervalsMixin(PredictionIntervals):
+    """Adds `summary`, too, to a linear estimator."""
+
+    def summary(self, level: float = 0.95) -> Summary:
+        """Coefficients with standard errors, intervals and p-values; it costs no more privacy.
+
+        An interval is about the minimiser of the same objective over the population, with rows
+        clipped to the declared ranges, or to those that this fit estimated. It covers the noise and
+        the sampling of rows, and assumes nothing about errors but that clipped gradients balance
+        where others do.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Of confidence.
+
+        Returns
+        -------
+        Summary
+            `str()` it; `.to_frame()`, `.to_dict()` and its columns hold the numbers.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from privlearn import LinearRegression
+        >>> X = np.linspace(0, 1, 20_000).reshape(-1, 2)
+        >>> model = LinearRegression(intervals=True, bounds_X=(0, 1), bounds_y=(0, 2))
+        >>> table = model.fit(X[:, :1], X[:, 0] + 0.5).summary()
+        >>> bool(table.low[0] < table.coef[0] < table.high[0])
+        True
+        """
+        from privlearn.linear_model.summary import summarised
+
+        return summarised(self, self._told_errors(), level)

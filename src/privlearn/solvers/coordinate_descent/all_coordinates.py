@@ -55,7 +55,8 @@ def _descend(
 
     prepared = prepare(problem, settings, data, release)
     objective = prepared.objective
-    moments = private_curvature(prepared, release, intervals=settings.intervals)
+    longest = settings.longest_for_errors if settings.intervals else rules.LONGEST_ROW
+    moments = private_curvature(prepared, release, longest)
     rows, record = moments.damped, NoiseRecord(objective, moments)
     model = QuadraticModel(objective.penalty, objective.loss.outputs)
     noise, count = release.noise_scale(GRADIENT), prepared.count
@@ -89,7 +90,7 @@ def _descend(
             before, weights = weights, model.minimiser(weights, factor)
     if settings.intervals:
         known = curvature_before(objective, moments, weights)
-        return newton_solution(prepared, last, weights, clip, known, release)
+        return newton_solution(prepared, settings, last, weights, clip, known, release)
     if not is_told(problem):
         return objective.solution(weights)
     ends = noise_of_ends(problem.bounds, objective, moments, weights, slope)

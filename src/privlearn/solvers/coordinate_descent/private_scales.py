@@ -41,6 +41,7 @@ __all__ = [
     "LENGTHS",
     "MAGNITUDES",
     "SLOPES",
+    "SQUARES",
     "Prepared",
     "RowMoments",
     "magnitudes_of",
@@ -57,6 +58,7 @@ GRADIENT = "clipped gradient"
 CHOICE = "largest step"
 BENDS = "second derivatives at the model"
 SLOPES = "second moments of gradients at the model"
+SQUARES = "squared errors at the model"
 LEAST_DIAGONAL = 0.1  # of a curvature, relative to what magnitudes let expect
 ROUNDED = 2.0**-32  # of the largest eigenvalue: what may be rounding of moments (integer_rows.md)
 LEAST_KEPT = 0.2  # of the noise, in the damping: structure that is not seen may be there
@@ -166,12 +168,12 @@ def magnitudes_of(problem: Problem, settings: Settings) -> int:
 
 
 def private_curvature(
-    prepared: Prepared, release: Releaser, *, intervals: bool = False
+    prepared: Prepared, release: Releaser, longest: float = rules.LONGEST_ROW
 ) -> RowMoments:
-    """Mean of u u' over rows u, each shortened to the length that rows typically have."""
+    """Mean of u u' over rows u, each shortened: squared, to so many mean squares of a row."""
     size = prepared.objective.scaling.width
     typical = float(prepared.squares.sum()) + prepared.objective.scaling.intercept_value**2
-    limit = (rules.LONGEST_FOR_ERRORS if intervals else rules.LONGEST_ROW) * typical
+    limit = longest * typical
     sums = prepared.rows.second_moments(math.sqrt(limit))
     noisy = release(CURVATURE, stack(sums), clip=1.0)
     mean = unstack(noisy, size) * (limit / prepared.count)

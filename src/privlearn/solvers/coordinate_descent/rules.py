@@ -42,7 +42,9 @@ NARROWEST, NARROWING = 0.8, (0.35, 0.4)  # of it: least, and factor and power of
 # the mean square of one; eigenvalue of a curvature, in deviations of its noise, below which it is
 # taken for noise.
 LENGTHS_FOR_ERRORS, BENDS, SLOPES = 0.06, 0.14, 0.05
+BENDS_OF_MANY, SQUARES = 0.40, 0.05  # where errors are of one size, and features many
 LONGEST_FOR_ERRORS, CLEAR_OF_NOISE = 2.2, 1.0
+ROUNDED_UP = 1.0 + 2.0**-16  # rows in single precision may be that much longer
 BLURRED_LENGTHS = 10.0  # least clip in typical gradients, per noise on the share of a bin of them
 STEEP = 3.0  # second derivative of one row, relative to a typical one
 UNCUT = 2.0  # clip, relative to the longest gradients that are seen: cutting skewed errors biases
@@ -64,6 +66,10 @@ class Settings:
     coordinate_clip: float = COORDINATE_CLIP  # in place of the constant
     shortened: bool = False  # steps are shorter than 1 because of noise
     intervals: bool = False  # standard errors are told
+    # Squared length of a row in curvatures with standard errors, over the mean square of one.
+    longest_for_errors: float = LONGEST_FOR_ERRORS
+    # Of standard errors: rows of one declared length, whose errors are taken for of one size.
+    of_one_size: bool = False
 
     @property
     def scales_given(self) -> bool:
@@ -77,8 +83,9 @@ class Settings:
             "magnitudes": 0.0 if self.scales_given and not self.wants_moments else MAGNITUDES,
             "curvature": CURVATURE if self.mode == "all" else 0.0,
             "lengths": 0.0 if self.clip else LENGTHS_FOR_ERRORS if self.intervals else LENGTHS,
-            "bends": BENDS if self.intervals else 0.0,
-            "slopes": SLOPES if self.intervals else 0.0,
+            "bends": (BENDS_OF_MANY if self.of_one_size else BENDS) if self.intervals else 0.0,
+            "slopes": SLOPES if self.intervals and not self.of_one_size else 0.0,
+            "squares": SQUARES if self.intervals and self.of_one_size else 0.0,
         }
         return {name: share for name, share in shares.items() if share > 0.0}
 
@@ -92,6 +99,19 @@ def loops(settings: Settings) -> list[int]:
     first = min(max(1, round(WARM_UP * passes)), passes - outer + 1)  # no loop is empty
     rest, loops_left = passes - first, outer - 1
     return [*own, first, *(rest // loops_left + (k < rest % loops_left) for k in range(loops_left))]
+
+
+def longest_for_errors(problem: Problem, smoothness: tuple[float, ...] | None) -> float:
+    """Squared length of a row over the mean square of one: as declared, where that is less.
+
+    Rows of declared length and scales, and without a box, as those of random features are, may be
+    no longer than others; whoever makes room for longer ones pays for it with noise.
+    """
+    bounds, own = problem.bounds, float(problem.fit_intercept)
+    if bounds.row_norm is None or bounds.low is not None or not smoothness:
+        return LONGEST_FOR_ERRORS
+    longest = (bounds.row_norm**2 - own) / min(smoothness) + own
+    return min(LONGEST_FOR_ERRORS, ROUNDED_UP * longest / (len(smoothness) + own))
 
 
 def bearable(problem: Problem) -> bool:

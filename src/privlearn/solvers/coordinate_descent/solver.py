@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from privlearn._core.forecast import Forecast
 from privlearn._core.mechanisms import GUMBEL
-from privlearn._core.norms import LINF, OUTER
+from privlearn._core.norms import LINF, OUTER, UNIT_BOX
 from privlearn._core.plan import FACTS, Plan, Release
 from privlearn._core.problem import Budget, Problem, declared_numbers
 from privlearn._core.releaser import Releaser
@@ -60,6 +60,9 @@ class CoordinateDescent(SolverDefaults):
     selection : {"cyclic", "greedy"} or None
         With ``block=1``: every coordinate in turn, or the one whose step is largest, which is
         selected privately.
+    of_one_size : bool, default=False
+        With ``intervals=True`` and squared errors: whether errors are taken for of one size, which
+        is then one released number in place of a matrix. Kernels do, for they have many features.
 
     Examples
     --------
@@ -74,6 +77,7 @@ class CoordinateDescent(SolverDefaults):
     block: int | Literal["all"] | None = None
     smoothness: ArrayLike | None = None
     selection: Literal["cyclic", "greedy"] | None = None
+    of_one_size: bool = False
 
     name: ClassVar[str] = "cd"
     support: ClassVar[Support] = Support.of(
@@ -94,6 +98,8 @@ class CoordinateDescent(SolverDefaults):
             raise ValueError(
                 f"selection={self.selection!r}, but 'cyclic', 'greedy' or None is needed"
             )
+        if not isinstance(self.of_one_size, bool):
+            raise ValueError(f"of_one_size={self.of_one_size!r}, but True or False is needed")
         if self.selection is not None and self.block == "all":
             raise ValueError("block='all' updates every coordinate, so leave selection out")
         if self.smoothness is not None:
@@ -129,6 +135,8 @@ class CoordinateDescent(SolverDefaults):
             coordinate_clip=share if self.clip is None else rules.COORDINATE_CLIP,
             shortened=self.step_size is None and step < 1.0,
             intervals=problem.intervals,
+            longest_for_errors=rules.longest_for_errors(problem, given),
+            of_one_size=self.of_one_size,
         )
 
     def _mode(self, problem: Problem, budget: Budget) -> Mode:
@@ -228,6 +236,11 @@ def _check_source(problem: Problem, mode: Mode) -> None:
 def _check_intervals(solver: CoordinateDescent, problem: Problem) -> None:
     width = problem.n_features + int(problem.fit_intercept)
     alone = solver.block == 1 or solver.selection is not None
+    if solver.of_one_size and not problem.loss.of_residual:
+        raise UnsupportedCombinationError(
+            f"of_one_size=True is about squared errors, but the loss is {problem.loss.name!r}; "
+            "leave of_one_size out"
+        )
     if problem.intervals and (alone or width > rules.WIDEST):
         raise UnsupportedCombinationError(
             f"intervals=True needs all coordinates at once, and at most {rules.WIDEST}; here are "
@@ -254,6 +267,7 @@ def _private_releases(problem: Problem, settings: Settings) -> list[tuple[Releas
         "lengths": histogram_release(private_scales.LENGTHS, LENGTH_BINS, count=len(loops)),
         "bends": Release(private_scales.BENDS, (width * (width + 1) // 2,), 1.0, OUTER),
         "slopes": Release(private_scales.SLOPES, (width * (width + 1) // 2,), 1.0, OUTER),
+        "squares": Release(private_scales.SQUARES, (1,), 1.0, UNIT_BOX),
     }
     found = [(planned[what], share) for what, share in settings.private_shares.items()]
     return found if problem.n is not None else [(count_release(), rules.COUNT), *found]

@@ -30,15 +30,21 @@ from privlearn.solvers.coordinate_descent.gaussian_rows import curvature_at
 from privlearn.solvers.coordinate_descent.private_scales import (
     BENDS,
     SLOPES,
+    SQUARES,
     Prepared,
     RowMoments,
 )
-from privlearn.solvers.coordinate_descent.weighted_moments import Factor, weighted_moments
+from privlearn.solvers.coordinate_descent.weighted_moments import (
+    Factor,
+    squared_errors,
+    weighted_moments,
+)
 from privlearn.solvers.coordinate_descent.whole_rows import FloatRows
 
 __all__ = ["LoopRecord", "newton_solution"]
 
 Array = NDArray[np.float64]
+OF_SAMPLING = 0.95  # level at which the variance of errors is not taken for too small
 
 
 @dataclass
@@ -66,6 +72,7 @@ class LoopRecord:
 
 def newton_solution(
     prepared: Prepared,
+    settings: rules.Settings,
     last: LoopRecord,
     weights: Array,
     clip: float,
@@ -75,8 +82,13 @@ def newton_solution(
     """One Newton step from the means of the last loop, with its errors, in units of X and y."""
     objective = prepared.objective
     center, gradient, variance = last.means()
-    steep = _together(_second_derivatives(prepared, weights, clip, release), before)
-    slopes = _squared_slopes(prepared, weights, clip, release)
+    at_model = prepared, weights, clip, release
+    steep = _together(_second_derivatives(*at_model, settings.longest_for_errors), before)
+    if settings.of_one_size:
+        slopes, residual = _slopes_of_one_size(*at_model, steep)
+    else:
+        moments = _squared_slopes(*at_model)
+        slopes, residual = moments.mean, _residual(prepared, moments, clip)
     penalty = np.diag(objective.penalty.curvature)
     inverse, weak = _inverse(steep.mean + penalty, steep.noise)
     step = inverse @ (gradient + penalty @ center)
@@ -84,16 +96,16 @@ def newton_solution(
     # s^2 / 2 off it, times the step, it has covariance s^2 / 2 (|step|^2 I + step step').
     turned = 0.5 * steep.noise**2 * (step @ step * np.eye(len(step)) + np.outer(step, step))
     noise = variance * np.eye(len(step)) + turned
-    sampling = _semidefinite(slopes.mean - np.outer(gradient, gradient)) / prepared.count
-    found = StandardErrors(
+    sampling = _semidefinite(slopes - np.outer(gradient, gradient)) / prepared.count
+    errors = StandardErrors(
         inverse @ noise @ inverse,
         inverse @ (noise + sampling) @ inverse,
         weak,
         np.eye(len(step)),
-        _residual(prepared, slopes, clip),
+        residual,
         bool(penalty.any()),
     )
-    return objective.solution(center - step, errors=found)
+    return objective.solution(center - step, errors=errors)
 
 
 @dataclass(frozen=True)
@@ -115,13 +127,13 @@ def curvature_before(objective: Objective, moments: RowMoments, weights: Array) 
 
 
 def _second_derivatives(
-    prepared: Prepared, weights: Array, clip: float, release: Releaser
+    prepared: Prepared, weights: Array, clip: float, release: Releaser, times: float
 ) -> MomentsAt:
     """Mean derivative of clipped gradients: those that are cut do not change with the weights."""
     loss, squares = prepared.objective.loss, prepared.squares.sum()
     typical = float(squares) + prepared.objective.scaling.intercept_value**2
     steepest = min(loss.largest_curvature, rules.STEEP * loss.curvature)
-    longest = math.sqrt(rules.LONGEST_FOR_ERRORS * typical * steepest)
+    longest = math.sqrt(times * typical * steepest)
 
     def root(targets: Array, scores: Array, lengths: Array) -> Array:
         whole = np.abs(loss.derivative(targets, scores)) * lengths <= clip
@@ -151,6 +163,23 @@ def _squared_slopes(
     return _released(
         prepared, weights, SLOPES, lambda y, z, _: loss.derivative(y, z), clip, release
     )
+
+
+def _slopes_of_one_size(
+    prepared: Prepared, weights: Array, clip: float, release: Releaser, steep: MomentsAt
+) -> tuple[Array, Residual | None]:
+    """Second moments of gradients whose errors have one variance, and that variance.
+
+    Errors are cut where gradients of rows of the usual length are.
+    """
+    rows, one = prepared.rows, prepared.objective.scaling.intercept_value
+    assert isinstance(rows, FloatRows)
+    largest = clip / math.sqrt(float(prepared.squares.sum()) + one**2)
+    found = squared_errors(rows.stored, prepared.objective, weights, largest)
+    noisy, unit = release(SQUARES, np.array([found]), clip=1.0), largest**2 / prepared.count
+    residual = Residual(float(noisy[0]) * unit, release.noise_scale(SQUARES) * unit, largest**2)
+    variance = min(residual.largest(OF_SAMPLING), largest**2)
+    return variance * _semidefinite(steep.mean), residual
 
 
 def _released(

@@ -18,10 +18,11 @@ from privlearn.solvers._common.loops.row_products import StoredRows
 from privlearn.solvers._common.loops.sgd import scored_blocks
 from privlearn.solvers._common.objective import Objective
 
-__all__ = ["weighted_moments"]
+__all__ = ["squared_errors", "weighted_moments"]
 
 Array = NDArray[np.float64]
 Factor = Callable[[Array, Array, Array], Array]  # of targets, scores and lengths of rows
+ERROR_BITS = 20  # of errors: sums of as many squares are exact, too
 AT_ONCE = 2**11  # rows: sums of products of 40 bits are exact in float64, and far from 2^63
 
 
@@ -56,6 +57,22 @@ def weighted_moments(
         np.trunc(np.ldexp(v, grid, out=v), out=v)
         total += v.T @ v
     return np.ldexp(total, -2 * grid) / longest**2
+
+
+@np.errstate(all="ignore")  # what is not a number contributes nothing
+def squared_errors(rows: StoredRows, objective: Objective, weights: Array, largest: float) -> float:
+    """Sum of e^2 / largest^2 over the errors e of rows, cut at that size; a secret.
+
+    A row adds at most 1, and an empty one nothing. Errors are rounded towards zero on a grid, so
+    that the sum is exact in any order.
+    """
+    total = 0
+    for own, targets, scores in _scored(rows, objective, weights):
+        error = np.minimum(np.abs(objective.loss.derivative(targets, scores)) / largest, 1.0)
+        usable = np.isfinite(error) & (rows.norms[own] > 0.0)
+        whole = np.trunc(np.ldexp(np.where(usable, error, 0.0), ERROR_BITS))
+        total += int(np.sum(whole**2))
+    return total / 4**ERROR_BITS
 
 
 def _scored(
