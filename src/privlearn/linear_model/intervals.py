@@ -27,41 +27,6 @@ class PredictionIntervals:
 
     intervals: bool = False
 
-<<<<<<< HEAD
-=======
-    def summary(self, level: float = 0.95) -> Summary:
-        """Coefficients with standard errors, intervals and p-values; it costs no more privacy.
-
-        An interval is about the minimiser of the same objective over the population, with rows
-        clipped to the declared ranges, or to ranges that this fit estimated. It covers the noise
-        and the sampling of rows, and assumes nothing about errors but that clipped gradients
-        balance where others do.
-
-        Parameters
-        ----------
-        level : float, default=0.95
-            Of confidence.
-
-        Returns
-        -------
-        Summary
-            `str()` it; `.to_frame()`, `.to_dict()` and its columns hold the numbers.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from privlearn import LinearRegression
-        >>> X = np.linspace(0, 1, 20_000).reshape(-1, 2)
-        >>> model = LinearRegression(intervals=True, bounds_X=(0, 1), bounds_y=(0, 2))
-        >>> table = model.fit(X[:, :1], X[:, 0] + 0.5).summary()
-        >>> bool(table.low[0] < table.coef[0] < table.high[0])
-        True
-        """
-        from privlearn.linear_model.summary import summarised
-
-        return summarised(self, self._told_errors(), level)
-
->>>>>>> main
     def predict_interval(
         self, X: object, level: float = 0.95, *, of: str = "mean"
     ) -> tuple[Array, Array]:
@@ -156,9 +121,9 @@ class IntervalsMixin(PredictionIntervals):
         """Coefficients with standard errors, intervals and p-values; it costs no more privacy.
 
         An interval is about the minimiser of the same objective over the population, with rows
-        clipped to the declared ranges, or to those that this fit estimated. It covers the noise and
-        the sampling of rows, and assumes nothing about errors but that clipped gradients balance
-        where others do.
+        clipped to the declared ranges, or to ranges that this fit estimated. It covers the noise
+        and the sampling of rows, and assumes nothing about errors but that clipped gradients
+        balance where others do.
 
         Parameters
         ----------
