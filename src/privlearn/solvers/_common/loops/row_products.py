@@ -7,11 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.jit import ANY_ORDER, jit
+from privlearn.solvers._common.loops.fetching import LINE, fetch
 
 __all__ = ["StoredRows", "add_parts", "rescale_rows", "score_rows", "store_rows", "sum_rows"]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
+AHEAD = 16  # rows whose memory is asked for before it is needed
 
 
 class StoredRows(NamedTuple):
@@ -65,9 +67,12 @@ def rescale_rows(rows, factor, intercept_value):
 
 @jit(fastmath=ANY_ORDER, nogil=True)
 def _score_dense(values, batch, weights, scores):
-    """Four rows at a time: their memory is fetched together and each weight is read once."""
-    whole = batch.size - batch.size % 4
+    """Four rows at a time: each weight is read once, while later rows are on their way."""
+    whole, in_a_line = batch.size - batch.size % 4, LINE // values.itemsize
     for b in range(0, whole, 4):
+        for later in range(b + AHEAD, min(b + AHEAD + 4, batch.size)):
+            for j in range(0, values.shape[1], in_a_line):
+                fetch(values, batch[later], j)
         i0, i1, i2, i3 = batch[b], batch[b + 1], batch[b + 2], batch[b + 3]
         t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
         for j in range(values.shape[1]):
