@@ -14,10 +14,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cached_property, update_wrapper
+from importlib import import_module
 from threading import Event
 from typing import Any
 
-__all__ = ["ANY_ORDER", "compiled_so_far", "jit", "on_a_large_table", "worth_compiling"]
+__all__ = ["ANY_ORDER", "Hint", "compiled_so_far", "jit", "on_a_large_table", "worth_compiling"]
 
 # Sums over a block may run in any order (numerics.py), so they may use vector instructions; flags
 # that assume finite numbers stay off.
@@ -119,6 +120,29 @@ class _Compiled:
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(self._dispatcher, name)
+
+
+class Hint:
+    """An instruction that changes no number, for loops: written by `typed` of a module, or nothing.
+
+    The module is loaded, like the compiler, when a loop that gives the hint is compiled.
+    """
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __call__(self, *values: object) -> None:
+        """Python takes no hints."""
+
+    @cached_property
+    def _numba_type_(self) -> object:
+        from numba.core.registry import cpu_target
+        from numba.extending import intrinsic
+
+        typing = cpu_target.typing_context
+        written = intrinsic(import_module(self._module).typed)
+        typing.refresh()  # it knows what was there when it was last asked
+        return typing.resolve_value_type(written)
 
 
 class _Forgiving:

@@ -6,7 +6,7 @@ from numba import njit
 
 from privlearn._core.jit import jit
 from privlearn.solvers._common.loops import row_products
-from privlearn.solvers._common.loops.fetching import fetch
+from privlearn.solvers._common.loops.row_products import fetch
 
 
 @jit()

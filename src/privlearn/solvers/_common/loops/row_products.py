@@ -6,13 +6,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._core.jit import ANY_ORDER, jit
-from privlearn.solvers._common.loops.fetching import LINE, fetch
+from privlearn._core.jit import ANY_ORDER, Hint, jit
 
 __all__ = ["StoredRows", "add_parts", "rescale_rows", "score_rows", "store_rows", "sum_rows"]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
+fetch = Hint("privlearn.solvers._common.loops.fetching")
+LINE = 64  # bytes that come from memory at once, on every processor that is common today
 AHEAD = 16  # rows whose memory is asked for before it is needed
 
 
