@@ -38,7 +38,7 @@ def test_a_small_fit_compiles_one_loss_of_dense_rows(name, loss):
     assert of_losses - {"base"} == {loss}
     rows = {one for one in compiled if ".row_products." in one}
     assert {one.rpartition(".")[2] for one in rows} <= {
-        *("store_rows", "add_parts", "_score_dense", "_sum_dense")
+        *("store_rows", "add_parts", "score_dense", "sum_dense")
     }
     assert rows
     # What NumPy does as well is left to it, though a compiler is loaded.

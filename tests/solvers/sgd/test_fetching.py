@@ -22,7 +22,7 @@ def test_a_fetched_number_is_the_number(kind):
 
 
 def test_the_loop_asks_for_memory_in_the_machine_code():
-    loop = njit(row_products._score_dense.py_func)  # afresh: of cached code no text is kept
+    loop = njit(row_products.score_dense.py_func)  # afresh: of cached code no text is kept
     loop(np.ones((8, 4), np.float32), np.arange(8), np.ones((1, 4), np.float32), np.empty((8, 1)))
     assert "llvm.prefetch" in "".join(loop.inspect_llvm().values())
 
@@ -34,5 +34,5 @@ def test_batches_of_every_size_give_the_scores_of_their_rows(rows):
     values = generator.integers(-8, 9, (100, 37)).astype(np.float32)
     weights = generator.integers(-8, 9, (1, 37)).astype(np.float32)
     batch, scores = generator.integers(0, 100, rows), np.empty((rows, 1))
-    row_products._score_dense(values, batch, weights, scores)
+    row_products.score_dense(values, batch, weights, scores)
     assert np.array_equal(scores[:, 0], values[batch] @ weights[0])

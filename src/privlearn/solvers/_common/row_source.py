@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -192,21 +193,39 @@ def store_rows(scaling: Scaling, data: BoundedData) -> StoredRows:
     around_zero = not scaling.center.any() and zero_is_allowed(data.bounds)
     if data.longest is None and data.sparse and around_zero:
         return _stored_sparse(scaling, data)
-    n, p, longest = data.n, len(scaling.center), data.longest
-    values, targets, norms, start = np.empty((n, p), np.float32), np.empty(n), np.empty(n), 0
-    length, scale = (1.0, None) if longest is None else _computed_scale(scaling, longest)
-    for rows in data.blocks() if longest is None else data.single_blocks(length):
+    n, p = data.n, len(scaling.center)
+    rows = StoredRows(np.empty((n, p), np.float32), NONE, NONE, np.empty(n), np.empty(n))
+    if data.longest is not None:
+        _store_computed(scaling, data, data.longest, rows)
+        return rows
+    in_parts(-(-n // BLOCK_ROWS), partial(_store_blocks, scaling, data, rows), at_least=8)
+    return rows
+
+
+def _store_blocks(
+    scaling: Scaling, data: BoundedData, stored: StoredRows, first: int, last: int
+) -> None:
+    """Rows of the blocks from `first` to before `last`."""
+    start, center, inverse = first * BLOCK_ROWS, scaling.center, scaling.inverse_scale
+    for rows in data.blocks(start, last * BLOCK_ROWS):
         own = slice(start, start + len(rows.y))
-        if longest is None:
-            center, inverse = scaling.center, scaling.inverse_scale
-            row_products.store_rows(rows.X, center, inverse, values[own], norms[own])
-            norms[own] = _lengths(scaling, norms[own], rows.present)
-        else:  # they come in single precision and no longer than `length`
-            np.multiply(rows.X, np.float32(1.0) if scale is None else scale, out=values[own])
-            norms[own] = np.where(rows.present, _longest_row(scaling, longest), 0.0)
-        targets[own] = scaling.targets(rows.y)
+        norms, start = stored.norms[own], own.stop
+        row_products.store_rows(rows.X, center, inverse, stored.values[own], norms)
+        norms[:] = _lengths(scaling, norms, rows.present)
+        stored.targets[own] = scaling.targets(rows.y)
+
+
+def _store_computed(
+    scaling: Scaling, data: BoundedData, longest: float, stored: StoredRows
+) -> None:
+    """Rows that come in single precision and no longer than is asked for."""
+    start, (length, scale) = 0, _computed_scale(scaling, longest)
+    for rows in data.single_blocks(length):
+        own = slice(start, start + len(rows.y))
+        np.multiply(rows.X, np.float32(1.0) if scale is None else scale, out=stored.values[own])
+        stored.norms[own] = np.where(rows.present, _longest_row(scaling, longest), 0.0)
+        stored.targets[own] = scaling.targets(rows.y)
         start = own.stop
-    return StoredRows(values, NONE, NONE, targets, norms)
 
 
 def _computed_scale(scaling: Scaling, longest: float) -> tuple[float, NDArray[np.float32] | None]:

@@ -8,7 +8,16 @@ from numpy.typing import NDArray
 
 from privlearn._core.jit import ANY_ORDER, Hint, jit
 
-__all__ = ["StoredRows", "add_parts", "rescale_rows", "score_rows", "store_rows", "sum_rows"]
+__all__ = [
+    "StoredRows",
+    "add_parts",
+    "rescale_rows",
+    "score_dense",
+    "score_rows",
+    "store_rows",
+    "sum_dense",
+    "sum_rows",
+]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -67,7 +76,7 @@ def rescale_rows(rows, factor, intercept_value):
 
 
 @jit(fastmath=ANY_ORDER, nogil=True)
-def _score_dense(values, batch, weights, scores):
+def score_dense(values, batch, weights, scores):
     """Four rows at a time: each weight is read once, while later rows are on their way."""
     whole, in_a_line = batch.size - batch.size % 4, LINE // values.itemsize
     for b in range(0, whole, 4):
@@ -91,7 +100,7 @@ def _score_dense(values, batch, weights, scores):
 
 
 @jit(fastmath=ANY_ORDER, nogil=True)
-def _sum_dense(values, rows, all_shares, at_once, all_sums):
+def sum_dense(values, rows, all_shares, at_once, all_sums):
     """Four rows at a time: each sum is read and written once."""
     for part in range(all_sums.shape[0]):
         batch = rows[part * at_once : (part + 1) * at_once]
@@ -162,7 +171,7 @@ def score_rows(
     if rows.columns.size > 0:
         _score_sparse(rows.values, rows.columns, rows.starts, batch, weights, scores)
     elif len(weights) == 1:
-        _score_dense(rows.values, batch, weights, scores)
+        score_dense(rows.values, batch, weights, scores)
     else:
         _score_outputs(rows.values, batch, weights, gathered, scores)
 
@@ -177,7 +186,7 @@ def sum_rows(
     if rows.columns.size > 0:
         _sum_sparse(rows.values, rows.columns, rows.starts, batch, shares, at_once, sums)
     elif sums.shape[1] == 1:
-        _sum_dense(rows.values, batch, shares, at_once, sums)
+        sum_dense(rows.values, batch, shares, at_once, sums)
     else:
         _sum_outputs(gathered, shares, at_once, sums)
 

@@ -20,7 +20,9 @@ from privlearn._objective.prox import WeightPenalty, write_prox
 from privlearn.solvers._common.loops.row_products import (
     StoredRows,
     add_parts,
+    score_dense,
     score_rows,
+    sum_dense,
     sum_rows,
 )
 
@@ -44,6 +46,7 @@ Indices = NDArray[np.int64]
 FEW, MANY = 64, 256
 # Numbers of rows that stay near the processor between their score and their sum; numbers in sums.
 NEAR, MOST_SUMS = 2**19, 2**20
+NOTHING = np.empty((0, 1))
 BELOW_ONE = 1.0 - 2.0**-40  # far more than rounding can add to a norm
 
 
@@ -103,12 +106,12 @@ def _shorten(clip, norms, batch, slopes, along):
             squares += slopes[b, k] * slopes[b, k]
         norm = norms[batch[b]]
         length = math.sqrt(squares * norm * norm + along[b] * along[b])
-        factor = 1.0 if length <= limit else limit / length
         if norm == 0.0 or not length < math.inf:  # the empty row; or weights beyond all bounds
             for k in range(slopes.shape[1]):
                 slopes[b, k] = 0.0
             along[b] = 0.0
             continue
+        factor = min(limit / length, 1.0) if length > 0.0 else 1.0  # which rows are long is chance
         for k in range(slopes.shape[1]):
             slopes[b, k] *= factor
         along[b] *= factor
@@ -183,6 +186,9 @@ def add_batch(
     outputs, width, intercept_value = objective[2:5]
     features = width if intercept_value == 0.0 else width - 1
     part, auxiliary = FEW if outputs == 1 else MANY, auxiliary_value(objective, weights)
+    if outputs == 1 and not rows.columns.size and not len(dual):
+        add_dense_batch(rows, batch, objective, clip, weights, auxiliary, total, lost)
+        return
     for block in scored_blocks(rows, batch, objective, weights):
         if len(dual):
             slopes, along = _dual_steps(
@@ -196,6 +202,49 @@ def add_batch(
         add_parts(sums, slopes, along, part, width, intercept_value, total, lost)
 
 
+def add_dense_batch(
+    rows: StoredRows,
+    batch: Indices,
+    objective: CompiledObjective,
+    clip: float,
+    weights: Array,
+    auxiliary: float,
+    total: Array,
+    lost: Array,
+) -> None:
+    """The same for dense rows and one output, in few compiled calls: batches may be small."""
+    width, intercept_value = objective.width, objective.intercept_value
+    at_once = rows_at_once(rows, 1, width if intercept_value == 0.0 else width - 1)
+    for start in range(0, max(batch.size, 1), at_once):
+        own = batch[start : start + at_once]
+        targets, scores = np.empty(own.size), np.empty((own.size, 1))
+        _score_batch(rows.values, rows.targets, own, weights, intercept_value, targets, scores)
+        slopes, along = loss_gradients(
+            ScoredBlock(own, targets, scores, NOTHING), objective, auxiliary
+        )
+        _add_slopes(
+            clip, rows.values, rows.norms, own, slopes, along, width, intercept_value, total, lost
+        )
+
+
+@jit(error_model="numpy", nogil=True)
+def _score_batch(values, targets, batch, weights, intercept_value, own, scores):
+    features = values.shape[1]
+    score_dense(values, batch, weights[:features].reshape(1, features), scores)
+    for b in range(batch.size):
+        own[b] = targets[batch[b]]
+        if intercept_value != 0.0:
+            scores[b, 0] += intercept_value * weights[features]
+
+
+@jit(error_model="numpy", nogil=True)
+def _add_slopes(clip, values, norms, batch, slopes, along, width, intercept_value, total, lost):
+    _shorten(clip, norms, batch, slopes, along)
+    sums = np.empty((-(-batch.size // FEW), 1, values.shape[1]))
+    sum_dense(values, batch, slopes, FEW, sums)
+    add_parts(sums, slopes, along, FEW, width, intercept_value, total, lost)
+
+
 def loss_gradients(
     block: ScoredBlock, objective: CompiledObjective, auxiliary: float
 ) -> tuple[Array, Array]:
@@ -204,7 +253,8 @@ def loss_gradients(
     choose = write_loss_gradients.py_func  # interpreted: one loss is compiled, not all of them
     loss, threshold = objective[:2]
     choose(loss, threshold, block.targets, block.scores, auxiliary, slopes, along)
-    along *= objective.auxiliary_unit
+    if objective.auxiliaries:
+        along *= objective.auxiliary_unit
     return slopes, along
 
 
@@ -241,8 +291,7 @@ def clipped_sum(
     statistic: Array,
 ) -> None:
     """Sum over the batch of gradients, each shortened to at most `objective.clip`."""
-    none = np.empty((0, 1))
-    batch_sum(rows, batch, objective, objective.clip, weights, none, 0.0, statistic)
+    batch_sum(rows, batch, objective, objective.clip, weights, NOTHING, 0.0, statistic)
 
 
 @jit(error_model="numpy", nogil=True)
