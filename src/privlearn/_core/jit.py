@@ -106,6 +106,10 @@ class _Compiled:
             home[self.py_func.__name__] = dispatcher
         return dispatcher
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Its name: numba's cache tells by what is around a function which one it has."""
+        return _named, (self.py_func.__module__, self.py_func.__qualname__)
+
     @property
     def _numba_type_(self) -> object:
         """What numba asks for where another compiled function calls this one."""
@@ -120,6 +124,10 @@ class _Compiled:
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(self._dispatcher, name)
+
+
+def _named(module: str, name: str) -> object:
+    return getattr(import_module(module), name)
 
 
 class Hint:

@@ -18,12 +18,25 @@ from privlearn._objective.losses import (
 )
 from privlearn._objective.losses.base import Array
 
-__all__ = ["column_sum", "moved_auxiliary", "write_dual_updates", "write_loss_gradients"]
+__all__ = [
+    "OF_SCORES_ALONE",
+    "column_sum",
+    "moved_auxiliary",
+    "write_dual_updates",
+    "write_loss_gradients",
+]
 
 # Names that compiled functions read: they know no attributes of modules' attributes.
 SQUARED, HUBER, LOGISTIC = squared.SQUARED, huber.HUBER, logistic.LOGISTIC
 HINGE, SQUARED_HINGE, SOFTMAX = hinge.HINGE, squared_hinge.SQUARED_HINGE, softmax.SOFTMAX
 POISSON = poisson.POISSON
+# Losses of one score and nothing else.
+OF_SCORES_ALONE = {
+    SQUARED: squared.write_gradients,
+    LOGISTIC: logistic.write_gradients,
+    HINGE: hinge.write_gradients,
+    SQUARED_HINGE: squared_hinge.write_gradients,
+}
 
 
 @jit(error_model="numpy")

@@ -6,7 +6,7 @@ one, so that a first fit waits for those alone that its loss and its rows need.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,11 @@ from numpy.typing import NDArray
 from privlearn._core.jit import jit
 from privlearn._core.release_step import release_step
 from privlearn._core.releaser import ReleaseBatch
-from privlearn._objective.losses.compiled import write_dual_updates, write_loss_gradients
+from privlearn._objective.losses.compiled import (
+    OF_SCORES_ALONE,
+    write_dual_updates,
+    write_loss_gradients,
+)
 from privlearn._objective.prox import WeightPenalty, write_prox
 from privlearn.solvers._common.loops.row_products import (
     StoredRows,
@@ -186,8 +190,8 @@ def add_batch(
     outputs, width, intercept_value = objective[2:5]
     features = width if intercept_value == 0.0 else width - 1
     part, auxiliary = FEW if outputs == 1 else MANY, auxiliary_value(objective, weights)
-    if outputs == 1 and not rows.columns.size and not len(dual):
-        add_dense_batch(rows, batch, objective, clip, weights, auxiliary, total, lost)
+    if outputs == 1 and objective.loss in ADD and not rows.columns.size and not len(dual):
+        _add_dense(rows, batch, objective, clip, weights, total, lost)
         return
     for block in scored_blocks(rows, batch, objective, weights):
         if len(dual):
@@ -202,47 +206,44 @@ def add_batch(
         add_parts(sums, slopes, along, part, width, intercept_value, total, lost)
 
 
-def add_dense_batch(
+def _add_dense(
     rows: StoredRows,
     batch: Indices,
     objective: CompiledObjective,
     clip: float,
     weights: Array,
-    auxiliary: float,
     total: Array,
     lost: Array,
 ) -> None:
-    """The same for dense rows and one output, in few compiled calls: batches may be small."""
-    width, intercept_value = objective.width, objective.intercept_value
-    at_once = rows_at_once(rows, 1, width if intercept_value == 0.0 else width - 1)
+    """The same for dense rows and one output, in one compiled call: batches may be small."""
+    values, _, _, targets, norms = rows
+    width, intercept_value, add = objective.width, objective.intercept_value, ADD[objective.loss]
+    at_once = rows_at_once(rows, 1, values.shape[1])
     for start in range(0, max(batch.size, 1), at_once):
         own = batch[start : start + at_once]
-        targets, scores = np.empty(own.size), np.empty((own.size, 1))
-        _score_batch(rows.values, rows.targets, own, weights, intercept_value, targets, scores)
-        slopes, along = loss_gradients(
-            ScoredBlock(own, targets, scores, NOTHING), objective, auxiliary
-        )
-        _add_slopes(
-            clip, rows.values, rows.norms, own, slopes, along, width, intercept_value, total, lost
-        )
+        add(clip, values, targets, norms, own, weights, width, intercept_value, total, lost)
 
 
-@jit(error_model="numpy", nogil=True)
-def _score_batch(values, targets, batch, weights, intercept_value, own, scores):
-    features = values.shape[1]
-    score_dense(values, batch, weights[:features].reshape(1, features), scores)
-    for b in range(batch.size):
-        own[b] = targets[batch[b]]
+def _adding(write_gradients: Callable[..., None]) -> Callable[..., None]:
+    """The loop for one loss: a loop for all of them would compile all of them."""
+
+    @jit(error_model="numpy", nogil=True)
+    def add(clip, values, targets, norms, batch, weights, width, intercept_value, total, lost):
+        features, scores = values.shape[1], np.empty((batch.size, 1))
+        slopes, along, own = np.empty((batch.size, 1)), np.zeros(batch.size), targets[batch]
+        score_dense(values, batch, weights[:features].reshape(1, features), scores)
         if intercept_value != 0.0:
-            scores[b, 0] += intercept_value * weights[features]
+            scores += intercept_value * weights[features]
+        write_gradients(own, scores, slopes)
+        _shorten(clip, norms, batch, slopes, along)
+        sums = np.empty((-(-batch.size // FEW), 1, features))
+        sum_dense(values, batch, slopes, FEW, sums)
+        add_parts(sums, slopes, along, FEW, width, intercept_value, total, lost)
+
+    return add
 
 
-@jit(error_model="numpy", nogil=True)
-def _add_slopes(clip, values, norms, batch, slopes, along, width, intercept_value, total, lost):
-    _shorten(clip, norms, batch, slopes, along)
-    sums = np.empty((-(-batch.size // FEW), 1, values.shape[1]))
-    sum_dense(values, batch, slopes, FEW, sums)
-    add_parts(sums, slopes, along, FEW, width, intercept_value, total, lost)
+ADD = {code: _adding(write) for code, write in OF_SCORES_ALONE.items()}
 
 
 def loss_gradients(
