@@ -72,6 +72,7 @@ print(json.dumps(found))
 def measure(options):
     rows = QUICK if options.quick else int(float(os.environ.get("PRIVLEARN_DISK_ROWS", ROWS)))
     given = os.environ.get("PRIVLEARN_DISK")
+    Path(given or ".").mkdir(parents=True, exist_ok=True)
     found = {}
     for case, n in zip(CASES, (rows, max(rows // 10, QUICK)), strict=True):
         folder = Path(tempfile.mkdtemp(dir=given))

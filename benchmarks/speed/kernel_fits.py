@@ -44,24 +44,35 @@ print(json.dumps([*found, model.score(*rows(50_000, 2)), model.feature_map_.n_fe
 
 def measure(options):
     n, rounds = (30_000 if options.quick else 1_000_000), options.repeats(usual=3, quick=1)
-    pythons = {"this version": sys.executable}
-    if os.environ.get(OTHER):
-        pythons["the other version"] = os.environ[OTHER]
+    pythons = versions()
     found = {name: [] for name in pythons}
     for seed in range(10, 10 + rounds):
         for name, python in pythons.items():
-            found[name].append(_fit(python, n, seed))
+            found[name].append(fit_elsewhere(python, FIT.format(n=n, seed=seed)))
     return {"n": n, "fits": found}
 
 
-def _fit(python, n, seed):
-    done = subprocess.run(
-        [python, "-c", FIT.format(n=n, seed=seed)],
-        cwd=Path(python).parent,  # not here, where this version would be found first
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+def versions():
+    """This version's interpreter, and that of another one where it is named."""
+    pythons = {"this version": sys.executable}
+    if os.environ.get(OTHER):
+        pythons["the other version"] = os.environ[OTHER]
+    return pythons
+
+
+def fit_elsewhere(python, text, seconds=None):
+    """What the text prints last, as JSON, in a new process of an interpreter; None if too late."""
+    try:
+        done = subprocess.run(
+            [python, "-c", text],
+            cwd=Path(python).parent,  # not here, where this version would be found first
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=seconds,
+        )
+    except subprocess.TimeoutExpired:
+        return None
     return json.loads(done.stdout.splitlines()[-1])
 
 
