@@ -32,13 +32,17 @@ from privlearn._data.tables import DROP
 from privlearn._data.targets import target_numbers
 from privlearn.exceptions import MissingFactError, UnsupportedCombinationError
 from privlearn.linear_model.classifier import PrivateLinearClassifier
+from privlearn.schema.arrow import encoded_columns, has_columns
 from privlearn.solvers import SOLVERS
 from privlearn.solvers._common.rehearsal import rehearse
 from privlearn.solvers._common.row_count import demand_usable
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from privlearn.linear_model.base import PrivateEstimator
     from privlearn.linear_model.job import Job
+    from privlearn.schema.encoding import Encoding
 
 __all__ = ["learn_from_source", "rows_stay"]
 
@@ -262,10 +266,13 @@ class _Reader:
     def piece(self, batch: Batch, target_only: bool) -> Piece:
         """Numbers of a batch, or of its target alone."""
         strict = self.estimator.on_invalid == "raise"
-        if native("pyarrow", batch.X, "RecordBatch") and not hasattr(self.estimator, "_encoding"):
-            y = self._numbers_of(arrow_target(batch.X, self.target), strict)
-            columns = () if target_only else arrow_columns(batch.X, self.target)
-            return self._checked(Piece(columns, y, strict))
+        if native("pyarrow", batch.X, "RecordBatch"):
+            if not hasattr(self.estimator, "_encoding") or target_only:
+                y = self._numbers_of(arrow_target(batch.X, self.target), strict)
+                columns = () if target_only else arrow_columns(batch.X, self.target)
+                return self._checked(Piece(columns, y, strict))
+            if has_columns(self.estimator._encoding, batch.X):
+                return self._by_schema(batch.X, self.estimator._encoding, strict)
         X, cells = _split(batch, self.target)
         if target_only:
             return Piece((), self._numbers_of(cells, strict), strict)
@@ -276,6 +283,14 @@ class _Reader:
         dense = table.X if isinstance(table.X, np.ndarray) else table.X.toarray()
         columns = tuple(np.ascontiguousarray(np.asarray(dense, dtype=np.float64).T))
         return Piece(columns, table.y, table.finite)
+
+    def _by_schema(self, batch: pa.RecordBatch, encoding: Encoding, strict: bool) -> Piece:
+        """Numbers of a batch of Arrow, of columns that a schema describes."""
+        columns = encoded_columns(encoding, batch, strict=strict and self.checks)
+        y = self._numbers_of(arrow_target(batch, self.target), strict)
+        if self.checks and strict:
+            refuse_not_finite("y", y, DROP)
+        return Piece(columns, y, strict and not encoding.drops)
 
     def _is_plain(self, X: object) -> bool:
         """Whether X is numbers already, in as many columns as before."""
