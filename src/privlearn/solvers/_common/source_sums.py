@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from privlearn._data.bounded import NOBODY, BoundedData, read_only
 from privlearn._data.source_data import SourceData
 from privlearn._data.stream import Kept, Piece
+from privlearn.solvers._common.column_rows import ColumnRows
 from privlearn.solvers._common.integer_rows import (
     IntegerRows,
     as_moments,
@@ -95,6 +96,18 @@ def _ends(data: SourceData, what: str) -> tuple[Array, Array]:
 
 
 @dataclass(frozen=True, eq=False)
+class _Gradient:
+    """The sum of gradients, each shortened to the clip, as whole numbers."""
+
+    objective: Objective
+    weights: Array
+    clip: float
+
+    def __call__(self, rows: IntegerRows) -> list[int]:
+        return rows.integer_gradient(self.objective, self.weights, self.clip)
+
+
+@dataclass(frozen=True, eq=False)
 class SourceIntegers:
     """Rows of a source in a solver's coordinates, made integers anew in every pass.
 
@@ -158,6 +171,8 @@ class SourceIntegers:
         """
         if not self.data.in_a_box:
             return work(self._stored(piece))
+        if isinstance(work, _Gradient):
+            return work(self._unstored(piece))
         spare = self._spare.setdefault(len(piece.y), [])
         rows = spare.pop() if spare else self._empty(len(piece.y))
         self._store(piece, rows)
@@ -168,23 +183,50 @@ class SourceIntegers:
 
     def _store(self, piece: Piece, rows: IntegerRows) -> None:
         """Write a piece as integers, column by column."""
+        facts, second = self._facts
+        squares = np.zeros(len(piece.y))
+        for j, column in enumerate(piece.columns):
+            loops.store_column(read_only(column), facts[j], j, second[j], rows.values, squares)
+        loops.store_lengths(squares, rows.intercept_value, rows.norms.reshape(-1))
+        y = read_only(piece.y.astype(np.float64))
+        loops.store_targets(y, *self._target_units, rows.targets.reshape(-1)[: len(y)])
+
+    @cached_property
+    def _facts(self) -> tuple[Array, NDArray[np.int64]]:
+        """Of each feature, what makes it an integer, and the place of its second column or -1."""
+        rows = self._none
         facts = np.vstack([*_ends(self.data, "features"), integer_facts(rows, self.scaling)]).T
         second = np.full(rows.n_features, -1)
         second[rows.wide] = rows.n_features + np.arange(len(rows.wide))
-        squares = np.zeros(len(piece.y))
-        for j, column in enumerate(piece.columns):
-            own = np.ascontiguousarray(facts[j])
-            loops.store_column(read_only(column), own, j, second[j], rows.values, squares)
-        loops.store_lengths(squares, rows.intercept_value, rows.norms.reshape(-1))
+        return np.ascontiguousarray(facts), second
+
+    @cached_property
+    def _target_units(self) -> tuple[float, float, float, float]:
         (low, *_), (high, *_) = _ends(self.data, "target")
-        units = float(low), float(high), self.scaling.target_center, self.scaling.target_scale
-        y = read_only(piece.y.astype(np.float64))
-        loops.store_targets(y, *units, rows.targets.reshape(-1)[: len(y)])
+        return float(low), float(high), self.scaling.target_center, self.scaling.target_scale
+
+    def _unstored(self, piece: Piece) -> ColumnRows:
+        """A piece for gradients alone."""
+        none, y = self._none, read_only(piece.y.astype(np.float64))
+        facts, second = self._facts
+        return ColumnRows(
+            none.values,
+            none.targets,
+            none.norms,
+            none.exponents,
+            none.wide,
+            none.intercept_value,
+            compiled=True,
+            target_units=self._target_units,
+            columns=piece.columns,
+            y=y,
+            facts=facts,
+            seconds=second,
+        )
 
     def gradient_sum(self, objective: Objective, weights: Array, clip: float) -> Array:
         """Sum of the gradients of all rows, each shortened to the clip; a secret."""
-        how = {"objective": objective, "weights": weights, "clip": clip}
-        total: list[int] = self._total(methodcaller("integer_gradient", **how))
+        total = self._total(_Gradient(objective, weights, clip))
         return self._none.as_gradient(total, objective, clip)
 
     def count_lengths(
