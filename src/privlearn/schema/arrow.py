@@ -79,9 +79,7 @@ def _is_plain(kind: pa.DataType) -> bool:
     """Whether cells are numbers that NumPy has, too."""
     import pyarrow as pa
 
-    return bool(
-        pa.types.is_float32(kind) or pa.types.is_float64(kind) or pa.types.is_integer(kind)
-    )
+    return bool(pa.types.is_float32(kind) or pa.types.is_float64(kind) or pa.types.is_integer(kind))
 
 
 def _numbers(
@@ -91,7 +89,10 @@ def _numbers(
     found: Any = cells.to_numpy(zero_copy_only=False)
     if found.dtype not in (np.float32, np.float64):
         found = found.astype(np.float64)
-    valid, missing = np.isfinite(found), column.kind.missing
+    missing = column.kind.missing
+    if missing in ("raise", "drop") and column.bounds is None:  # whoever uses them sees which
+        return [np.ascontiguousarray(found)]
+    valid = np.isfinite(found)
     flags = [(~valid).astype(np.float32)] if missing == "flag" else []
     if column.bounds is not None:
         found = found.astype(np.float64)
@@ -123,11 +124,23 @@ def _distinct(cells: pa.Array) -> tuple[pa.Array, NDArray[np.int64] | None]:
     try:
         coded = cells if of.is_dictionary(cells.type) else cells.dictionary_encode()
         indices = coded.indices
-        if indices.null_count:
-            indices = indices.cast(pa.int64()).fill_null(len(coded.dictionary))
-        return coded.dictionary, indices.to_numpy(zero_copy_only=False)
+        if indices.null_count:  # the last of all values stands for nothing
+            indices = indices.fill_null(-1) if _is_signed(indices.type) else _widened(indices)
+        return coded.dictionary, indices.to_numpy(zero_copy_only=False).astype(np.intp)
     except (pa.ArrowException, TypeError):  # a type that is not hashed
         return cells, None
+
+
+def _is_signed(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_signed_integer(kind))
+
+
+def _widened(indices: pa.Array) -> pa.Array:
+    import pyarrow as pa
+
+    return indices.cast(pa.int64()).fill_null(-1)
 
 
 def _is_text(kind: pa.DataType) -> bool:

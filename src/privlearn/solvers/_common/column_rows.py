@@ -50,6 +50,8 @@ class ColumnRows(IntegerRows):
         """Exact sums over all rows: of each column times the slopes, then of the slopes."""
         upper, lower = np.zeros((2, len(self.exponents) + 1), np.int64)
         held = [np.require(column, requirements=("C", "ALIGNED")) for column in self.columns]
+        if any(len(one) != len(self.y) or one.dtype.kind != "f" for one in held):
+            raise ValueError("columns of a batch are not numbers for each of its rows")
         places = [(one.__array_interface__["data"][0], one.itemsize) for one in held]
         columns = np.array(places, dtype=np.int64).reshape(len(held), 2)
         size = block_rows(len(self.exponents), len(self.y), compiled=True)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from operator import methodcaller
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from privlearn.solvers._common.integer_rows import (
 )
 from privlearn.solvers._common.loops import counting as counting_loops
 from privlearn.solvers._common.loops import integer_rows as loops
+from privlearn.solvers._common.memory import available
 from privlearn.solvers._common.objective import Objective
 from privlearn.solvers._common.scaling import Scaling
 
@@ -38,6 +39,8 @@ __all__ = ["SourceIntegers", "count_in_a_pass"]
 Array = NDArray[np.float64]
 T = TypeVar("T")
 SIZES = 8  # of pieces, for which memory is kept
+HELD = 3.0 * 2.0**27  # bytes of integers that are held: with what reading takes, below 1 GB
+PART_OF_FREE = 0.25  # of the memory that there is
 
 
 def count_in_a_pass(
@@ -73,7 +76,7 @@ def count_in_a_pass(
         if not as_read:
             return in_memory(data.bounded(piece))
         counts = np.zeros((width, bins))
-        columns = (piece.y.astype(np.float64),) if alone else piece.columns
+        columns = (np.asarray(piece.y, dtype=np.float64),) if alone else piece.columns
         for j, column in enumerate(columns):
             own = slice(j, j + 1)
             known = [fact[own] if isinstance(fact, np.ndarray) else fact for fact in facts]
@@ -146,15 +149,17 @@ class SourceIntegers:
 
     @cached_property
     def _kept(self) -> Kept | None:
-        """All rows as integers, where they are held: on workers of a cluster."""
-        columns = self._none.values.shape[1]
-        return self.data.keep(self._stored, 2.0 * columns + 8.0)
+        """Rows as integers, where they are held: the first ones here, or all of a cluster."""
+        columns, free = self._none.values.shape[1], available()
+        most = HELD if free is None else min(HELD, PART_OF_FREE * free)
+        return self.data.keep(self._stored, 2.0 * columns + 8.0, most)
 
     def _total(self, work: Callable[[IntegerRows], T]) -> T:
         """The sum of what `work` makes of all rows, in one pass."""
+        one = partial(self._on, work=work)
         if self._kept is not None:
-            return self._kept.total(work, work(self._none))
-        return self.data.total(partial(self._on, work=work), work(self._none))
+            return self._kept.total(work, work(self._none), self.data.on_chosen(one))
+        return self.data.total(one, work(self._none))
 
     def _stored(self, piece: Piece) -> IntegerRows:
         """A piece as integers."""
@@ -172,7 +177,7 @@ class SourceIntegers:
         if not self.data.in_a_box:
             return work(self._stored(piece))
         if isinstance(work, _Gradient):
-            return work(self._unstored(piece))
+            return cast(T, work(self._unstored(piece)))
         spare = self._spare.setdefault(len(piece.y), [])
         rows = spare.pop() if spare else self._empty(len(piece.y))
         self._store(piece, rows)
@@ -188,7 +193,7 @@ class SourceIntegers:
         for j, column in enumerate(piece.columns):
             loops.store_column(read_only(column), facts[j], j, second[j], rows.values, squares)
         loops.store_lengths(squares, rows.intercept_value, rows.norms.reshape(-1))
-        y = read_only(piece.y.astype(np.float64))
+        y = read_only(np.asarray(piece.y, dtype=np.float64))
         loops.store_targets(y, *self._target_units, rows.targets.reshape(-1)[: len(y)])
 
     @cached_property
@@ -207,7 +212,7 @@ class SourceIntegers:
 
     def _unstored(self, piece: Piece) -> ColumnRows:
         """A piece for gradients alone."""
-        none, y = self._none, read_only(piece.y.astype(np.float64))
+        none, y = self._none, read_only(np.asarray(piece.y, dtype=np.float64))
         facts, second = self._facts
         return ColumnRows(
             none.values,

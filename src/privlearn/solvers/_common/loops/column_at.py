@@ -1,4 +1,4 @@
-"""A column where it lies in memory, as an array: compiled loops take many without a list of them."""
+"""A column where it lies in memory, as an array: so loops take many, and no list of them."""
 
 from typing import Any
 

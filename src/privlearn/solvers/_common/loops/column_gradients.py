@@ -21,7 +21,7 @@ class _ColumnAt(Hint):
     def __call__(self, like: np.ndarray, address: int, size: int) -> np.ndarray:  # type: ignore[override]
         """The same where nothing is compiled."""
         words = (ctypes.c_char * (int(size) * like.itemsize)).from_address(int(address))
-        return np.frombuffer(words, like.dtype)
+        return np.frombuffer(memoryview(words), like.dtype)
 
 
 column_at = _ColumnAt("privlearn.solvers._common.loops.column_at")
