@@ -4,13 +4,14 @@
 together, are written first (environment: `PRIVLEARN_DISK` is the folder, which is emptied
 afterwards, `PRIVLEARN_DISK_ROWS` another number of rows). `LinearRegression()` with nothing
 declared is fitted in a new process, which says how often it went through files (a pass that leaves
-out those whose rows are held counts as a whole one, the pass that fills what is held, and passes
-through nothing but that, count for nothing), how often all of them were read, rows over rows, how
-often the target alone was, and the largest memory during the fit beyond what the process held after its imports: compiled loops are among it, which a
-fit of a small table in memory has loaded before, outside the clock. The bare scan goes through all batches and
-does nothing, in two ways, by pyarrow's own settings and in the batches of the fit; the quicker one
-counts. The second case has raw columns with categories and gaps, by a schema, and a tenth of the
-rows. Limits, set before the first run: 1 GB, and 1.5 times what as many bare scans take.
+out those whose rows are held counts as a whole one; the pass that fills what is held, and passes
+through nothing but that, count for nothing), how often all rows were read in it, how often the
+target alone was, and the largest memory during the fit beyond what the process held after its
+imports: compiled loops are among it, which a fit of a small table in memory has loaded before,
+outside the clock. The bare scan goes through all batches and does nothing, in two ways, by
+pyarrow's own settings and in the batches of the fit; the quicker one counts. The second case has
+raw columns with categories and gaps, by a schema, and a tenth of the rows.
+Limits, set before the first run: 1 GB, and 1.5 times what as many bare scans take.
 """
 
 import json
