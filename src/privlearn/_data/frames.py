@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "arrow_columns",
+    "arrow_numbers",
     "arrow_target",
     "cells_of_pandas",
     "from_arrow",
@@ -124,6 +125,15 @@ def arrow_target(batch: pa.RecordBatch, target: str | None) -> pa.ChunkedArray:
     import pyarrow as pa
 
     return pa.chunked_array([batch.column(batch.schema.names.index(target))])
+
+
+def arrow_numbers(batch: pa.RecordBatch, target: str | None) -> NDArray[np.floating] | None:
+    """The target's own numbers, where they are such and all are there; else None."""
+    import pyarrow as pa
+
+    column = batch.column(batch.schema.names.index(target))
+    plain = pa.types.is_float32(column.type) or pa.types.is_float64(column.type)
+    return np.asarray(column.to_numpy()) if plain and not column.null_count else None
 
 
 def _arrow_column(column: pa.Array | pa.ChunkedArray, what: str) -> NDArray[Any]:

@@ -11,7 +11,7 @@ written anew or rows in another order; it is no protection against somebody who 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
 from typing import Any, Protocol, TypeVar
@@ -44,11 +44,17 @@ class Piece:
         As in `Table`.
     finite : bool
         As in `Table`.
+    first : int
+        Place of the first row in its partition, by which its digest goes.
+    digest : list of arrays
+        Whoever goes through all columns may leave the digest of `digests` there.
     """
 
     columns: tuple[NDArray[np.floating], ...]
     y: NDArray[Any]
     finite: bool
+    first: int = 0
+    digest: list[Words] = field(default_factory=list)
 
     def table(self) -> Table:
         """The same rows side by side."""
@@ -203,7 +209,7 @@ class Stream:
         for group in _groups((source or self.source).batches(names), thread_count()):
             placed = [(batch, self._place(batch, found)) for batch in group]
             parts = in_parts(len(placed), partial(self._worked, placed, work, target_only))
-            for batch, (sums, result) in zip(group, chain.from_iterable(parts), strict=True):
+            for batch, ((sums,), result) in zip(group, chain.from_iterable(parts), strict=True):
                 found[batch.partition].sums += sums
                 yield result
 
@@ -221,7 +227,7 @@ class Stream:
         target_only: bool,
         start: int,
         stop: int,
-    ) -> list[tuple[Words, T]]:
+    ) -> list[tuple[list[Words], T]]:
         """Digests and results of some batches, with their offsets."""
         found = []
         for batch, first in placed[start:stop]:
@@ -230,7 +236,9 @@ class Stream:
                 raise ValueError(
                     "X and y of a batch have inconsistent numbers of samples; give one y per row"
                 )
-            found.append((digests(piece, first, self.n_features), work(piece)))
+            piece = replace(piece, first=first)
+            result = work(piece)
+            found.append((piece.digest or [digests(piece, first, self.n_features)], result))
         return found
 
 

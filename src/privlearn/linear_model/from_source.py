@@ -21,7 +21,7 @@ from privlearn._core.problem import Adjacency, Problem
 from privlearn._core.releaser import charge_and_open
 from privlearn._data.bounded import Table
 from privlearn._data.dask_source import DaskSource
-from privlearn._data.frames import arrow_columns, arrow_target
+from privlearn._data.frames import arrow_columns, arrow_numbers, arrow_target
 from privlearn._data.labels import found_labels
 from privlearn._data.named_cells import refuse_unknown, with_target
 from privlearn._data.reading import native, refuse_not_finite
@@ -268,7 +268,7 @@ class _Reader:
         strict = self.estimator.on_invalid == "raise"
         if native("pyarrow", batch.X, "RecordBatch"):
             if not hasattr(self.estimator, "_encoding") or target_only:
-                y = self._numbers_of(arrow_target(batch.X, self.target), strict)
+                y = self._arrow_target(batch.X, strict)
                 columns = () if target_only else arrow_columns(batch.X, self.target)
                 return self._checked(Piece(columns, y, strict))
             if has_columns(self.estimator._encoding, batch.X):
@@ -287,7 +287,7 @@ class _Reader:
     def _by_schema(self, batch: pa.RecordBatch, encoding: Encoding, strict: bool) -> Piece:
         """Numbers of a batch of Arrow, of columns that a schema describes."""
         columns = encoded_columns(encoding, batch, strict=strict and self.checks)
-        y = self._numbers_of(arrow_target(batch, self.target), strict)
+        y = self._arrow_target(batch, strict)
         if self.checks and strict:
             refuse_not_finite("y", y, DROP)
         return Piece(columns, y, strict and not encoding.drops)
@@ -301,6 +301,14 @@ class _Reader:
             and X.shape[1] == self.estimator.n_features_in_
             and not hasattr(self.estimator, "_encoding")
         )
+
+    def _arrow_target(self, batch: pa.RecordBatch, strict: bool) -> NDArray[Any]:
+        """The target of a batch of Arrow as numbers."""
+        if not isinstance(self.estimator, PrivateLinearClassifier):
+            plain = arrow_numbers(batch, self.target)
+            if plain is not None:
+                return plain.astype(np.float64)
+        return self._numbers_of(arrow_target(batch, self.target), strict)
 
     def _numbers_of(self, cells: object, strict: bool) -> NDArray[Any]:
         """The target as numbers, as `_read` makes them."""

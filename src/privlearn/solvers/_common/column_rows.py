@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._data.bounded import read_only
+from privlearn._data.stream import Piece
 from privlearn.solvers._common.integer_rows import IntegerRows, block_rows
 from privlearn.solvers._common.loops import integer_rows as loops
 from privlearn.solvers._common.loops.column_gradients import add_column_gradients
@@ -23,18 +24,15 @@ class ColumnRows(IntegerRows):
 
     Attributes
     ----------
-    columns : sequence of arrays
-        Numbers as they were read, in single or double precision.
-    y : array
-        Targets as they were read.
+    piece : Piece
+        Numbers as they were read, in single or double precision; its digest is taken on the way.
     facts : array of shape (n_features, 6)
         What makes a number of each feature an integer: its ends and `integer_facts`.
     seconds : array of shape (n_features,)
         Second columns of wide features, -1 elsewhere.
     """
 
-    columns: Sequence[NDArray[np.floating]]
-    y: Array
+    piece: Piece
     facts: Array
     seconds: NDArray[np.int64]
 
@@ -49,15 +47,19 @@ class ColumnRows(IntegerRows):
     ) -> list[int]:
         """Exact sums over all rows: of each column times the slopes, then of the slopes."""
         upper, lower = np.zeros((2, len(self.exponents) + 1), np.int64)
-        held = [np.require(column, requirements=("C", "ALIGNED")) for column in self.columns]
-        if any(len(one) != len(self.y) or one.dtype.kind != "f" for one in held):
+        piece, y = self.piece, read_only(np.asarray(self.piece.y, dtype=np.float64))
+        held = [np.require(column, requirements=("C", "ALIGNED")) for column in piece.columns]
+        if any(len(one) != len(y) or one.dtype.kind != "f" for one in held):
             raise ValueError("columns of a batch are not numbers for each of its rows")
         places = [(one.__array_interface__["data"][0], one.itemsize) for one in held]
         columns = np.array(places, dtype=np.int64).reshape(len(held), 2)
-        size = block_rows(len(self.exponents), len(self.y), compiled=True)
+        size = block_rows(len(self.exponents), len(y), compiled=True)
         units = *self.target_units, self.intercept_value
-        rows = columns, self.y, self.facts, self.seconds, size, units
+        sums = np.zeros(len(held) + 1, np.uint64)
+        rows = columns, y, self.facts, self.seconds, size, units, piece.first, sums
         add_column_gradients(rows, how, weights, per_unit, reach, upper, lower)
+        if piece.y.dtype == np.float64:  # whose bits were seen, then
+            piece.digest.append(sums)
         return [
             (int(high) << loops.LIMB) + int(low) for high, low in zip(upper, lower, strict=True)
         ]

@@ -212,8 +212,7 @@ class SourceIntegers:
 
     def _unstored(self, piece: Piece) -> ColumnRows:
         """A piece for gradients alone."""
-        none, y = self._none, read_only(np.asarray(piece.y, dtype=np.float64))
-        facts, second = self._facts
+        none, (facts, second) = self._none, self._facts
         return ColumnRows(
             none.values,
             none.targets,
@@ -223,8 +222,7 @@ class SourceIntegers:
             none.intercept_value,
             compiled=True,
             target_units=self._target_units,
-            columns=piece.columns,
-            y=y,
+            piece=piece,
             facts=facts,
             seconds=second,
         )

@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from privlearn._core.jit import Hint, jit
+from privlearn._data import loops as digests
 from privlearn.solvers._common.loops import integer_rows as loops
 
 __all__ = ["add_column_gradients"]
@@ -26,11 +27,13 @@ class _ColumnAt(Hint):
 
 column_at = _ColumnAt("privlearn.solvers._common.loops.column_at")
 SINGLE, DOUBLE = np.empty(0, np.float32), np.empty(0)
+FOUR, EIGHT = np.empty(0, np.uint32), np.empty(0, np.uint64)  # bytes of bits
 LIMB, LOWER = loops.LIMB, loops.LOWER
 write_integers, split_wide = loops._write_integers, loops._split_wide
 write_lengths, store_targets = loops._write_lengths, loops.store_targets
 write_slopes, write_integer_slopes = loops._write_slopes, loops._write_integer_slopes
 add_scores, sum_columns = loops._add_scores, loops._sum_columns
+write_weights, add_to_digest = digests.write_weights, digests.add_to_digest
 
 
 @jit(error_model="numpy")
@@ -44,28 +47,35 @@ def _write_column(own, fact, values, j, second, squares):
 
 @jit(error_model="numpy", nogil=True)
 def add_column_gradients(rows, how, weights, per_unit, reach, upper, lower):
-    """Add gradients of all rows, each shortened, to sums in two parts.
+    """Add gradients of all rows, each shortened, to sums in two parts; and digests of columns.
 
     `columns` says of each feature where its numbers begin, and how many bytes one has.
     """
-    columns, y, facts, seconds, size, units = rows
+    columns, y, facts, seconds, size, units, place_of_first, digest = rows
     low, high, center, scale, intercept = units
     loss, unit, shift = how
     features, width = columns.shape[0], weights.size
     values, sums = np.zeros((width, size), np.int16), np.empty(width + 1)
     scores, slopes, squares = np.empty(size), np.empty(size), np.empty(size)
     targets, norms = np.zeros(size, np.float32), np.empty(size, np.float32)
+    odd, target_bits = np.empty(size, np.uint64), y.view(np.uint64)
     for first in range(0, y.size, size):
         there = min(size, y.size - first)
         squares[:] = 0.0
+        write_weights(place_of_first + first, odd[:there])
         for j in range(features):
             place = columns[j, 0] + first * columns[j, 1]
             if columns[j, 1] == 4:
+                bits = column_at(FOUR, place, there)
+                add_to_digest(bits, odd[:there], digest[j : j + 1])
                 own = column_at(SINGLE, place, there)
                 _write_column(own, facts[j], values, j, seconds[j], squares)
             else:
+                more_bits = column_at(EIGHT, place, there)
+                add_to_digest(more_bits, odd[:there], digest[j : j + 1])
                 other = column_at(DOUBLE, place, there)
                 _write_column(other, facts[j], values, j, seconds[j], squares)
+        add_to_digest(target_bits[first : first + there], odd[:there], digest[features:])
         norms[there:] = math.inf  # what is left there of other rows counts for nothing
         write_lengths(squares[:there], intercept, norms[:there])
         store_targets(y[first : first + there], low, high, center, scale, targets[:there])
