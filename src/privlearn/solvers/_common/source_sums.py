@@ -39,7 +39,7 @@ __all__ = ["SourceIntegers", "count_in_a_pass"]
 Array = NDArray[np.float64]
 T = TypeVar("T")
 SIZES = 8  # of pieces, for which memory is kept
-HELD = 3.0 * 2.0**27  # bytes of integers that are held: with what reading takes, below 1 GB
+HELD = 5.0 * 2.0**26  # bytes of integers that are held: with what reading takes, below 1 GB
 PART_OF_FREE = 0.25  # of the memory that there is
 
 
