@@ -46,12 +46,21 @@ LEAST, LONGEST = 0.8, 0.5  # of a read's speed at 64 columns, and seconds of the
 def measure(options):
     n = QUICK if options.quick else ROWS
     parts = {
+        "machine": _machine,
         "same bits": _same_bits,
         "same fits": _same_fits,
         "passes": lambda: {str(p): _pass(n * 64 // max(p, 64), p) for p in WIDTHS},
         "fit": lambda: _fits(n),
     }
     return {name: _tried(part) for name, part in parts.items()}
+
+
+def _machine():
+    import torch
+    import triton
+
+    name = torch.cuda.get_device_name()
+    return {"words": f"{name}, torch {torch.__version__}, triton {triton.__version__}"}
 
 
 def _tried(part):
@@ -337,7 +346,8 @@ def _watch(module, name, spent):
 
 def tables(results):
     """Passes, the fit, what is beside it, and bits."""
-    parts = [_pass_table(results["passes"]), _fit_table(results["fit"])]
+    parts = [f"On {results['machine']['words']}."]
+    parts += [_pass_table(results["passes"]), _fit_table(results["fit"])]
     for what in ("same bits", "same fits"):
         rows = [[case, _words(found)] for case, found in results[what].items()]
         parts.append(report.table([what, ""], rows))
