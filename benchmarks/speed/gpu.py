@@ -23,7 +23,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from benchmarks.harness import races, report
+from benchmarks.harness import plain_steps, races, report
 from benchmarks.harness.needs import Need, estimator
 
 
@@ -38,6 +38,7 @@ def _no_gpu(options):
 NEEDS = (estimator("LogisticRegression"), Need("a GPU", _no_gpu))
 ROWS, QUICK = 50_000_000, 1_000_000
 WIDTHS = (16, 64, 128)
+PACKAGES = ("torch", "triton", "cupy-cuda13x")
 DELTA = 1e-9  # below 1 / n
 PASS, READ = "exact pass", "plain read"
 LEAST, LONGEST = 0.8, 0.5  # of a read's speed at 64 columns, and seconds of the second fit
@@ -254,77 +255,15 @@ def _fits(n):
     found["accuracy"] = float(((scores > 0) == (y > 0)).float().mean())
     found["passes"] = spent["gradients"][1]
     found["without privacy"] = {
-        name: _tried(lambda m=make: _steps(m(X, y), found["passes"]))
-        for name, make in {
-            "torch": _by_torch, "torch, compiled": _compiled, "one kernel": _by_one_kernel
-        }.items()
-    }  # fmt: skip
+        name: _tried(lambda way=way: plain_steps.seconds_of_steps(way(X, y), found["passes"]))
+        for name, way in plain_steps.WAYS.items()
+    }
     print(found, flush=True)
     return found
 
 
 def _estimator(kind, **options):
     return kind(bounds_X=(-6, 6), delta=DELTA, **options)
-
-
-def _steps(gradient, passes):
-    """Seconds of so many steps, one after the other, without waiting in between; twice."""
-    import torch
-
-    found = []
-    for _ in range(3):
-        weights = torch.zeros(64, device="cuda")
-        gradient(weights)
-        torch.cuda.synchronize()
-        start = time.perf_counter()
-        for _ in range(passes):
-            weights = weights - 1e-8 * gradient(weights)
-        torch.cuda.synchronize()
-        found.append(time.perf_counter() - start)
-    return min(found)
-
-
-def _by_torch(X, y):
-    """As one writes it; y is -1 and 1 in single precision from the start."""
-    import torch
-
-    signs = y.float() * 2.0 - 1.0
-
-    def gradient(weights):
-        slopes = -signs * torch.sigmoid(-signs * (X @ weights))
-        return slopes @ X
-
-    return gradient
-
-
-def _compiled(X, y):
-    import torch
-
-    return torch.compile(_by_torch(X, y))
-
-
-def _by_one_kernel(X, y):
-    """Every row is read once."""
-    import torch
-
-    from benchmarks.harness.plain_kernel import plain_kernel
-
-    signs, programs = y * 2 - 1, 132 * 4
-    sums = torch.empty((programs, X.shape[1]), device="cuda")
-
-    def gradient(weights):
-        plain_kernel[(programs,)](
-            X, signs, weights, sums, X.shape[0], WIDTH=X.shape[1], ROWS=128, num_warps=4
-        )
-        return sums.sum(dim=0)
-
-    expected = _by_torch(X[:10_000], y[:10_000])(torch.ones(X.shape[1], device="cuda") / 8.0)
-    plain_kernel[(programs,)](
-        X, signs, torch.ones(X.shape[1], device="cuda") / 8.0, sums, 10_000,
-        WIDTH=X.shape[1], ROWS=128, num_warps=4,
-    )  # fmt: skip
-    assert torch.allclose(sums.sum(dim=0), expected, rtol=1e-3, atol=0.5)
-    return gradient
 
 
 def _watch(module, name, spent):
