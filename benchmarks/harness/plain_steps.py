@@ -6,7 +6,7 @@ __all__ = ["WAYS", "seconds_of_steps"]
 
 
 def seconds_of_steps(gradient, passes):
-    """Seconds of so many steps, one after the other, without waiting in between: the least of three."""
+    """Seconds of so many steps, one after the other: the least of three runs."""
     import torch
 
     found = []

@@ -53,7 +53,7 @@ class Pass:
 
 
 PASSES = {16: Pass(4, 16, 3, 128), 32: Pass(2, 12, 3, 168), 64: Pass(1, 12, 3, 168),
-          128: Pass(1, 8, 2)}  # fmt: skip
+          128: Pass(1, 8)}  # fmt: skip
 _plain: set[int] = set()  # widths for which instructions of warps did not give the same integers
 
 
