@@ -125,7 +125,7 @@ def sizes(rows: DeviceRows, options: dict[str, Any]) -> tuple[int, int]:
 class _GradientPass:
     """One pass over rows, as often as it is asked for.
 
-    From its third time on a GPU runs it as one recorded piece, copies included: to ask for each
+    From the second time on a GPU runs it as one recorded piece, copies included: to ask for each
     kernel alone takes longer than to read a few hundred megabytes.
     """
 
