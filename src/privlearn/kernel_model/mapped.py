@@ -17,7 +17,7 @@ from privlearn.kernel_model.feature_map import FeatureMap
 from privlearn.solvers._common.fourier_map import Workspace
 from privlearn.solvers._common.loops.sequential_sgd import Recipe
 
-__all__ = ["MappedData"]
+__all__ = ["MappedData", "mapped_rows"]
 
 
 class ComputedBlock(NamedTuple):
@@ -119,3 +119,18 @@ class MappedData(BoundedData):
             if not present.all():
                 X[~present] = 0.0
             yield Rows(X, rows.y[own], present)
+
+
+def mapped_rows(source: BoundedData, features: FeatureMap, bounds: Bounds) -> BoundedData:
+    """Rows of a source under a map whose images obey `bounds`, where the rows are."""
+    if not source.on_device:
+        return MappedData.of(source, features, bounds)
+    from privlearn._data.device_data import DeviceData
+    from privlearn.solvers._device.waves import WaveData
+
+    assert isinstance(source, DeviceData)
+    own = source.bounds.low, source.bounds.high
+    return WaveData(
+        source.table, bounds, source.fit_intercept, source.array, source.numbers, source.xp,
+        features.frequencies, own,
+    )  # fmt: skip
