@@ -22,7 +22,15 @@ from numpy.typing import NDArray
 from privlearn._core.threads import in_parts
 from privlearn.exceptions import PlanViolationError
 
-__all__ = ["BLOCK_ROWS", "MAX_COLUMNS", "MAX_ROWS", "BlockSum", "noisy", "round_to_grid", "summation_error"]
+__all__ = [
+    "BLOCK_ROWS",
+    "MAX_COLUMNS",
+    "MAX_ROWS",
+    "BlockSum",
+    "noisy",
+    "round_to_grid",
+    "summation_error",
+]
 
 BLOCK_ROWS = 1024
 MAX_COLUMNS = 2**31 - 1

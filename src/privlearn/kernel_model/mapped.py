@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from privlearn._core.numerics import BLOCK_ROWS
 from privlearn._core.problem import Bounds
 from privlearn._data.bounded import BoundedData, Rows
-from privlearn.kernel_model.feature_map import FeatureMap
+from privlearn.kernel_model.feature_map import STRAIGHT, FeatureMap
 from privlearn.solvers._common.fourier_map import Workspace
 from privlearn.solvers._common.loops.sequential_sgd import Recipe
 
@@ -129,8 +129,19 @@ def mapped_rows(source: BoundedData, features: FeatureMap, bounds: Bounds) -> Bo
     from privlearn.solvers._device.waves import WaveData
 
     assert isinstance(source, DeviceData)
-    own = source.bounds.low, source.bounds.high
+    assert source.bounds.low is not None
+    assert source.bounds.high is not None
+    ranks = None
+    if features.edges is not None and features.ranks is not None:
+        ranks = features.edges, features.ranks, STRAIGHT
     return WaveData(
-        source.table, bounds, source.fit_intercept, source.array, source.numbers, source.xp,
-        features.frequencies, own,
-    )  # fmt: skip
+        table=source.table,
+        bounds=bounds,
+        fit_intercept=source.fit_intercept,
+        array=source.array,
+        numbers=source.numbers,
+        xp=source.xp,
+        frequencies=features.frequencies,
+        box=(source.bounds.low, source.bounds.high),
+        ranks=ranks,
+    )

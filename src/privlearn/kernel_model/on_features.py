@@ -75,8 +75,8 @@ class OnFeatures(SolverDefaults):
 
     @property
     def takes_devices(self) -> bool:
-        """Whether rows may stay on a device, where their features are cosines and sines alone."""
-        return self.bandwidth is not None and isinstance(self.inner, SufficientStatistics)
+        """Whether rows may stay on a device, where products of features are all that is asked."""
+        return isinstance(self.inner, SufficientStatistics)
 
     def configure(self, problem: Problem, budget: Budget) -> object:
         """Settings of the inner solver."""

@@ -75,8 +75,7 @@ def _is_plain(estimator: PrivateEstimator) -> bool:
     declared = not isinstance(estimator.bounds_X, dict)
     plain = all(one is None for one in others) and estimator.on_invalid == "raise"
     told = getattr(estimator, "intervals", False)
-    ranked = hasattr(estimator, "n_components") and getattr(estimator, "bandwidth", None) is None
-    return declared and plain and not told and not ranked
+    return declared and plain and not told
 
 
 def _has_form(array: Any, labels: Any) -> bool:  # noqa: ANN401

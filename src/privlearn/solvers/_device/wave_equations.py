@@ -26,6 +26,10 @@ Array = NDArray[np.float64]
 class TensorMoments(WaveMoments):
     """The same sums where they were made."""
 
+    def there(self, values: Array) -> torch.Tensor:
+        """Numbers where the sums are."""
+        return torch.from_numpy(values).to(self.sums.device)
+
     def zeros(self, size: int) -> torch.Tensor:
         """A matrix where the sums are."""
         return torch.zeros((size, size), dtype=torch.float64, device=self.sums.device)

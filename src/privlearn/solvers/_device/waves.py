@@ -19,6 +19,7 @@ from privlearn._data.device_data import DeviceData
 from privlearn.solvers._common.loops import fourier_features as formula
 from privlearn.solvers._common.moment_equations import solve_moments, stack, unstack
 from privlearn.solvers._common.scaling import Scaling
+from privlearn.solvers._device.ranks import RankTables
 
 __all__ = ["AMPLITUDE", "BLOCK", "LONGEST", "WaveData", "WaveMoments", "wave_moments", "width_of"]
 
@@ -42,19 +43,35 @@ class WaveData(DeviceData):
 
     Attributes
     ----------
-    frequencies : array of shape (columns, features / 2)
-        Public, in radians per unit of X.
+    frequencies : array of shape (columns, waves / 2)
+        Public, in radians per unit of X, or of ranks.
     box : pair of arrays of shape (columns,)
         Ends of the columns of X.
+    ranks : (edges, ranks, share) or None
+        Released: what takes the place of X, if anything does. Ranks are features, too, and have
+        that share of a row's squared length.
     """
 
     frequencies: Array
     box: tuple[Array, Array]
+    ranks: tuple[Array, Array, float] | None = None
+
+    @property
+    def waves(self) -> int:
+        """How many cosines and sines there are."""
+        return 2 * int(self.frequencies.shape[1])
 
     @property
     def n_features(self) -> int:
         """How many features there are."""
-        return 2 * int(self.frequencies.shape[1])
+        return self.waves + (0 if self.ranks is None else len(self.frequencies))
+
+    def units(self) -> Array:
+        """Of whole numbers as features: in these no row is longer than 1."""
+        columns, share = len(self.frequencies), 0.0 if self.ranks is None else self.ranks[2]
+        of_waves = math.sqrt((1.0 - share) / (LONGEST * (self.waves // 2)))
+        of_ranks = math.sqrt(share / columns) / AMPLITUDE
+        return np.repeat([of_waves, of_ranks], [self.waves, self.n_features - self.waves])
 
 
 def width_of(features: int) -> int:
@@ -76,14 +93,15 @@ def wave_moments(settings: Scaling, data: WaveData) -> WaveMoments:
     sums = xp.full((width, width), 0, "int64")
     for block in _blocks(settings, data):
         _add_products(xp, block, sums)
-    longer = math.sqrt(LONGEST) / AMPLITUDE
-    scale = settings.scale * longer
-    scaling = replace(settings, scale=scale, inverse_scale=settings.inverse_scale / longer)
+    longer = np.ones(data.n_features)  # features as they are for predictions
+    longer[: data.waves] = math.sqrt(LONGEST) / AMPLITUDE
+    own = {"scale": settings.scale * longer, "inverse_scale": settings.inverse_scale / longer}
+    facts = replace(settings, **own), data.units()
     if xp.kind == "torch":
         from privlearn.solvers._device.wave_equations import TensorMoments
 
-        return TensorMoments(scaling, sums, data.n_features)
-    return WaveMoments(scaling, to_host(sums), data.n_features)
+        return TensorMoments(*facts, sums)
+    return WaveMoments(*facts, to_host(sums))
 
 
 def _blocks(settings: Scaling, data: WaveData) -> Iterator[Any]:
@@ -93,6 +111,7 @@ def _blocks(settings: Scaling, data: WaveData) -> Iterator[Any]:
     block = xp.full((width_of(features), size), 0, "int8")
     turns = xp.put(data.frequencies / (2.0 * math.pi))
     low, high = (xp.put(np.array(end)[:, None]) for end in data.box)
+    ranked = None if data.ranks is None else RankTables.of(xp, *data.ranks[:2])
     write = _writer(xp)
     for start in range(0, n, size):
         own = slice(start, min(start + size, n))
@@ -100,7 +119,12 @@ def _blocks(settings: Scaling, data: WaveData) -> Iterator[Any]:
         if rows < size:
             block[:, rows:] = 0
         X = xp.astype(data.array[own, ...].T, "float64")
-        write(xp, xp.minimum(xp.maximum(X, low), high), turns, block)
+        X = xp.minimum(xp.maximum(X, low), high)
+        if ranked is not None:
+            X = ranked(X)
+            whole = xp.rint(X * float(AMPLITUDE))
+            block[data.waves : features, :rows] = xp.astype(whole, "int8")
+        write(xp, X, turns, block)
         block[features, :rows] = 1
         _write_target(xp, settings, data, own, block[features + 1 : features + 3, :rows])
         yield block
@@ -178,15 +202,19 @@ class WaveMoments:
     ----------
     scaling : Scaling
         From features as they are for predictions to those whose moments these are.
+    units : array of shape (features,)
+        Of their whole numbers.
     sums : array of shape (width, width), int64
         Of products of features, 1, and digits of the target.
-    features : int
-        How many there are.
     """
 
     scaling: Scaling
+    units: Array
     sums: Any
-    features: int
+
+    def there(self, values: Array) -> Any:  # noqa: ANN401
+        """Numbers where the sums are."""
+        return values
 
     def zeros(self, size: int) -> Any:  # noqa: ANN401
         """A matrix where the sums are."""
@@ -194,21 +222,22 @@ class WaveMoments:
 
     def matrix(self) -> Any:  # noqa: ANN401
         """Moments of (1, x, y) in the units of the scaling, in its upper triangle."""
-        sums, p, first = self.sums, self.features, self.scaling.width - self.features
-        found = self.zeros(p + first + 1)
-        unit = 1.0 / math.sqrt(LONGEST * (p // 2))
+        sums, p = self.sums, len(self.units)
+        first = self.scaling.width - p
+        found, units = self.zeros(p + first + 1), self.there(self.units)
         of_target = sums[p + 1, :] * DIGIT + sums[p + 2, :]
         square = of_target[p + 1] * DIGIT + sums[p + 2, p + 1] * DIGIT + sums[p + 2, p + 2]
         found[first:-1, first:-1] = sums[:p, :p].T
-        found[first:-1, first:-1] *= unit * unit
+        found[first:-1, first:-1] *= units[:, None]
+        found[first:-1, first:-1] *= units[None, :]
         found[first:-1, -1] = of_target[:p]
-        found[first:-1, -1] *= unit / TARGET
+        found[first:-1, -1] *= units / TARGET
         found[-1, -1] = square
         found[-1, -1] *= 1.0 / TARGET**2
         if first:
             found[0, 0] = sums[p, p]
             found[0, 1:-1] = sums[p, :p]
-            found[0, 1:-1] *= unit
+            found[0, 1:-1] *= units
             found[0, -1] = of_target[p]
             found[0, -1] *= 1.0 / TARGET
         return found
