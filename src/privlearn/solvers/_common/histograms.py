@@ -29,8 +29,8 @@ __all__ = [
     "mean_length",
     "moments_from",
     "scales_from",
-    "slopes_of",
     "significance",
+    "slopes_of",
     "trimmed",
 ]
 

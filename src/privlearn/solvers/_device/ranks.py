@@ -24,7 +24,7 @@ def _bins_of(xp: Namespace, X: Any, inner: Any) -> Any:  # noqa: ANN401
         return xp.module.searchsorted(inner, X.contiguous(), right=True)
     found = xp.full(tuple(X.shape), 0, "int64")
     for k in range(int(inner.shape[1])):
-        found = found + xp.astype(X >= inner[:, k : k + 1], "int64")
+        found = found + xp.astype(inner[:, k : k + 1] <= X, "int64")
     return found
 
 
@@ -52,7 +52,7 @@ class RankTables:
         slope = xp.take(self.slopes, k + column * (int(edges) - 1))
         between = slope * (X - edge) + rank
         last = self.edges[:, -1:], self.ranks[:, -1:]
-        between = xp.where(X >= last[0], last[1], between)
+        between = xp.where(last[0] <= X, last[1], between)
         between = xp.minimum(xp.maximum(between, self.ranks[:, :1]), last[1])
         return xp.astype(xp.astype(between, "float32"), "float64")
 

@@ -95,8 +95,8 @@ def wave_moments(settings: Scaling, data: WaveData) -> WaveMoments:
         _add_products(xp, block, sums)
     longer = np.ones(data.n_features)  # features as they are for predictions
     longer[: data.waves] = math.sqrt(LONGEST) / AMPLITUDE
-    own = {"scale": settings.scale * longer, "inverse_scale": settings.inverse_scale / longer}
-    facts = replace(settings, **own), data.units()
+    scale, inverse = settings.scale * longer, settings.inverse_scale / longer
+    facts = replace(settings, scale=scale, inverse_scale=inverse), data.units()
     if xp.kind == "torch":
         from privlearn.solvers._device.wave_equations import TensorMoments
 
