@@ -11,7 +11,7 @@ from privlearn.solvers._device.waves import BLOCK, TILE, width_of
 __all__ = ["refuse_too_many_waves", "usable", "write_waves"]
 
 WAVES, ROWS, WARPS = 8, 256, 4  # of a program
-SQUARES = 8.0  # matrices in double precision that a fit holds at once, a factorisation's included
+SQUARES = 12.0  # matrices in double precision that a fit holds at once, a factorisation's included
 EXACTLY = {"enable_fp_fusion": False}  # each operation has its own rounding, as in NumPy
 
 

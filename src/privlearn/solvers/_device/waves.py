@@ -183,11 +183,12 @@ def _write_target(xp: Namespace, settings: Scaling, data: WaveData, own: slice, 
 def _add_products(xp: Namespace, block: Any, sums: Any) -> None:  # noqa: ANN401
     """Add products of the rows of a block with each other, up to the diagonal, and some beyond."""
     width = int(block.shape[0])
-    numbers = block if xp.kind == "torch" else xp.astype(block, "float64")
+    in_bytes = xp.kind == "torch" and hasattr(xp.module, "_int_mm")
+    numbers = block if in_bytes else xp.astype(block, "float64")
     for first in range(0, width, TILE):
         last = min(first + TILE, width)
         some, all_before = numbers[first:last, :], numbers[:last, :]
-        if xp.kind == "torch":
+        if in_bytes:
             sums[first:last, :last] += xp.module._int_mm(some, all_before.T)
         else:  # whole numbers below 2^31: exact in double precision, in any order
             products = xp.matmul(some, all_before.T)
