@@ -33,7 +33,7 @@ NEEDS = (estimator("KernelRegressor"), Need("a GPU", _no_gpu))
 PACKAGES = ("torch", "triton")
 ROWS, COLUMNS, FEATURES, FRESH = 4_000_000, 20, 8192, 20_000
 QUICK_ROWS, QUICK_FEATURES = 300_000, 1024
-FEWER_ROWS, FEWER_FEATURES, SEEDS = 200_000, 512, 6
+FEWER_ROWS, FEWER_FEATURES, SEEDS = 200_000, 512, 16
 FITS, BANDWIDTH, BOUNDS = 4, 2.0, (-4.0, 4.0)
 PLAIN = [
     (numbers, features)
@@ -234,9 +234,9 @@ def tables(results):
     head = ["", "first fit", "second fit", f"share of {rate / 1e12:.0f} TFLOP/s", "R^2"]
     note = (
         f"{results['device']}, n = {results['n']:,}, {results['columns']} columns, "
-        f"M = {results['features']:,}; the share is that of the second fit, and of 2 n M^2 operations "
-        f"whatever was computed. Most of the device's memory that the private fit held beside X: "
-        f"{results['fit'].get('bytes', 0) / 2**30:.1f} GiB."
+        f"M = {results['features']:,}; the share is that of the second fit, and of 2 n M^2 "
+        f"operations whatever was computed. Most of the device's memory that the private fit held "
+        f"beside X: {results['fit'].get('bytes', 0) / 2**30:.1f} GiB."
     )
     return "\n\n".join([report.table(head, rows), note, _accuracy_table(results["accuracy"])])
 

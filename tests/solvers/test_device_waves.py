@@ -23,14 +23,24 @@ from privlearn.solvers._common.moment_equations import solve_moments, stack, uns
 from privlearn.solvers._common.scaling import Scaling
 from privlearn.solvers._device import waves
 from privlearn.solvers._device.ranks import count_between
-from privlearn.solvers._device.waves import AMPLITUDE, BLOCK, LONGEST, TARGET, WaveData
+from privlearn.solvers._device.waves import (
+    AMPLITUDE,
+    BLOCK,
+    LONGEST,
+    TARGET,
+    WaveData,
+    longest,
+)
 
-P, HALF = 3, 9
+P, HALF = 3, 20
 HERE = Namespace(np, None, "numpy")
 
 
 def made_up(library, n=150, kind=np.float64, ranks=False, intercept=True, y=None):
-    """Rows of a library, their frequencies, and the scaling of their second moments."""
+    """Rows of a library, their frequencies, and the scaling of their second moments.
+
+    Frequencies are alike, so that some rows are too long when they are rounded.
+    """
     rng = np.random.default_rng(n)
     X = (2.0 * rng.standard_normal((n, P))).astype(kind)
     y = rng.standard_normal(n) if y is None else y
@@ -43,7 +53,7 @@ def made_up(library, n=150, kind=np.float64, ranks=False, intercept=True, y=None
     bounds = Bounds(None, None, (-0.7, 0.9), math.sqrt(1.0 + intercept))
     data = WaveData(
         Table(np.empty((0, P)), np.empty(0), True), bounds, intercept, array, numbers,
-        namespace_of(array), 2.0 * np.random.default_rng(0).standard_normal((P, HALF)), box,
+        namespace_of(array), np.linspace(2.0, 2.002, P * HALF).reshape(P, HALF), box,
         released,
     )  # fmt: skip
     return data, Scaling.for_moments(bounds, data.n_features, intercept)
@@ -100,11 +110,11 @@ def test_a_sum_of_a_block_fits_into_32_bits():
     assert waves.TILE % waves.MULTIPLE == 0
 
 
-def pairs_of(phases):
-    """Cosines and sines of phases, as whole numbers."""
-    block = np.zeros((2, len(phases)), np.int8)
+def pairs_of(phases, times=1):
+    """Cosines and sines of phases, as whole numbers, the same pair so many times."""
+    block = np.zeros((2 * times, len(phases)), np.int8)
     with np.errstate(all="ignore"):
-        waves.write_waves(HERE, phases[None, :], np.ones((1, 1)), block)
+        waves.write_waves(HERE, phases[None, :], np.ones((1, times)), block)
     return block.astype(np.int64)
 
 
@@ -118,6 +128,30 @@ def test_no_pair_is_longer_than_the_bound():
     assert squares.max() <= LONGEST
     assert squares.max() > AMPLITUDE**2  # a bound of 127^2 would be wrong
     assert np.abs(found).max() <= AMPLITUDE
+
+
+@pytest.mark.parametrize("times", [1, 7, 8, 9, 40, 200])
+def test_rows_that_would_be_too_long_are_cut(times):
+    """Pairs that are alike are all longer than they are on average, or all shorter."""
+    phases = np.append(np.linspace(-0.6, 0.6, 3001), [np.nan, 1e300, 0.0, 0.125])
+    found, alone = pairs_of(phases, times), pairs_of(phases)
+    squares = (found**2).sum(axis=0)
+    assert squares.max() <= longest(times)
+    cut = (found[[0, -1]] != alone).any(axis=0)
+    assert cut.any() == (times > 9)
+    own = (alone**2).sum(axis=0) * times
+    np.testing.assert_array_equal(cut, own > longest(times))
+    assert (np.abs(found[[0, -1]]) >= np.abs(alone) - 1).all()
+
+
+def test_few_rows_are_cut_of_usual_features():
+    rng = np.random.default_rng(0)
+    block = np.zeros((256, 20_000), np.int8)
+    X, turns = rng.standard_normal((4, 20_000)), rng.standard_normal((4, 128))
+    waves.write_waves(HERE, X, turns, block)
+    squares = (block.astype(np.int64) ** 2).sum(axis=0)
+    assert squares.max() <= longest(128) < 1.003 * AMPLITUDE**2 * 128
+    assert abs(squares.mean() / (AMPLITUDE**2 * 128) - 1.0) < 2e-4
 
 
 def test_the_bound_is_that_of_whole_numbers_near_the_circle():
@@ -154,7 +188,7 @@ def test_no_row_is_longer_than_the_clip_in_exact_arithmetic(library, ranks, inte
     share = Fraction(3, 10) if ranks else Fraction(0)
     for row in of_each_row(data, scaling):
         own, digits = row[: data.n_features], row[data.n_features + 1 :]
-        of_waves = sum(Fraction(q) ** 2 for q in own[: 2 * HALF]) / (LONGEST * HALF)
+        of_waves = sum(Fraction(q) ** 2 for q in own[: 2 * HALF]) / longest(HALF)
         of_ranks = sum(Fraction(r) ** 2 for r in own[2 * HALF :]) / (AMPLITUDE**2 * P)
         target = Fraction(128 * digits[0] + digits[1], TARGET) ** 2
         length = (1 - share) * of_waves + share * of_ranks + target + int(intercept)
@@ -241,6 +275,7 @@ BUGS = [
     (waves._blocks, "if rows < size:", "if False:"),  # what the last one held counts again
     (waves._add_products, '"float64"', '"int8"'),  # sums of as many bits as a product
     (waves._add_products, "astype(products,", 'astype(xp.astype(products, "float32"),'),
+    (waves.write_waves, "squares > longest(half)", "squares < 0"),  # what is too long stays so
     (waves._write_target, "0.5 * DIGIT", "0.0"),  # a digit of more than 8 bits
 ]
 

@@ -21,24 +21,12 @@ SHIFT = tl.constexpr(12582912.0)  # 3 2^22: added and taken away, it rounds to w
 @triton.jit
 def _whole(x):
     """The nearest whole number in single precision, the even one of two."""
-    return ((x + SHIFT) - SHIFT).to(tl.int32).to(tl.int8)
+    return ((x + SHIFT) - SHIFT).to(tl.int32)
 
 
-@triton.jit(do_not_specialize=["columns", "half", "rows", "stride"])
-def wave_kernel(
-    X,
-    turns,
-    out,
-    columns,
-    half,
-    rows,
-    stride,
-    WAVES: tl.constexpr,
-    ROWS: tl.constexpr,
-):
-    """Write cosines of some rows and frequencies, and sines `half` frequencies further on."""
-    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    wave = tl.program_id(1) * WAVES + tl.arange(0, WAVES)
+@triton.jit
+def _pair(X, turns, row, wave, columns, half, rows, WAVES: tl.constexpr, ROWS: tl.constexpr):
+    """Cosines and sines times 127, in single precision."""
     phase = tl.zeros((WAVES, ROWS), tl.float64)
     for j in range(columns):
         x = tl.load(X + j * rows + row, mask=row < rows, other=0.0)
@@ -52,7 +40,45 @@ def wave_kernel(
     z = f * f
     cosine = (((z * C4 + C3) * z + C2) * z + C1) * z + C0
     sine = ((((z * S4 + S3) * z + S2) * z + S1) * z + S0) * f
-    place = out + wave.to(tl.int64)[:, None] * stride + row[None, :]
+    return cosine * sign, sine * sign
+
+
+@triton.jit(do_not_specialize=["columns", "half", "rows", "stride"])
+def wave_kernel(
+    X,
+    turns,
+    out,
+    squares,
+    too_long,
+    columns,
+    half,
+    rows,
+    stride,
+    WAVES: tl.constexpr,
+    ROWS: tl.constexpr,
+    CUT: tl.constexpr,
+):
+    """Write cosines of some rows and frequencies, and sines `half` frequencies further on.
+
+    First to the nearest whole numbers, with sums of their squares; then, with CUT, those of rows
+    that are too long once more, cut towards zero.
+    """
+    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    wave = tl.program_id(1) * WAVES + tl.arange(0, WAVES)
     inside = (wave < half)[:, None] & (row < rows)[None, :]
-    tl.store(place, _whole(cosine * sign), mask=inside)
-    tl.store(place + tl.cast(half, tl.int64) * stride, _whole(sine * sign), mask=inside)
+    place = out + wave.to(tl.int64)[:, None] * stride + row[None, :]
+    beyond = tl.cast(half, tl.int64) * stride
+    if CUT:
+        long = tl.load(too_long + row, mask=row < rows, other=0)
+        if tl.max(long, axis=0) > 0:
+            cosine, sine = _pair(X, turns, row, wave, columns, half, rows, WAVES, ROWS)
+            inside = inside & (long > 0)[None, :]
+            tl.store(place, cosine.to(tl.int32).to(tl.int8), mask=inside)
+            tl.store(place + beyond, sine.to(tl.int32).to(tl.int8), mask=inside)
+    else:
+        cosine, sine = _pair(X, turns, row, wave, columns, half, rows, WAVES, ROWS)
+        c, s = _whole(cosine), _whole(sine)
+        tl.store(place, c.to(tl.int8), mask=inside)
+        tl.store(place + beyond, s.to(tl.int8), mask=inside)
+        own = tl.sum(tl.where(inside, c * c + s * s, 0), axis=0)
+        tl.store(squares + tl.cast(tl.program_id(1), tl.int64) * rows + row, own, mask=row < rows)

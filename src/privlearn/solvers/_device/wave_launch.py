@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from privlearn.exceptions import UnsupportedCombinationError
-from privlearn.solvers._device.waves import BLOCK, TILE, width_of
+from privlearn.solvers._device.waves import BLOCK, TILE, longest, width_of
 
 __all__ = ["refuse_too_many_waves", "usable", "write_waves"]
 
@@ -32,12 +32,18 @@ def usable() -> bool:
 
 def write_waves(xp: Any, X: Any, turns: Any, block: Any) -> None:  # noqa: ANN401
     """Write cosines and sines of rows, given by columns in double precision."""
-    (columns, rows), half = X.shape, turns.shape[1]
+    import torch
+
+    (columns, rows), half, X = X.shape, turns.shape[1], X.contiguous()
     grid = -(-rows // ROWS), -(-half // WAVES)
-    _kernels().wave_kernel[grid](
-        X.contiguous(), turns, block, columns, half, rows, block.shape[1],
-        WAVES=WAVES, ROWS=ROWS, num_warps=WARPS, **EXACTLY,
-    )  # fmt: skip
+    squares = torch.empty((grid[1], rows), dtype=torch.int32, device=X.device)
+    too_long = torch.zeros(rows, dtype=torch.int8, device=X.device)
+    for cut in (False, True):
+        _kernels().wave_kernel[grid](
+            X, turns, block, squares, too_long, columns, half, rows, block.shape[1],
+            WAVES=WAVES, ROWS=ROWS, CUT=cut, num_warps=WARPS, **EXACTLY,
+        )  # fmt: skip
+        too_long.copy_(squares.sum(dim=0, dtype=torch.int64) > longest(half))
 
 
 def refuse_too_many_waves(array: Any, features: int) -> None:  # noqa: ANN401
@@ -46,7 +52,7 @@ def refuse_too_many_waves(array: Any, features: int) -> None:  # noqa: ANN401
 
     n, columns = array.shape
     rows, width = min(int(n), BLOCK), width_of(features)
-    in_blocks = rows * (width + 32.0 * columns + 64.0) + 8.0 * width * TILE
+    in_blocks = rows * (1.5 * width + 32.0 * columns + 64.0) + 8.0 * width * TILE
     needed = SQUARES * 8.0 * width**2 + in_blocks + 8.0 * features * columns
     free, _ = torch.cuda.mem_get_info(array.device)
     free += torch.cuda.memory_reserved(array.device) - torch.cuda.memory_allocated(array.device)

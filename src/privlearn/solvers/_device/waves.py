@@ -28,6 +28,7 @@ AMPLITUDE = 127  # of a cosine or sine
 # A rounded pair is at most sqrt(1/2) further from zero than the computed one, of which the square
 # is at most 127^2 (1 + 2^-19): less than 127.7074^2 < 16310, and a whole number.
 LONGEST = 16309
+SPREAD = 512  # seven deviations of the square of a rounded pair
 BLOCK = 2**17  # rows: 2^17 127^2 < 2^31
 TILE = 2048  # rows of the matrix of products that are computed together, up to the diagonal
 TARGET, DIGIT = 127 * 128, 128  # a target of 1, in two digits
@@ -69,9 +70,14 @@ class WaveData(DeviceData):
     def units(self) -> Array:
         """Of whole numbers as features: in these no row is longer than 1."""
         columns, share = len(self.frequencies), 0.0 if self.ranks is None else self.ranks[2]
-        of_waves = math.sqrt((1.0 - share) / (LONGEST * (self.waves // 2)))
+        of_waves = math.sqrt((1.0 - share) / longest(self.waves // 2))
         of_ranks = math.sqrt(share / columns) / AMPLITUDE
         return np.repeat([of_waves, of_ranks], [self.waves, self.n_features - self.waves])
+
+
+def longest(pairs: int) -> int:
+    """The largest sum of squares of so many pairs: what is longer is cut towards zero."""
+    return min(LONGEST * pairs, AMPLITUDE**2 * pairs + SPREAD * math.ceil(math.sqrt(pairs)))
 
 
 def width_of(features: int) -> int:
@@ -93,8 +99,8 @@ def wave_moments(settings: Scaling, data: WaveData) -> WaveMoments:
     sums = xp.full((width, width), 0, "int64")
     for block in _blocks(settings, data):
         _add_products(xp, block, sums)
-    longer = np.ones(data.n_features)  # features as they are for predictions
-    longer[: data.waves] = math.sqrt(LONGEST) / AMPLITUDE
+    longer, half = np.ones(data.n_features), data.waves // 2  # features as predictions have them
+    longer[: data.waves] = math.sqrt(longest(half) / half) / AMPLITUDE
     scale, inverse = settings.scale * longer, settings.inverse_scale / longer
     facts = replace(settings, scale=scale, inverse_scale=inverse), data.units()
     if xp.kind == "torch":
@@ -141,13 +147,27 @@ def _writer(xp: Namespace) -> Any:  # noqa: ANN401
 
 
 def write_waves(xp: Namespace, X: Any, turns: Any, block: Any) -> None:  # noqa: ANN401
-    """Write cosines and sines of rows, given by columns, some frequencies at a time."""
-    (columns, rows), half = X.shape, int(turns.shape[1])
-    step = max(1, AT_ONCE // max(int(rows), 1))
+    """Write cosines and sines of rows, given by columns; what is too long is cut towards zero."""
+    rows, half = int(X.shape[1]), int(turns.shape[1])
+    squares = xp.full((rows,), 0, "int64")
+    for places, numbers in _waves(xp, X, turns):
+        whole = xp.rint(numbers)
+        block[places, :rows] = xp.astype(whole, "int8")
+        squares = squares + xp.sum(xp.astype(whole * whole, "int64"), axis=0)
+    too_long = squares > longest(half)
+    for places, numbers in _waves(xp, X, turns):
+        cut = xp.astype(xp.trunc(numbers), "int8")
+        block[places, :rows] = xp.where(too_long, cut, block[places, :rows])
+
+
+def _waves(xp: Namespace, X: Any, turns: Any) -> Iterator[tuple[slice, Any]]:  # noqa: ANN401
+    """Cosines and sines times 127, some frequencies at a time, and where they belong."""
+    (columns, rows), half = (int(size) for size in X.shape), int(turns.shape[1])
+    step = max(1, AT_ONCE // max(rows, 1))
     for first in range(0, half, step):
         last = min(first + step, half)
-        phase = xp.full((last - first, int(rows)), 0.0, "float64")
-        for j in range(int(columns)):  # in this order, whatever the row's place
+        phase = xp.full((last - first, rows), 0.0, "float64")
+        for j in range(columns):  # in this order, whatever the row's place
             phase = phase + turns[j, first:last][:, None] * X[j, :][None, :]
         half_turns = xp.floor(phase * 2.0 + 0.5) * 0.5
         f = xp.astype(phase - half_turns, "float32")
@@ -155,9 +175,8 @@ def write_waves(xp: Namespace, X: Any, turns: Any, block: Any) -> None:  # noqa:
         odd = half_turns - xp.floor(half_turns)
         ends = (xp.full((), sign * float(AMPLITUDE), "float32") for sign in (1.0, -1.0))
         sign, z = xp.where(odd <= 0.25, *ends), f * f
-        for at, number in ((0, _series(COSINE, z)), (half, _series(SINE, z) * f)):
-            whole = xp.astype(xp.rint(number * sign), "int8")
-            block[at + first : at + last, : int(rows)] = whole
+        yield slice(first, last), _series(COSINE, z) * sign
+        yield slice(half + first, half + last), _series(SINE, z) * f * sign
 
 
 def _series(coefficients: list[float], z: Any) -> Any:  # noqa: ANN401
