@@ -1,13 +1,14 @@
 """A kernel model of rows on a GPU: 8,192 random features of 4,000,000 rows.
 
 The share is that of the rate at which the same GPU multiplies two matrices of 8,192 columns in
-bfloat16, of 2 n M^2 operations over the whole time from `fit` to the certificate. The first fit of
-the process compiles; those after it do not. Beside it stands the same model without privacy in
-torch: features by library functions, eager and compiled, products in bfloat16, all of them and
-those up to the diagonal, or of 8-bit integers, and a Cholesky factorisation in double precision.
-Fits of 200,000 rows and 512 features are made on the GPU and, from the same rows, by the processor.
-R^2 is that of fresh rows. Whether the sums of whole numbers are those of NumPy, all of them,
-is said for 200,003 rows. Each part that fails says so, and the others go on.
+bfloat16, of 2 n M^2 operations over the whole time from `fit` to the certificate. The first fit
+loads libraries and compiles the noise; the kernel was compiled before, where whole numbers were
+compared. Beside it stands the same model without privacy in torch: features by library functions,
+eager and compiled, products in bfloat16, all of them and those up to the diagonal, or of 8-bit
+integers, and a Cholesky factorisation in double precision. Fits of 200,000 rows and 512 features
+are made on the GPU and, from the same rows, by the processor. R^2 is that of fresh rows. Whether
+the sums of whole numbers are those of NumPy, all of them, is said for 200,003 rows. Each part that
+fails says so, and the others go on.
 """
 
 import math
