@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from privlearn._objective.prox import WeightPenalty
 from privlearn.solvers._common.moment_equations import Ridge, Spectrum, means_of, solve_spectrum
 from privlearn.solvers._device.waves import WaveMoments
+
+if TYPE_CHECKING:
+    import torch
 
 __all__ = ["TensorMoments"]
 
@@ -28,10 +30,14 @@ class TensorMoments(WaveMoments):
 
     def there(self, values: Array) -> torch.Tensor:
         """Numbers where the sums are."""
+        import torch
+
         return torch.from_numpy(values).to(self.sums.device)
 
     def zeros(self, size: int) -> torch.Tensor:
         """A matrix where the sums are."""
+        import torch
+
         return torch.zeros((size, size), dtype=torch.float64, device=self.sums.device)
 
     def stacked(self) -> Array:
@@ -44,14 +50,16 @@ class TensorMoments(WaveMoments):
         """Coefficients, the intercept, and noise, from what was released."""
         matrix = self.zeros(self.scaling.width + 1)
         rows, columns = _upper(matrix)
-        matrix[rows, columns] = torch.from_numpy(noisy).to(matrix.device)
+        matrix[rows, columns] = self.there(noisy)
         _off_diagonal(matrix, 1.0 / math.sqrt(2.0))
-        matrix += torch.triu(matrix, 1).T
+        matrix += matrix.triu(1).T
         return _solve(matrix, **facts)
 
 
 def _upper(matrix: torch.Tensor) -> torch.Tensor:
     """Rows and columns of the upper triangle, in the order of `stack`."""
+    import torch
+
     return torch.triu_indices(*matrix.shape, device=matrix.device)
 
 
@@ -67,6 +75,8 @@ def _to_host(vector: torch.Tensor) -> Array:
     """A copy in memory that the device writes to directly, where there is such."""
     if vector.device.type != "cuda":
         return np.asarray(vector.numpy())
+    import torch
+
     held = torch.empty(vector.shape, dtype=vector.dtype, pin_memory=True)
     return np.asarray(held.copy_(vector).numpy())
 
@@ -81,6 +91,8 @@ def _solve(
     count: float | None,
 ) -> tuple[Array, float, Array | None]:
     """As `solve_moments`, with the matrix where it is."""
+    import torch
+
     first, cross = moments[0].cpu().numpy(), moments[:-1, -1].cpu().numpy()
     means, gram = np.zeros(len(first)), moments[:-1, :-1]
     if intercept:
@@ -113,5 +125,7 @@ class TensorSpectrum(Spectrum):
         return squares, *(self.back(gain * self.along(one)) for one in to)
 
     def _product(self, matrix: torch.Tensor, x: Array) -> Array:
+        import torch
+
         there = torch.from_numpy(np.ascontiguousarray(x)).to(matrix.device)
         return np.asarray((matrix @ there).cpu().numpy())
