@@ -1,8 +1,11 @@
 """Kernel models of arrays on a device: the plan of NumPy's, the same promise, nearly the curve."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from planting import rewritten
 from privlearn import KernelClassifier, KernelRegressor, Ledger
 from privlearn._core.problem import Budget
 from privlearn._core.releaser import Releaser
@@ -192,18 +195,29 @@ def test_what_does_not_fit_is_refused(monkeypatch):
         wave_launch.refuse_too_many_waves(rows, 8192)
 
 
-def test_noise_may_be_drawn_ahead_with_the_same_bits():
+def released_twice(ahead):
+    """What leaves of two statistics of zeros."""
     plan = model().plan(n=N, n_features=3)
-    name = plan.releases[0].name
-    clip, statistic = plan.releases[0].clip, np.zeros(plan.releases[0].shape)
-    found = []
-    for ahead in (False, True):
-        release = Releaser(plan, Budget(3.0, 1e-6), 0)
+    plan = replace(plan, releases=(replace(plan.releases[0], count=2),))
+    (one,) = plan.releases
+    release, found = Releaser(plan, Budget(3.0, 1e-6), 0), []
+    for _ in range(2):
         if ahead:
-            release.draw_ahead(name)
-        found.append(release(name, statistic, clip=clip))
-        assert not release._ahead
-    np.testing.assert_array_equal(*found)
+            release.draw_ahead(one.name)
+        found.append(release(one.name, np.zeros(one.shape), clip=one.clip))
+        ahead = False
+    return found
+
+
+def test_noise_may_be_drawn_ahead_with_the_same_bits_and_is_used_once():
+    np.testing.assert_array_equal(released_twice(True), released_twice(False))
+    assert not np.array_equal(*released_twice(True))
+
+
+def test_noise_that_is_used_again_is_seen(monkeypatch):
+    wrong = rewritten(Releaser._emit, "self._ahead.pop(", "self._ahead.get(")
+    monkeypatch.setattr(Releaser, "_emit", wrong)
+    assert np.array_equal(*released_twice(True))
 
 
 def counted_as_far_as_the_last_bin_alone(patch):

@@ -39,11 +39,12 @@ def write_waves(xp: Any, X: Any, turns: Any, block: Any) -> None:  # noqa: ANN40
     squares = torch.empty((grid[1], rows), dtype=torch.int32, device=X.device)
     too_long = torch.zeros(rows, dtype=torch.int8, device=X.device)
     for cut in (False, True):
+        if cut:
+            too_long.copy_(squares.sum(dim=0, dtype=torch.int64) > longest(half))
         _kernels().wave_kernel[grid](
             X, turns, block, squares, too_long, columns, half, rows, block.shape[1],
             WAVES=WAVES, ROWS=ROWS, CUT=cut, num_warps=WARPS, **EXACTLY,
         )  # fmt: skip
-        too_long.copy_(squares.sum(dim=0, dtype=torch.int64) > longest(half))
 
 
 def refuse_too_many_waves(array: Any, features: int) -> None:  # noqa: ANN401
