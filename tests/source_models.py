@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from privlearn import LinearRegression, LogisticRegression, Ridge
+from privlearn import KernelRegressor, LinearRegression, LogisticRegression, Ridge
 from privlearn.solvers import CoordinateDescent
 from support import FACTS, accepted
 
@@ -129,8 +129,26 @@ class LogisticOnDevice(OnDevice, LogisticRegression):
     pass
 
 
+class KernelOnDevice(OnDevice, KernelRegressor):
+    pass
+
+
+def kernels_on_device():
+    """The same of kernels, with ranks and without."""
+    for facts, bandwidth, intercept in (
+        ("box", 1.0, True),
+        ("box", None, False),
+        (None, None, True),
+    ):
+        known = accepted(KernelOnDevice, FACTS[facts] if facts else {})
+        how = {"solver": "moments", "adjacency": "add_remove", "fit_intercept": intercept}
+        size = {"bandwidth": bandwidth, "n_components": 18}
+        yield f"KernelOnDevice-{facts}-{bandwidth}", KernelOnDevice(**{**known, **how, **size})
+
+
 def on_device():
     """A few configurations by name; norms are none of a device's, and such rows are copied."""
+    yield from kernels_on_device()
     few = CoordinateDescent(passes=3, block="all")
     for model, facts, intercept in (
         (LinearOnDevice, "box", True),

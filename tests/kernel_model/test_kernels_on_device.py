@@ -9,10 +9,11 @@ from planting import rewritten
 from privlearn import KernelClassifier, KernelRegressor, Ledger
 from privlearn._core.problem import Budget
 from privlearn._core.releaser import Releaser
+from privlearn._data import device as devices
 from privlearn.audit.replay import moved
 from privlearn.audit.tape import record, replay_on
 from privlearn.kernel_model import ranks
-from privlearn.linear_model import elsewhere, from_device
+from privlearn.linear_model import from_device
 from privlearn.solvers import SufficientStatistics
 from privlearn.solvers._device import wave_launch, waves
 from support import without_noise
@@ -39,7 +40,7 @@ def device(monkeypatch):
     def on_device(values):
         return isinstance(values, OnDevice)
 
-    monkeypatch.setattr(elsewhere, "is_on_device", on_device)
+    monkeypatch.setattr(devices, "is_on_device", on_device)
     monkeypatch.setattr(from_device, "is_on_device", on_device)
     monkeypatch.setattr(from_device, "as_tensor", np.asarray)
     monkeypatch.setattr(from_device, "to_host", np.asarray)
