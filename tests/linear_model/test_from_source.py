@@ -24,6 +24,7 @@ from privlearn.exceptions import (
     UnsupportedCombinationError,
 )
 from privlearn.linear_model import from_source
+from privlearn.solvers._common import source_sums
 
 N, P = 3_001, 4
 NAMES = [f"x{j}" for j in range(P)]
@@ -51,6 +52,12 @@ class Counting:
 
     def __deepcopy__(self, memo):
         return self
+
+
+@pytest.fixture
+def nothing_is_held(monkeypatch):
+    """Every pass reads all rows, as where they are too many to be held."""
+    monkeypatch.setattr(source_sums, "HELD", 0.0)
 
 
 @pytest.fixture(scope="module")
@@ -99,9 +106,15 @@ MODELS = {
 }
 
 
+BYTES = 2 * P + 8  # of a row that is held
+HELD = {"nothing": 0.0, "one file": 1_000 * BYTES, "two files": 1_010 * BYTES, "all": N * BYTES}
+
+
+@pytest.mark.parametrize("held", HELD)
 @pytest.mark.parametrize("name", MODELS)
-def test_a_fit_from_disk_has_the_bits_of_a_fit_in_memory(name, frame, folder, monkeypatch):
+def test_a_fit_from_disk_has_the_bits_of_a_fit_in_memory(name, held, frame, folder, monkeypatch):
     monkeypatch.setattr(sources, "AT_ONCE", 512)
+    monkeypatch.setattr(source_sums, "HELD", HELD[held])
     model = MODELS[name].set_params(random_state=3)
     if model.on_invalid == "drop":
         frame = frame.copy()
@@ -167,8 +180,9 @@ def test_lazy_frames_are_read_where_a_solver_needs_rows_in_memory(frame):
 
 def test_blocks_and_threads_change_nothing(frame, folder, monkeypatch):
     model, found = LinearRegression(random_state=8), set()
-    for size, threads in ((64, "1"), (2**16, "3"), (777, "4")):
+    for size, threads, held in ((64, "1", "all"), (2**16, "3", "nothing"), (777, "4", "one file")):
         monkeypatch.setattr(sources, "AT_ONCE", size)
+        monkeypatch.setattr(source_sums, "HELD", HELD[held])
         monkeypatch.setenv("OMP_NUM_THREADS", threads)
         found.add(bits(model.fit(folder, y="y")))
     assert len(found) == 1
@@ -242,7 +256,9 @@ CHANGES = {
 
 @pytest.mark.parametrize("name", CHANGES)
 @pytest.mark.parametrize("passes", [3, 9, 20])
-def test_a_source_that_changes_stops_the_fit_and_the_charge_stays(name, passes, frame):
+def test_a_source_that_changes_stops_the_fit_and_the_charge_stays(
+    name, passes, frame, nothing_is_held
+):
     class Changing(Batches):
         def __iter__(self):
             if self.begun == passes:
@@ -286,7 +302,7 @@ def test_rows_that_move_between_batches_of_one_partition_are_the_same_rows(frame
 
 @pytest.mark.parametrize("solver", ["auto", "moments"])
 @pytest.mark.parametrize("known", [{}, {"bounds_X": (-50, 50), "bounds_y": (-9, 9)}])
-def test_solvers_say_how_often_they_read_rows(solver, known, frame, monkeypatch):
+def test_solvers_say_how_often_they_read_rows(solver, known, frame, nothing_is_held, monkeypatch):
     read = {"rows": 0, "target": 0}
 
     class Counted(sources._Arrow):

@@ -1,13 +1,17 @@
 """Planted bugs in how rows are read in passes: an audit, the plan or a fit in memory finds each."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from privlearn import LinearRegression, audit
 from privlearn._core.releaser import Releaser
-from privlearn._data import stream
+from privlearn._data import held, stream
 from privlearn._data.source_data import SourceData
+from privlearn._data.sources import Batch
 from privlearn.exceptions import PlanViolationError, SourceChangedError
+from privlearn.linear_model import from_source
 from privlearn.solvers._common import source_sums
 from source_models import InBatches, bits, from_disk
 from support import N_FEATURES
@@ -28,14 +32,17 @@ def a_partition_counts_twice(patch):
 
 
 def others_are_scaled_by_what_a_batch_holds(patch):
-    own = source_sums.SourceIntegers._on
+    def planted(own):
+        def relative(self, piece, *work, **named):
+            largest = max(np.abs(np.stack(piece.columns)).max(initial=0.0), 1e-12)
+            columns = tuple(column / largest for column in piece.columns)
+            return own(self, stream.Piece(columns, piece.y, piece.finite), *work, **named)
 
-    def relative(self, piece, work):
-        largest = max(np.abs(np.stack(piece.columns)).max(initial=0.0), 1e-12)
-        columns = tuple(column / largest for column in piece.columns)
-        return own(self, stream.Piece(columns, piece.y, piece.finite), work)
+        return relative
 
-    patch.setattr(source_sums.SourceIntegers, "_on", relative)
+    for name in ("_on", "_stored"):
+        own = getattr(source_sums.SourceIntegers, name)
+        patch.setattr(source_sums.SourceIntegers, name, planted(own))
 
 
 def empty_rows_of_a_batch_are_there(patch):
@@ -142,3 +149,50 @@ def test_a_pass_that_is_tried_again_cannot_release_again(monkeypatch):
     monkeypatch.setattr(Releaser, "__call__", again)
     with pytest.raises(PlanViolationError, match="not once more"):
         LinearRegression(random_state=0).fit(InBatches(DATA, DATA.sum(axis=1)), None)
+
+
+def the_rest_is_forgotten(patch):
+    own = held.held_here
+
+    def without(*facts):
+        found = own(*facts)
+        return found if found is None else replace(found, rest=None)
+
+    patch.setattr(held, "held_here", without)
+
+
+def the_rest_has_the_held_rows_too(patch):
+    patch.setattr(InParts, "after", lambda self, first: self)
+
+
+class InParts(InBatches):
+    """A source that can leave out its first batches."""
+
+    first, names = 0, None
+
+    def batches(self, columns):
+        for place, (X, y) in enumerate(self):
+            if place >= self.first:
+                yield Batch(place, X, y)
+
+    def after(self, first):
+        rest = InParts(self.X, self.y)
+        rest.first = first
+        return rest
+
+
+@pytest.mark.parametrize("plant", [None, the_rest_is_forgotten, the_rest_has_the_held_rows_too])
+def test_a_fit_that_holds_some_rows_has_the_bits_of_one_in_memory(plant, monkeypatch):
+    model, y = LinearRegression(random_state=0, epsilon=1e3, solver="cd"), DATA.sum(axis=1)
+    expected = bits(model.fit(DATA, y))
+    monkeypatch.setattr(from_source, "source_of", lambda X, y: X)
+    monkeypatch.setattr(source_sums, "HELD", 200.0 * 14)  # one of three batches
+    if plant is None:
+        assert bits(model.fit(InParts(DATA, y), None)) == expected
+        return
+    plant(monkeypatch)
+    try:
+        found = bits(model.fit(InParts(DATA, y), None))
+    except SourceChangedError:  # what is read anew is compared
+        found = None
+    assert found != expected

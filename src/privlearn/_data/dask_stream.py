@@ -74,7 +74,7 @@ class DaskStream(Stream):
         task = _Task(self.read, work, zero, self.n_features, target_only)
         return self._checked(lambda: self._pass(task), zero, target_only=target_only)
 
-    def keep(self, make: Callable[[Piece], T], bytes_each: float) -> _Kept | None:
+    def keep(self, make: Callable[[Piece], T], bytes_each: float, most: float) -> _Kept | None:
         """What `make` makes of pieces, held where they are; None where there is no room."""
         if self.n * bytes_each > PART_OF_MEMORY * _memory():
             return None
@@ -123,8 +123,10 @@ class _Kept:
     stream: DaskStream
     parts: list[Delayed]
 
-    def total(self, work: Callable[[Any], T], zero: T) -> T:
-        """The sum of what `work` makes of them."""
+    def total(
+        self, work: Callable[[Any], T], zero: T, rest: Callable[[Piece], T] | None = None
+    ) -> T:
+        """The sum of what `work` makes of them: all are held."""
         parts = [(part, None) for part in self.parts]
         width = self.stream.n_features
         run = partial(_added_up, partial(_run_on_held, work, zero), parts, zero, width)

@@ -69,21 +69,23 @@ class SourceData(BoundedData):
 
     def results(self, work: Callable[[Piece], T], *, target_only: bool = False) -> Iterator[T]:
         """What `work` makes of each piece, in one pass through all rows."""
-        if self.chosen is None or target_only:
-            return self.stream.results(work, target_only=target_only and self.table.finite)
-        return self.stream.results(partial(_of_columns, self.chosen, work))
+        if target_only:
+            return self.stream.results(work, target_only=self.table.finite)
+        return self.stream.results(self.on_chosen(work))
 
     def total(self, work: Callable[[Piece], T], zero: T, *, target_only: bool = False) -> T:
         """The sum of what `work` makes of pieces, in one pass through all rows."""
-        if self.chosen is None or target_only:
-            alone = target_only and self.table.finite
-            return self.stream.total(work, zero, target_only=alone)
-        return self.stream.total(partial(_of_columns, self.chosen, work), zero)
+        if target_only:
+            return self.stream.total(work, zero, target_only=self.table.finite)
+        return self.stream.total(self.on_chosen(work), zero)
 
-    def keep(self, make: Callable[[Piece], Any], bytes_each: float) -> Kept | None:
+    def on_chosen(self, work: Callable[[Piece], T]) -> Callable[[Piece], T]:
+        """The same work, of the columns that count alone."""
+        return work if self.chosen is None else partial(_of_columns, self.chosen, work)
+
+    def keep(self, make: Callable[[Piece], Any], bytes_each: float, most: float) -> Kept | None:
         """What `make` makes of pieces, where the stream holds it for later passes."""
-        own = make if self.chosen is None else partial(_of_columns, self.chosen, make)
-        return self.stream.keep(own, bytes_each)
+        return self.stream.keep(self.on_chosen(make), bytes_each, most)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """What travels to workers: bounds, and neither rows nor how many there are."""

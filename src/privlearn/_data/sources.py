@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -123,9 +124,10 @@ def _dataset(path: str) -> ds.Dataset:
 
 @dataclass(frozen=True, eq=False)
 class _Arrow:
-    """A dataset of pyarrow: every file is a partition."""
+    """A dataset of pyarrow: every file is a partition; `first` is the number of the first."""
 
     dataset: ds.Dataset
+    first: int = 0
 
     @property
     def names(self) -> Sequence[str]:
@@ -136,15 +138,62 @@ class _Arrow:
     def batches(self, columns: Sequence[str] | None) -> Iterator[Batch]:
         wanted = self.names if columns is None else list(columns)
         scanner = self.dataset.scanner(
-            columns=wanted, batch_size=AT_ONCE, batch_readahead=AHEAD, fragment_readahead=1
+            columns=wanted,
+            batch_size=AT_ONCE,
+            batch_readahead=AHEAD,
+            fragment_readahead=1,
+            fragment_scan_options=_without_buffers(self.dataset),
         )
-        partition, last = -1, None
+        partition, last = self.first - 1, None
         for tagged in scanner.scan_batches():
             own = str(tagged.fragment)
             if own != last:
                 partition, last = partition + 1, own
+            place = self.places.get(own, partition)
             if tagged.record_batch.num_rows:
-                yield Batch(partition, tagged.record_batch)
+                yield Batch(place, tagged.record_batch)
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Numbers of plain files, where each is there once; else none."""
+        files = self._files
+        found = {str(file): self.first + k for k, file in enumerate(files)}
+        return found if len(found) == len(files) else {}
+
+    @cached_property
+    def _files(self) -> list[Any]:
+        """Files that can be scanned without others, as nothing is asked of all of them."""
+        plain = native("pyarrow.dataset", self.dataset, "FileSystemDataset")
+        if not plain or getattr(self.dataset, "_scan_options", None) != {}:  # a filter
+            return []
+        return list(self.dataset.get_fragments())
+
+    def after(self, first: int) -> Source | None:
+        """The rows from some file on; None where it takes reading the others, too."""
+        if not self.places:
+            return None
+        import pyarrow.dataset as ds
+
+        schema, kind = self.dataset.schema, self.dataset.format
+        some = ds.FileSystemDataset(
+            self._files[first - self.first :], schema, kind, self.dataset.filesystem
+        )
+        return _Arrow(some, first)
+
+
+def _without_buffers(dataset: ds.Dataset) -> ds.FragmentScanOptions | None:
+    """Of files on this machine: what is read ahead would take more memory than all else.
+
+    Where somebody has chosen how files are scanned it stays so.
+    """
+    import pyarrow.dataset as ds
+    from pyarrow.fs import LocalFileSystem
+
+    kind, usual = getattr(dataset, "format", None), ds.ParquetFragmentScanOptions()
+    if not isinstance(kind, ds.ParquetFileFormat) or kind.default_fragment_scan_options != usual:
+        return None
+    here = isinstance(getattr(dataset, "filesystem", None), LocalFileSystem)
+    return ds.ParquetFragmentScanOptions(pre_buffer=False) if here else None
 
 
 @dataclass(frozen=True, eq=False)

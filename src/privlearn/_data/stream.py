@@ -10,7 +10,7 @@ written anew or rows in another order; it is no protection against somebody who 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
@@ -68,8 +68,10 @@ Read = Callable[[Batch, bool], Piece]  # the second: whether the target is all t
 class Kept(Protocol):
     """Rows as a solver wants them, held where they are."""
 
-    def total(self, work: Callable[[Any], T], zero: T) -> T:
-        """The sum of what `work` makes of them, in one pass."""
+    def total(
+        self, work: Callable[[Any], T], zero: T, rest: Callable[[Piece], T] | None = None
+    ) -> T:
+        """The sum of what `work` makes of them, and `rest` of those that are not held."""
 
 
 @dataclass
@@ -147,10 +149,16 @@ class Stream:
 
         Whoever asks must go through to the end before anything is released.
         """
+        return self.results_of(work, self.source, self._seen.keys(), target_only=target_only)
+
+    def results_of(
+        self, work: Callable[[Piece], T], source: Source, expected: Set[int], *, target_only: bool
+    ) -> Iterator[T]:
+        """The same of a source that has some of the partitions."""
         self.passes += 1
         found: dict[int, _Digest] = {}
         try:
-            yield from self._digested(work, found, target_only=target_only)
+            yield from self._digested(work, found, target_only=target_only, source=source)
         except (MemoryError, KeyboardInterrupt, GeneratorExit):
             raise
         except Exception as error:  # of whatever library reads, and it may quote cells
@@ -159,7 +167,7 @@ class Stream:
             stopped = ""
         if stopped:
             raise SourceChangedError(changed(f"could not be read again ({stopped})"))
-        if found.keys() != self._seen.keys() or not all(
+        if found.keys() != expected or not all(
             digest.same_as(self._seen.get(place), target_only) for place, digest in found.items()
         ):
             raise SourceChangedError(changed("changed between two passes"))
@@ -171,17 +179,28 @@ class Stream:
             total = added(total, found)
         return total
 
-    def keep(self, make: Callable[[Piece], Any], bytes_each: float) -> Kept | None:
+    def keep(self, make: Callable[[Piece], Any], bytes_each: float, most: float) -> Kept | None:
         """What `make` makes of pieces, held for later passes; None: they are read in each."""
-        return None
+        from privlearn._data.held import held_here
+
+        return held_here(self, make, int(most / bytes_each))
+
+    def rows_of_partitions(self) -> dict[int, int]:
+        """How many rows each has, in order; a secret."""
+        return {place: digest.rows for place, digest in self._seen.items()}
 
     def _digested(
-        self, work: Callable[[Piece], T], found: dict[int, _Digest], *, target_only: bool
+        self,
+        work: Callable[[Piece], T],
+        found: dict[int, _Digest],
+        *,
+        target_only: bool,
+        source: Source | None = None,
     ) -> Iterator[T]:
         """Read, digest and work in threads, as many batches at a time as there are threads."""
         alone = target_only and self.target is not None
         names = [self.target] if alone and self.target is not None else self.columns
-        for group in _groups(self.source.batches(names), thread_count()):
+        for group in _groups((source or self.source).batches(names), thread_count()):
             placed = [(batch, self._place(batch, found)) for batch in group]
             parts = in_parts(len(placed), partial(self._worked, placed, work, target_only))
             for batch, (sums, result) in zip(group, chain.from_iterable(parts), strict=True):

@@ -7,9 +7,9 @@ bit of it, is what a fit of the same rows in memory would release.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -27,18 +27,22 @@ from privlearn._data.named_cells import refuse_unknown, with_target
 from privlearn._data.reading import native, refuse_not_finite
 from privlearn._data.source_data import SourceData, bound_source
 from privlearn._data.sources import Batch, Source, source_of
-from privlearn._data.stream import Piece, Stream
+from privlearn._data.stream import Kept, Piece, Stream
 from privlearn._data.tables import DROP
 from privlearn._data.targets import target_numbers
 from privlearn.exceptions import MissingFactError, UnsupportedCombinationError
 from privlearn.linear_model.classifier import PrivateLinearClassifier
+from privlearn.schema.arrow import encoded_columns, has_columns
 from privlearn.solvers import SOLVERS
 from privlearn.solvers._common.rehearsal import rehearse
 from privlearn.solvers._common.row_count import demand_usable
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from privlearn.linear_model.base import PrivateEstimator
     from privlearn.linear_model.job import Job
+    from privlearn.schema.encoding import Encoding
 
 __all__ = ["learn_from_source", "rows_stay"]
 
@@ -262,10 +266,13 @@ class _Reader:
     def piece(self, batch: Batch, target_only: bool) -> Piece:
         """Numbers of a batch, or of its target alone."""
         strict = self.estimator.on_invalid == "raise"
-        if native("pyarrow", batch.X, "RecordBatch") and not hasattr(self.estimator, "_encoding"):
-            y = self._numbers_of(arrow_target(batch.X, self.target), strict)
-            columns = () if target_only else arrow_columns(batch.X, self.target)
-            return self._checked(Piece(columns, y, strict))
+        if native("pyarrow", batch.X, "RecordBatch"):
+            if not hasattr(self.estimator, "_encoding") or target_only:
+                y = self._numbers_of(arrow_target(batch.X, self.target), strict)
+                columns = () if target_only else arrow_columns(batch.X, self.target)
+                return self._checked(Piece(columns, y, strict))
+            if has_columns(self.estimator._encoding, batch.X):
+                return self._by_schema(batch.X, self.estimator._encoding, strict)
         X, cells = _split(batch, self.target)
         if target_only:
             return Piece((), self._numbers_of(cells, strict), strict)
@@ -276,6 +283,14 @@ class _Reader:
         dense = table.X if isinstance(table.X, np.ndarray) else table.X.toarray()
         columns = tuple(np.ascontiguousarray(np.asarray(dense, dtype=np.float64).T))
         return Piece(columns, table.y, table.finite)
+
+    def _by_schema(self, batch: pa.RecordBatch, encoding: Encoding, strict: bool) -> Piece:
+        """Numbers of a batch of Arrow, of columns that a schema describes."""
+        columns = encoded_columns(encoding, batch, strict=strict and self.checks)
+        y = self._numbers_of(arrow_target(batch, self.target), strict)
+        if self.checks and strict:
+            refuse_not_finite("y", y, DROP)
+        return Piece(columns, y, strict and not encoding.drops)
 
     def _is_plain(self, X: object) -> bool:
         """Whether X is numbers already, in as many columns as before."""
@@ -316,24 +331,34 @@ def _made_up(
     table: Table,
     small: Problem,
 ) -> SourceData:
-    """Made-up rows as a stream of one batch, of the kinds of numbers that there are."""
-    X = np.asarray(table.X)
+    """Made-up rows as a stream, of the kinds of numbers that there are."""
+    X, y = np.asarray(table.X), table.y.astype(of_y)
 
     def read(batch: Batch, target_only: bool) -> Piece:
         columns = tuple(
-            np.array(column, dtype=kinds[j % len(kinds)]) for j, column in enumerate(X.T)
+            np.array(column, dtype=kinds[j % len(kinds)]) for j, column in enumerate(batch.X.T)
         )
-        return Piece(() if target_only else columns, table.y.astype(of_y), table.finite)
+        own = y[batch.partition * (len(y) // 2) :][: batch.rows]
+        return Piece(() if target_only else columns, own, table.finite)
 
-    stream = through(_one_batch(X, through), read, X.shape[1])
+    if through is Stream:
+        stream: Stream = _HalfHeld(_Halves(X), read, X.shape[1])
+    else:
+        stream = through(_one_batch(X), read, X.shape[1])
     stream.look()
     return bound_source(stream, small, finite=table.finite)
 
 
-def _one_batch(X: NDArray[Any], through: type[Stream]) -> Source:
-    """Made-up rows as a source of the same kind."""
-    if through is Stream:
-        return _OneBatch(X)
+class _HalfHeld(Stream):
+    """As `Stream`: one half of the rows is held, and the other one read, whatever there is."""
+
+    def keep(self, make: Callable[[Piece], Any], bytes_each: float, most: float) -> Kept | None:
+        """The first half."""
+        return super().keep(make, 1.0, float(self.n // 2))
+
+
+def _one_batch(X: NDArray[Any]) -> Source:
+    """Made-up rows of a cluster."""
     import dask.array as da
 
     whole = da.from_array(X, chunks=X.shape, name=False)
@@ -341,12 +366,18 @@ def _one_batch(X: NDArray[Any], through: type[Stream]) -> Source:
 
 
 @dataclass(frozen=True, eq=False)
-class _OneBatch:
-    """Rows in memory as a source."""
+class _Halves:
+    """Rows in memory as a source of two partitions."""
 
     X: NDArray[Any]
+    first: int = 0
     names: None = None
 
     def batches(self, columns: Sequence[str] | None) -> Iterator[Batch]:
         """All of them."""
-        yield Batch(0, self.X)
+        half = len(self.X) // 2
+        yield from [Batch(0, self.X[:half]), Batch(1, self.X[half:])][self.first :]
+
+    def after(self, first: int) -> Source:
+        """The second half."""
+        return replace(self, first=first)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from operator import methodcaller
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from privlearn._data.bounded import NOBODY, BoundedData, read_only
 from privlearn._data.source_data import SourceData
 from privlearn._data.stream import Kept, Piece
+from privlearn.solvers._common.column_rows import ColumnRows
 from privlearn.solvers._common.integer_rows import (
     IntegerRows,
     as_moments,
@@ -29,6 +30,7 @@ from privlearn.solvers._common.integer_rows import (
 )
 from privlearn.solvers._common.loops import counting as counting_loops
 from privlearn.solvers._common.loops import integer_rows as loops
+from privlearn.solvers._common.memory import available
 from privlearn.solvers._common.objective import Objective
 from privlearn.solvers._common.scaling import Scaling
 
@@ -37,6 +39,8 @@ __all__ = ["SourceIntegers", "count_in_a_pass"]
 Array = NDArray[np.float64]
 T = TypeVar("T")
 SIZES = 8  # of pieces, for which memory is kept
+HELD = 3.0 * 2.0**27  # bytes of integers that are held: with what reading takes, below 1 GB
+PART_OF_FREE = 0.25  # of the memory that there is
 
 
 def count_in_a_pass(
@@ -72,7 +76,7 @@ def count_in_a_pass(
         if not as_read:
             return in_memory(data.bounded(piece))
         counts = np.zeros((width, bins))
-        columns = (piece.y.astype(np.float64),) if alone else piece.columns
+        columns = (np.asarray(piece.y, dtype=np.float64),) if alone else piece.columns
         for j, column in enumerate(columns):
             own = slice(j, j + 1)
             known = [fact[own] if isinstance(fact, np.ndarray) else fact for fact in facts]
@@ -92,6 +96,18 @@ def _ends(data: SourceData, what: str) -> tuple[Array, Array]:
     if bounds.low is None or bounds.high is None:
         return -far, far
     return np.array(bounds.low), np.array(bounds.high)
+
+
+@dataclass(frozen=True, eq=False)
+class _Gradient:
+    """The sum of gradients, each shortened to the clip, as whole numbers."""
+
+    objective: Objective
+    weights: Array
+    clip: float
+
+    def __call__(self, rows: IntegerRows) -> list[int]:
+        return rows.integer_gradient(self.objective, self.weights, self.clip)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,15 +149,17 @@ class SourceIntegers:
 
     @cached_property
     def _kept(self) -> Kept | None:
-        """All rows as integers, where they are held: on workers of a cluster."""
-        columns = self._none.values.shape[1]
-        return self.data.keep(self._stored, 2.0 * columns + 8.0)
+        """Rows as integers, where they are held: the first ones here, or all of a cluster."""
+        columns, free = self._none.values.shape[1], available()
+        most = HELD if free is None else min(HELD, PART_OF_FREE * free)
+        return self.data.keep(self._stored, 2.0 * columns + 8.0, most)
 
     def _total(self, work: Callable[[IntegerRows], T]) -> T:
         """The sum of what `work` makes of all rows, in one pass."""
+        one = partial(self._on, work=work)
         if self._kept is not None:
-            return self._kept.total(work, work(self._none))
-        return self.data.total(partial(self._on, work=work), work(self._none))
+            return self._kept.total(work, work(self._none), self.data.on_chosen(one))
+        return self.data.total(one, work(self._none))
 
     def _stored(self, piece: Piece) -> IntegerRows:
         """A piece as integers."""
@@ -158,6 +176,8 @@ class SourceIntegers:
         """
         if not self.data.in_a_box:
             return work(self._stored(piece))
+        if isinstance(work, _Gradient):
+            return cast(T, work(self._unstored(piece)))
         spare = self._spare.setdefault(len(piece.y), [])
         rows = spare.pop() if spare else self._empty(len(piece.y))
         self._store(piece, rows)
@@ -168,23 +188,50 @@ class SourceIntegers:
 
     def _store(self, piece: Piece, rows: IntegerRows) -> None:
         """Write a piece as integers, column by column."""
+        facts, second = self._facts
+        squares = np.zeros(len(piece.y))
+        for j, column in enumerate(piece.columns):
+            loops.store_column(read_only(column), facts[j], j, second[j], rows.values, squares)
+        loops.store_lengths(squares, rows.intercept_value, rows.norms.reshape(-1))
+        y = read_only(np.asarray(piece.y, dtype=np.float64))
+        loops.store_targets(y, *self._target_units, rows.targets.reshape(-1)[: len(y)])
+
+    @cached_property
+    def _facts(self) -> tuple[Array, NDArray[np.int64]]:
+        """Of each feature, what makes it an integer, and the place of its second column or -1."""
+        rows = self._none
         facts = np.vstack([*_ends(self.data, "features"), integer_facts(rows, self.scaling)]).T
         second = np.full(rows.n_features, -1)
         second[rows.wide] = rows.n_features + np.arange(len(rows.wide))
-        squares = np.zeros(len(piece.y))
-        for j, column in enumerate(piece.columns):
-            own = np.ascontiguousarray(facts[j])
-            loops.store_column(read_only(column), own, j, second[j], rows.values, squares)
-        loops.store_lengths(squares, rows.intercept_value, rows.norms.reshape(-1))
+        return np.ascontiguousarray(facts), second
+
+    @cached_property
+    def _target_units(self) -> tuple[float, float, float, float]:
         (low, *_), (high, *_) = _ends(self.data, "target")
-        units = float(low), float(high), self.scaling.target_center, self.scaling.target_scale
-        y = read_only(piece.y.astype(np.float64))
-        loops.store_targets(y, *units, rows.targets.reshape(-1)[: len(y)])
+        return float(low), float(high), self.scaling.target_center, self.scaling.target_scale
+
+    def _unstored(self, piece: Piece) -> ColumnRows:
+        """A piece for gradients alone."""
+        none, y = self._none, read_only(np.asarray(piece.y, dtype=np.float64))
+        facts, second = self._facts
+        return ColumnRows(
+            none.values,
+            none.targets,
+            none.norms,
+            none.exponents,
+            none.wide,
+            none.intercept_value,
+            compiled=True,
+            target_units=self._target_units,
+            columns=piece.columns,
+            y=y,
+            facts=facts,
+            seconds=second,
+        )
 
     def gradient_sum(self, objective: Objective, weights: Array, clip: float) -> Array:
         """Sum of the gradients of all rows, each shortened to the clip; a secret."""
-        how = {"objective": objective, "weights": weights, "clip": clip}
-        total: list[int] = self._total(methodcaller("integer_gradient", **how))
+        total = self._total(_Gradient(objective, weights, clip))
         return self._none.as_gradient(total, objective, clip)
 
     def count_lengths(
