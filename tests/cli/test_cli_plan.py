@@ -111,7 +111,7 @@ def test_plan_is_that_of_the_fit(capsys, tmp_path, monkeypatch):
     facts = ["--target", "wage", "--bounds", "age=17:90", "--categories", "sex=f,m"]
     facts += ["--bounds-y", "0:2000", "--epsilon", "1"]
     planned = printed(capsys, "plan", "--rows", "500", *facts)
-    fitted = printed(capsys, "fit", "people.csv", *facts)
+    fitted = printed(capsys, "fit", "people.csv", *facts, "--verbose")
     release = re.search(r"release +(.*)", planned).group(1)
     assert release == re.search(r"release +(.*)", fitted).group(1)
 

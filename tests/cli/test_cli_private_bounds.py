@@ -202,7 +202,7 @@ def test_damaged_limits(folder, capsys, clip):
 
 
 def test_fit_and_plan_tell_the_same_price(folder, capsys):
-    assert main([*FIT, *ALL]) == 0
+    assert main([*FIT, *ALL, "--verbose"]) == 0
     fit = capsys.readouterr().out
     plan = ["plan", "--rows", "600", "--epsilon", "1", "--target", "wage"]
     assert main([*plan, *ALL]) == 0
