@@ -284,6 +284,8 @@ def test_a_template_may_be_left_as_it_is(folder, capsys):
     text = capsys.readouterr().out
     assert "estimated for 15% of the privacy budget" in text
     assert "costs 10%, or more if rows are few" in text
+    for word in ("decimal", "thousands", "currency", "format", "--solver cd"):
+        assert word in text
     (folder / "schema.toml").write_text(text)
     line = ["fit", "numbers.csv", "--schema", "schema.toml", "--epsilon", "1"]
     assert main(line) == 0

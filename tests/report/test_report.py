@@ -180,8 +180,8 @@ def test_cards_say_in_words_what_is_hidden_and_both_odds(adjacency, hidden):
     assert "one row, taken for one person" in shown
     once, twice = (percent(at_most(0.5, epsilon)) for epsilon in (5.0, 10.0))
     exchanged = adjacency == "replace_one"
-    assert (f"is there? Afterwards at most {once}" in shown) == (not exchanged)
-    assert f"theirs? Afterwards at most {once if exchanged else twice}" in shown
+    assert (f"is there? Then at most {once}" in shown) == (not exchanged)
+    assert f"theirs? Then at most {once if exchanged else twice}" in shown
 
 
 @pytest.mark.parametrize(

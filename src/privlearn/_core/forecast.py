@@ -71,9 +71,10 @@ class Forecast:
         last = "(the noise on a coefficient depends on collinearity, which no public fact tells)"
         if self.withheld:
             return f"{rows}: cannot tell, because {self.withheld};\n{kept}\n{last}"
+        between = "\n" if self.unit == "y" else " "
         return (
             f"{rows} the prediction for a typical row varies from fit to fit by\n"
-            f"{self._of_predictions()}; {kept},\nif {self.assumes}\n{last}"
+            f"{self._of_predictions()};{between}{kept},\nif {self.assumes}\n{last}"
         )
 
     def _of_predictions(self) -> str:

@@ -124,8 +124,9 @@ def add_budget(
         "--adjacency",
         choices=("zero_out", "add_remove", "replace_one"),
         default="zero_out",
-        help="what is hidden: one row's content (zero_out, the default), also the number of rows "
-        "(add_remove), or its exchange for any other row (replace_one)",
+        help="which two tables nobody can tell apart: one person's row is emptied (zero_out, the "
+        "default; the number of rows is public), it is there or not (add_remove; the number is "
+        "private, too), or it is replaced by any other row (replace_one; about twice the noise)",
     )
     add(
         "--max-rows",

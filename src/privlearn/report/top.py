@@ -68,9 +68,9 @@ def _facts(certificate: Certificate) -> Iterable[tuple[str, ...]]:
     yield "protected", _unit(certificate)
     yield "hidden", HIDDEN[certificate.adjacency], f"adjacency {certificate.adjacency}"
     if not certificate.plan.adjacency.replaces:
-        there = "50 % sure that the record is there? Afterwards at most"
+        there = "50 % sure that the record is there? Then at most"
         yield there, percent(at_most(EVEN, once))
-    which = "50 % sure which of two records is theirs? Afterwards at most"
+    which = "50 % sure which of two records is theirs? Then at most"
     yield which, percent(at_most(EVEN, twice))
 
 
