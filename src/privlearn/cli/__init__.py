@@ -22,6 +22,8 @@ then, with a file of your own that has one row per person and columns of numbers
   privlearn fit people.csv --target wage --epsilon 1
 or with text, dates and gaps, of which nothing need be said:
   privlearn fit people.csv --target wage --epsilon 1 --schema estimate
+where people may have several rows (stays, visits), name the column that tells whose each row is:
+  privlearn fit visits.csv --target cost --epsilon 1 --person patient --max-rows 5
 more accurate, where something is publicly known:
   privlearn plan --template people.csv --target wage > schema.toml
   (fill in schema.toml: what is publicly known about each column)

@@ -9,7 +9,9 @@ from privlearn.cli.errors import CommandError, closest
 from privlearn.cli.schema import Facts
 from privlearn.cli.tables import Table
 
-__all__ = ["Ids", "add_person", "checked_person", "ids_of", "without_person"]
+__all__ = ["SOME_ROWS", "Ids", "add_person", "checked_person", "ids_of", "without_person"]
+
+SOME_ROWS = 5  # what errors and help write where a number has to be chosen
 
 
 class Ids(list[str | None]):
@@ -32,7 +34,8 @@ def add_person(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--person",
         metavar="COLUMN",
-        help="whose each row is, where people have several: the column of ids; needs --max-rows",
+        help="whose each row is, where people have several: the column of ids, from which nothing "
+        "is predicted; needs --max-rows. The promise is then about people, not rows",
     )
 
 
@@ -48,8 +51,9 @@ def checked_person(names: Sequence[str], args: argparse.Namespace, target: str |
         return
     if args.max_rows is None:
         raise CommandError(
-            "how many rows of one person count? Add --max-rows 5, say, chosen without looking at "
-            "the data; of people with more rows so many are drawn, and noise grows with the number"
+            f"how many rows of one person count? Add --max-rows {SOME_ROWS}, say: a number from "
+            "public knowledge (how the data came about), never from the data; of people with more "
+            "rows so many are drawn, and noise grows with the number"
         )
     if person not in names:
         raise CommandError(f"{args.data} has no column {person!r}; {closest(person, names)}")

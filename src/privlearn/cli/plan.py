@@ -13,10 +13,10 @@ from privlearn.cli.dialect import Dialect, add_dialect
 from privlearn.cli.errors import CommandError
 from privlearn.cli.models import MODELS, build
 from privlearn.cli.notices import plain_warnings
-from privlearn.cli.private_bounds_summary import what_is_estimated
 from privlearn.cli.schema import Facts
 from privlearn.cli.tables import open_source
 from privlearn.cli.template import template
+from privlearn.private_bounds.summary import what_is_estimated
 from privlearn.schema import Ignore
 
 if TYPE_CHECKING:
@@ -181,12 +181,24 @@ def _design(args: argparse.Namespace, facts: Facts, classifies: bool) -> Design:
     )
 
 
+def _inside_alone(args: argparse.Namespace, chosen: Design) -> bool:
+    """Whether ranges are estimated for no other reason than that "auto" looks inside declared."""
+    pending = chosen.unlimited or chosen.encoding.pending
+    target = chosen.classifies or chosen.target_bounds is not None
+    automatic = args.solver == "auto" and not MODELS[args.model].mapped
+    return automatic and target and not pending
+
+
 def _explain(args: argparse.Namespace, chosen: Design, plan: Plan) -> None:
     """Say what the numbers mean, with the noise per column where ranges are known."""
     estimated = what_is_estimated(plan)
     if estimated is not None:
         print(f"\n{estimated}")
         print("Declared ranges are limits: what is estimated lies inside, and so do new values.")
+        if _inside_alone(args, chosen):
+            print(
+                f"To take them as they are, for nothing, name the solver: --solver {plan.solver}."
+            )
     if args.rows is None:
         print("\nAdd --rows N to see how large the noise would be.")
     unknown = chosen.unlimited or chosen.encoding.pending or MODELS[args.model].mapped

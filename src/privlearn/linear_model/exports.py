@@ -101,6 +101,7 @@ class Exportable:
         scores: Any = None,  # noqa: ANN401
         ledger: Any = None,  # noqa: ANN401
         dataset: str | None = None,
+        decided_by: str | None = None,
     ) -> None:
         """Write a page about the model for people: one file of HTML that needs nothing else.
 
@@ -121,6 +122,8 @@ class Exportable:
             Whose state is shown, without names of people who charged; None takes the model's own.
         dataset : str or None, default=None
             The data set in it; None takes the model's own.
+        decided_by : str or None, default=None
+            Who decided on epsilon, and why: a line for the page, of names and reasons only.
 
         Returns
         -------
@@ -148,8 +151,8 @@ class Exportable:
         if isinstance(model.ledger, str | os.PathLike):
             own = model.ledger
         book = own if ledger is None else ledger
-        told = page(Learned.of(model), title=title, scores=scores, ledger=book, dataset=named)
-        write_whole(path, told)
+        more = {"scores": scores, "ledger": book, "dataset": named, "decided_by": decided_by}
+        write_whole(path, page(Learned.of(model), title=title, **more))
 
     def to_sklearn(self) -> BaseEstimator:
         """The fitted model in plain scikit-learn, with the clip inside: it needs privlearn no more.

@@ -41,9 +41,9 @@ def demand_both(estimator: PrivateEstimator, groups: object) -> None:
         raise MissingFactError(
             "max_rows_per_person is missing, but with groups one person may have several rows, and "
             "how many of them count decides how much noise hides the person; pass "
-            "max_rows_per_person=5, say, a number that is chosen without looking at the data, or "
-            "estimated privately (privlearn.schema.estimate_max_rows). Of those with more rows so "
-            "many are drawn"
+            "max_rows_per_person=5, say, a number that is chosen from public knowledge and never "
+            "from the data, or estimated privately (privlearn.schema.estimate_max_rows). Of those "
+            "with more rows so many are drawn"
         )
     if groups is None and most is not None:
         raise MissingFactError(

@@ -54,7 +54,7 @@ def demand_both(groups: object, most: object) -> None:
         raise MissingFactError(
             "max_rows_per_person is missing, but with groups one person may have several rows, and "
             "how many of them count decides on the noise; pass max_rows_per_person=5, say, a "
-            "number that is chosen without looking at the data"
+            "number that is chosen from public knowledge and never from the data"
         )
     if groups is None and most is not None:
         raise MissingFactError(

@@ -33,9 +33,10 @@ Schema = dict[str, Kind | Ignore]
 IDENTIFIER = re.compile(r"(.*[ _.-])?(id|ids|uid|uuid|guid|ssn)|.*[a-z]I[dD]", re.ASCII)
 ESTIMATE = "estimate"  # a schema that says nothing of any column
 REMEDY = {
-    "raise": "clean those rows; or say in the schema what a missing cell means: missing='drop', "
-    "'fill' or 'flag'; or pass on_invalid='drop': they then are empty rows, and the guarantee "
-    "covers them",
+    "raise": "clean those rows; if the cells hold something in another notation, say so (format=, "
+    "decimal=, currency=, values=, ...), for missing='flag' or 'fill' would take all of them for "
+    "gaps; or say in the schema what a missing cell means: missing='drop', 'fill' or 'flag'; or "
+    "pass on_invalid='drop': they then are empty rows, and the guarantee covers them",
     "predict": "for a prediction needs every cell; clean those rows, or fit with missing='fill' "
     "or 'flag' in the schema",
 }
