@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DATES", "PLAIN", "TRUTH", "as_numbers", "number", "numbers", "objects"]
+__all__ = ["DATES", "PLAIN", "TRUTH", "as_numbers", "number", "numbers", "numbers_in", "objects"]
 
 Array = NDArray[np.float64]
 
@@ -96,6 +96,17 @@ def as_numbers(array: NDArray[Any], refused_in: str | None = None) -> NDArray[np
         with np.errstate(over="ignore", invalid="ignore"):
             return array.astype(np.float64)
     return numbers(array.ravel().tolist(), refused_in).reshape(array.shape)
+
+
+def numbers_in(value: Any) -> Array:  # noqa: ANN401
+    """A number, or an array of them, with NaN for all that is none."""
+    try:
+        cells = np.asarray(value, dtype=object)
+    except ValueError:  # lists in each other without end
+        cells = np.array(None, dtype=object)
+    if isinstance(value, np.ma.MaskedArray):
+        return np.full(cells.shape, np.nan)
+    return np.asarray(numbers(cells.ravel().tolist()), dtype=np.float64).reshape(cells.shape)
 
 
 def objects(cells: Iterable[Any]) -> NDArray[np.object_]:
