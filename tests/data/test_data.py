@@ -154,6 +154,15 @@ def test_errors_say_what_to_do_and_quote_nothing(X, words):
     assert str(NUMBER) not in told
 
 
+@pytest.mark.parametrize("make", [np.array, list])
+def test_text_among_numbers_is_told_by_its_column(make):
+    """The first such column, wherever its rows stand, and what takes text."""
+    rows = [[1.0, 2.0, SECRET], [1.0, SECRET, 3.0], [None, 2.0, 3.0]]
+    with pytest.raises(ValueError, match=r"^X\[:, 1\] holds .*schema=\"estimate\"") as caught:
+        read(make([np.array(row, dtype=object) for row in rows]), [1.0, 2.0, 3.0])
+    assert SECRET not in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("y", "words"),
     [

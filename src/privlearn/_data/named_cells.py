@@ -188,9 +188,9 @@ def _names_a_column(X: Any, name: object, what: str, meant: str) -> bool:  # noq
 def refuse_unknown(name: str, names: list[str], what: str, meant: str) -> None:
     """Refuse a name that no column has, with the one that may have been meant."""
     if name not in names:
-        from privlearn._core.close_names import did_you_mean
+        from privlearn._core.close_names import hint_at_columns
 
-        hint = did_you_mean(name, names) or "check its name"
+        hint = hint_at_columns(name, names, "check its name")
         raise ValueError(f"{what} is text, so it names {meant}, but X has no such column; {hint}")
 
 

@@ -10,6 +10,7 @@ from collections.abc import Container, Sequence
 from importlib import import_module
 from typing import NoReturn
 
+from privlearn._core.close_names import did_you_mean
 from privlearn._core.version import __version__
 from privlearn.cli.guard import OK, guarded, traced
 
@@ -61,12 +62,40 @@ class Help(argparse.HelpFormatter):
 class Parser(argparse.ArgumentParser):
     """Says of words that belong to nothing what they may have been meant for."""
 
+    _words: Sequence[str] = ()
+
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def, override]  # noqa: ANN001, ANN201
+        """As usual, but the words are kept for a complaint."""
+        self._words = args or ()
+        return super().parse_known_args(args, namespace)
+
     def error(self, message: str) -> NoReturn:
         """Complain with a remedy."""
         loose = message.partition("unrecognized arguments: ")[2]
         if loose and not loose.startswith("-"):
             message += "; a name with blanks needs quotes, as in --target 'hours per week'"
+        for parser in (self, *self._chosen()):
+            message += parser._unknown_option()
         super().error(message)
+
+    def _chosen(self) -> list[Parser]:
+        """The parser of the command that the words name, where this one has commands."""
+        groups = [] if self._subparsers is None else self._subparsers._group_actions
+        found = [(group.choices or {}).get(word) for group in groups for word in self._words]
+        return [parser for parser in found if isinstance(parser, Parser)][:1]
+
+    def _unknown_option(self) -> str:
+        """What the first unknown option may have been meant for; empty where all are known."""
+        known = self._option_string_actions
+        if self._subparsers is not None:  # whose options are those of another parser
+            return ""
+        for word in self._words:
+            name = word.partition("=")[0]
+            if name.startswith("--") and len(name) > len("--") and name not in known:
+                longer = [own for own in known if own.startswith(name)]
+                hint = did_you_mean(name, longer or known)
+                return f"; {name} is unknown" + (f": {hint}" if hint else "")
+        return ""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

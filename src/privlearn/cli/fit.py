@@ -100,6 +100,11 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="replace model and predictions if they are there already; a ledger or an input never",
     )
+    add(
+        "--quiet",
+        action="store_true",
+        help="print one line in place of the certificate's list of releases",
+    )
     add("--json", action="store_true", help="the model with its certificate as JSON, nothing else")
     add("--predict", metavar="FILE", help="also predict the rows of this file")
     add("--predictions", metavar="FILE", help="where those predictions go, as CSV")
@@ -118,6 +123,7 @@ def run(args: argparse.Namespace) -> int:
         classifies=MODELS[args.model].classifies,
         estimates=args.delta > 0,
         mapped=MODELS[args.model].mapped,
+        named=args.person is not None,
     )
     estimator = build(args, chosen, on_invalid=args.on_invalid)
     remedy = None if args.on_invalid == "drop" else "--on-invalid drop"
@@ -231,10 +237,19 @@ def _report(args: argparse.Namespace, model: SavedModel, certificate: Certificat
     if any(getattr(column.kind, "other", False) for column in model.columns if model.effects()):
         print(ABOUT_OTHERS)
     _report_ranges(model, certificate)
-    print(f"\n{certificate}\n")
+    print(f"\n{_without_releases(certificate, args) if args.quiet else certificate}\n")
     print(f"model saved to {args.output}")
     if args.predictions:
         print(f"predictions saved to {args.predictions}")
+
+
+def _without_releases(certificate: Certificate, args: argparse.Namespace) -> str:
+    """The certificate with one line about all releases, the details of which are in the file."""
+    lines, mark = str(certificate).splitlines(), "  release "
+    first = next(k for k, line in enumerate(lines) if line.startswith(mark))
+    kept = [line for line in lines if not line.startswith(mark)]
+    kept.insert(first, f"  releases    {len(lines) - len(kept)} kinds, all of them in {args.output}")
+    return "\n".join(kept)
 
 
 def _report_effects(args: argparse.Namespace, model: SavedModel) -> None:
