@@ -107,3 +107,31 @@ def test_columns_that_contribute_nothing_are_named(told, folder):
     assert "privlearn: warning: no value of 'costs' was frequent enough" in text
     assert "declare it in a schema" in text
     assert "divide" not in text
+
+
+ENTRIES = '[schema]\n{}age = {{ kind = "number", low = 0, high = 99 }}\n'
+
+
+@pytest.mark.parametrize("kind", ["number", "ignore", "category"])
+def test_a_schema_may_have_the_column_of_ids(told, folder, kind):
+    """As the template does; it is left out."""
+    (folder / "all.toml").write_text(ENTRIES.format(f'patient = {{ kind = "{kind}" }}\n'))
+    (folder / "bare.toml").write_text(ENTRIES.format(""))
+    people = ("--epsilon", "1", "--person", "patient", "--max-rows", "2")
+    target = ("--target", "length_of_stay")
+    facts = ("--bounds-y", "0:9", *people)
+    plans = [
+        told("plan", "--rows", "1000", *target, "--schema", f, *facts, status=0)
+        for f in ("all.toml", "bare.toml")
+    ]
+    assert plans[0] == plans[1]
+    told("fit", "stays.csv", *target, "--schema", "all.toml", *facts, status=0)
+    assert '"patient"' not in (folder / "model.json").read_text().split('"certificate"')[0]
+    told("evaluate", "model.json", "stays.csv", *people, status=0)
+
+
+def test_a_plan_of_people_needs_to_know_how_many_rows_count(told):
+    line = ("plan", "--rows", "1000", "--features", "2", "--epsilon", "1", "--person", "patient")
+    assert "how many rows of one person count?" in told(*line)
+    line = ("plan", "--rows", "1000", "--epsilon", "1", "--person", "age", "--max-rows", "2")
+    assert "is the column of ids" in told(*line, "--bounds", "age=0:99")

@@ -239,9 +239,9 @@ class Exportable:
         >>> import numpy as np
         >>> import pandas as pd
         >>> from privlearn import LinearRegression
-        >>> people = pd.DataFrame({"age": np.linspace(20, 70, 2_000)})
-        >>> model = LinearRegression(bounds_X={"age": (20, 70)}, bounds_y=(0, 70))
-        >>> print(model.fit(people, people["age"]).to_sql("people", key="id").splitlines()[-1])
+        >>> people = pd.DataFrame({"age": np.linspace(20, 70, 2_000), "pay": np.arange(2_000)})
+        >>> model = LinearRegression(bounds_X={"age": (20, 70)}, bounds_y=(0, 2_000))
+        >>> print(model.fit(people, "pay").to_sql("people", key="id").splitlines()[-1])
           FROM "people") AS privlearn_rows) AS privlearn_scores
         """
         from privlearn.export.to_sql import to_sql
