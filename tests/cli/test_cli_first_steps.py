@@ -4,7 +4,9 @@ import pytest
 
 from privlearn.cli import main
 
-ROWS = "patient,age,length_of_stay\n" + "".join(f"P{k // 2},{20 + k % 60},{k % 9}\n" for k in range(2_000))
+ROWS = "patient,age,length_of_stay\n" + "".join(
+    f"P{k // 2},{20 + k % 60},{k % 9}\n" for k in range(2_000)
+)
 FIT = ("fit", "stays.csv", "--target", "length_of_stay", "--epsilon", "1")
 
 

@@ -6,7 +6,7 @@ import argparse
 import io
 import re
 import sys
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from importlib import import_module
 from typing import NoReturn
 
@@ -62,34 +62,20 @@ class Help(argparse.HelpFormatter):
 class Parser(argparse.ArgumentParser):
     """Says of words that belong to nothing what they may have been meant for."""
 
-    _words: Sequence[str] = ()
-
-    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def, override]  # noqa: ANN001, ANN201
-        """As usual, but the words are kept for a complaint."""
-        self._words = args or ()
-        return super().parse_known_args(args, namespace)
+    words: Iterable[str] = ()  # that were typed
+    options: Collection[str] = ()  # of the command that these name
 
     def error(self, message: str) -> NoReturn:
         """Complain with a remedy."""
         loose = message.partition("unrecognized arguments: ")[2]
         if loose and not loose.startswith("-"):
             message += "; a name with blanks needs quotes, as in --target 'hours per week'"
-        for parser in (self, *self._chosen()):
-            message += parser._unknown_option()
-        super().error(message)
-
-    def _chosen(self) -> list[Parser]:
-        """The parser of the command that the words name, where this one has commands."""
-        groups = [] if self._subparsers is None else self._subparsers._group_actions
-        found = [(group.choices or {}).get(word) for group in groups for word in self._words]
-        return [parser for parser in found if isinstance(parser, Parser)][:1]
+        super().error(message + self._unknown_option())
 
     def _unknown_option(self) -> str:
         """What the first unknown option may have been meant for; empty where all are known."""
-        known = self._option_string_actions
-        if self._subparsers is not None:  # whose options are those of another parser
-            return ""
-        for word in self._words:
+        known = self.options
+        for word in self.words if known else ():
             name = word.partition("=")[0]
             if name.startswith("--") and len(name) > len("--") and name not in known:
                 longer = [own for own in known if own.startswith(name)]
@@ -146,7 +132,7 @@ def _print_any_name() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _parser(words: Container[str] = COMMANDS) -> argparse.ArgumentParser:
+def _parser(words: Collection[str] = COMMANDS) -> argparse.ArgumentParser:
     """All commands; options, and the module behind them, of those that are among the words."""
     parser = Parser(
         prog="privlearn",
@@ -164,6 +150,8 @@ def _parser(words: Container[str] = COMMANDS) -> argparse.ArgumentParser:
             module = import_module(f"privlearn.cli.{name}")
             module.add_options(command)
             command.set_defaults(run=module.run)
+            command.words = parser.words = words
+            command.options = parser.options = [*command._option_string_actions, "--traceback"]
         command.add_argument(  # so that it may stand at the end as well
             "--traceback", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS
         )

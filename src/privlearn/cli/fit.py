@@ -248,7 +248,9 @@ def _without_releases(certificate: Certificate, args: argparse.Namespace) -> str
     lines, mark = str(certificate).splitlines(), "  release "
     first = next(k for k, line in enumerate(lines) if line.startswith(mark))
     kept = [line for line in lines if not line.startswith(mark)]
-    kept.insert(first, f"  releases    {len(lines) - len(kept)} kinds, all of them in {args.output}")
+    kept.insert(
+        first, f"  releases    {len(lines) - len(kept)} kinds, all of them in {args.output}"
+    )
     return "\n".join(kept)
 
 

@@ -157,8 +157,9 @@ class Exportable:
         Models of numbers become a linear model of scikit-learn, behind a step that clips where
         ranges were estimated privately. Models with a schema become a pipeline for data frames,
         which needs pandas here; its columns hold numbers, dates, truth values and the texts of
-        lists, and gaps are None or NaN (docs/export.md says what is read otherwise). It can be
-        pickled, and holds no certificate: keep `save` beside it.
+        lists, and gaps are None or NaN (docs/export.md says what is read otherwise). Where the
+        schema reads texts in a notation, a warning says which columns are to hold numbers or dates
+        now. It can be pickled, and holds no certificate: keep `save` beside it.
 
         Returns
         -------
@@ -211,6 +212,7 @@ class Exportable:
         *,
         key: str | Sequence[str] = (),
         dialect: str = "standard",
+        plain: str | Sequence[str] = (),
     ) -> str:
         """One SELECT that predicts where the rows are, with the clip inside.
 
@@ -228,6 +230,10 @@ class Exportable:
         dialect : {"standard", "sqlite"}
             How dates are read; without dates it makes no difference. "standard" is for DuckDB and
             PostgreSQL.
+        plain : str or sequence of str
+            Columns that the table holds as numbers or dates, though the schema reads texts of them
+            in a notation or format ("1.234,50 €", 31/12/2020), as no database does. Without it a
+            model with such columns is refused.
 
         Returns
         -------
@@ -246,7 +252,7 @@ class Exportable:
         """
         from privlearn.export.to_sql import to_sql
 
-        return to_sql(self._fitted(), table, key, dialect)
+        return to_sql(self._fitted(), table, key, dialect, plain)
 
     def coef_plot(self, *, ax: Axes | None = None, most: int = 30) -> Axes:
         """Draw the coefficients, with two deviations of the privacy noise where it is known.

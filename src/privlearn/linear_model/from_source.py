@@ -192,9 +192,7 @@ def _refuse_open(estimator: PrivateEstimator) -> None:
         )
 
 
-def _target_of(
-    source: Source, y: object, schema: object
-) -> tuple[str | None, list[str] | None]:
+def _target_of(source: Source, y: object, schema: object) -> tuple[str | None, list[str] | None]:
     """The name of the target's column, where it is one, and those of all columns."""
     names = None if source.names is None else list(source.names)
     if isinstance(y, str):
