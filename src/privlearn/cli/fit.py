@@ -21,7 +21,7 @@ from privlearn.cli.notices import plain_warnings
 from privlearn.cli.open_ledger import charged_ledger, signed
 from privlearn.cli.outputs import Output
 from privlearn.cli.paths import check_paths
-from privlearn.cli.people import Ids, add_person, without_person
+from privlearn.cli.people import Ids, add_person, facts_of_others, without_person
 from privlearn.cli.predictions import predictions_output, read_new_rows, write_predictions
 from privlearn.cli.progress import progress
 from privlearn.cli.releases import in_short
@@ -114,7 +114,7 @@ def run(args: argparse.Namespace) -> int:
     """Fit, save, predict and report. Whatever can be refused is refused before the charge."""
     _check_files(args)
     source = open_source(args.data, Dialect.of(args))
-    facts = options.gather_facts(args)
+    facts = facts_of_others(options.gather_facts(args), args.person)
     chosen = design(
         without_person(source.names, args, facts),
         facts,
@@ -122,6 +122,7 @@ def run(args: argparse.Namespace) -> int:
         classifies=MODELS[args.model].classifies,
         estimates=args.delta > 0,
         mapped=MODELS[args.model].mapped,
+        named=args.person is not None,
     )
     estimator = build(args, chosen, on_invalid=args.on_invalid)
     remedy = None if args.on_invalid == "drop" else "--on-invalid drop"

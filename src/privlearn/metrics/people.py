@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from numbers import Integral
@@ -14,7 +15,7 @@ from privlearn._data.people import People, rows_that_count
 from privlearn.exceptions import MissingFactError
 from privlearn.metrics.predictions import Predicted
 
-__all__ = ["Everybody", "assumed_numbers", "checked_most", "demand_both"]
+__all__ = ["Everybody", "assumed_numbers", "checked_most", "demand_both", "warn_of_rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +61,18 @@ def demand_both(groups: object, most: object) -> None:
         raise MissingFactError(
             "groups is missing, but max_rows_per_person limits the rows of a person; pass "
             "groups=ids with one id per row, or leave max_rows_per_person out"
+        )
+
+
+def warn_of_rows(model: object, groups: object) -> None:
+    """Say that scores promise less than the model's fit did; what they protect is public."""
+    if groups is None and getattr(getattr(model, "privacy_", None), "unit", "row") == "person":
+        warnings.warn(
+            "the model was fitted to people, who may have several rows each, but without groups "
+            "these scores protect single rows; pass groups and max_rows_per_person (on the command "
+            "line --person COLUMN --max-rows K), unless every person has one row here",
+            UserWarning,
+            stacklevel=3,
         )
 
 
