@@ -46,7 +46,7 @@ def run_kernels(columns: int, kinds: tuple[str, str], loss: int, device: str) ->
 
 
 def _agree(columns: int, how: tuple[int, float, float], device: str, whole: bool) -> bool:
-    """Whether passes over made-up rows give NumPy's integers.
+    """Whether passes over made-up rows, the extreme ones among them, give NumPy's integers.
 
     They do where a compiler spreads words over the lanes of a warp as kernels take for granted; a
     version that does it otherwise is found here, and runs the plain form.
@@ -56,11 +56,12 @@ def _agree(columns: int, how: tuple[int, float, float], device: str, whole: bool
     from privlearn.solvers._common.integer_rows import IntegerRows
     from privlearn.solvers._device.rows import BLOCK, DeviceRows
 
-    rng = np.random.default_rng(0)
-    values = rng.integers(-(2**15), 2**15, (1, columns, BLOCK)).astype(np.int16)
-    norms = rng.uniform(1.0, 9.0, (1, BLOCK)).astype(np.float32)
-    targets = rng.choice([-1, 1], (1, BLOCK)).astype(np.int8 if whole else np.float32)
-    weights = rng.integers(-(2**24), 2**24, columns, endpoint=True).astype(np.float64)
+    place, row = np.arange(columns * BLOCK), np.arange(BLOCK)
+    values = (place * 40503 % 2**16 - 2**15).astype(np.int16).reshape(1, columns, BLOCK)
+    norms = (1.0 + row * 37 % 64 / 8.0).astype(np.float32)[None, :]
+    targets = (row * 5 // 3 % 2 * 2 - 1).astype(np.int8 if whole else np.float32)[None, :]
+    weights: Any = np.arange(columns) * 20_000_003.0 % 2**25 - 2**24
+    weights[columns // 2] = 2.0**24
     exponents, none = np.zeros(columns, np.int64), np.empty(0, np.int64)
     arrays: list[Any] = [torch.as_tensor(one).to(device) for one in (values, targets, norms)]
     rows = DeviceRows(arrays[0], arrays[1], arrays[2], exponents, none, 1.0, compiled=True)
@@ -74,6 +75,6 @@ def _agree(columns: int, how: tuple[int, float, float], device: str, whole: bool
         (expected, partial(here._gradients, 0, 1), partial(here._lengths, 0, 1)),
     ):
         for _ in range(2):  # a GPU replays what it was asked for before
-            given.append(gradients(how, weights, 2.0**24, 2.0**25))
+            given.append(gradients(how, weights, 2.0**21, 2.0**25))
         given.append(lengths(how, weights, 99.0, LENGTH_BINS).tolist())
     return bool(found == expected)
