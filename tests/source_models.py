@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from privlearn import LinearRegression, LogisticRegression, Ridge
+from privlearn import KernelRegressor, LinearRegression, LogisticRegression, Ridge
 from privlearn.solvers import CoordinateDescent
 from support import FACTS, accepted
 
@@ -96,3 +96,65 @@ def from_dask():
     ):
         known = accepted(model, FACTS[facts] if facts else {})
         yield f"{model.__name__}-{relation}-{facts}", model(solver=few, adjacency=relation, **known)
+
+
+class OnDevice:
+    """Hands dense rows over as arrays of a device that NumPy cannot read (of the standard's own).
+
+    What stays there has no empty rows. Where the number of rows is private an empty row is one that
+    is not there, so audits, which ask for `on_invalid="drop"`, are of that relation.
+    """
+
+    def fit(self, X, y):
+        if not isinstance(X, np.ndarray) or X.dtype.kind != "f" or np.asarray(y).dtype.kind == "O":
+            return super().fit(X, y)
+        import array_api_strict as xp
+
+        numbers, device, asked = np.asarray(y), xp.Device("device1"), self.on_invalid
+        if asked == "drop":
+            there = np.isfinite(X).all(axis=1) & np.isfinite(numbers)
+            X, numbers = X[there], numbers[there]
+        rows, target = (xp.asarray(one, device=device) for one in (X, numbers))
+        try:
+            return super(OnDevice, self.set_params(on_invalid="raise")).fit(rows, target)
+        finally:
+            self.set_params(on_invalid=asked)
+
+
+class LinearOnDevice(OnDevice, LinearRegression):
+    pass
+
+
+class LogisticOnDevice(OnDevice, LogisticRegression):
+    pass
+
+
+class KernelOnDevice(OnDevice, KernelRegressor):
+    pass
+
+
+def kernels_on_device():
+    """The same of kernels, with ranks and without."""
+    for facts, bandwidth, intercept in (
+        ("box", 1.0, True),
+        ("box", None, False),
+        (None, None, True),
+    ):
+        known = accepted(KernelOnDevice, FACTS[facts] if facts else {})
+        how = {"solver": "moments", "adjacency": "add_remove", "fit_intercept": intercept}
+        size = {"bandwidth": bandwidth, "n_components": 18}
+        yield f"KernelOnDevice-{facts}-{bandwidth}", KernelOnDevice(**{**known, **how, **size})
+
+
+def on_device():
+    """A few configurations by name; norms are none of a device's, and such rows are copied."""
+    yield from kernels_on_device()
+    few = CoordinateDescent(passes=3, block="all")
+    for model, facts, intercept in (
+        (LinearOnDevice, "box", True),
+        (LogisticOnDevice, "box", False),
+        (LinearOnDevice, None, True),
+    ):
+        known = accepted(model, FACTS[facts] if facts else {})
+        how = {"solver": few, "adjacency": "add_remove", "fit_intercept": intercept}
+        yield f"{model.__name__}-{facts}", model(**how, **known)

@@ -72,7 +72,7 @@ def without_noise():
 def modules():
     """Every module of the package, imported; kernels for a GPU where their compiler is there."""
     for info in pkgutil.walk_packages(privlearn.__path__, "privlearn."):
-        if not info.name.endswith("._device.kernels") or importlib.util.find_spec("triton"):
+        if not info.name.endswith("kernels") or importlib.util.find_spec("triton"):
             yield importlib.import_module(info.name)
 
 

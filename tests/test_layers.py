@@ -11,7 +11,7 @@ ROOT = Path(privlearn.__file__).parent
 # Lower rooms first. A module may import from its own layer and from lower ones, never in a circle.
 LAYERS = [
     {"exceptions", "_core.version", "_core.lazy", "_core.docstrings", "_core.jit", "_core.numerics"}
-    | {"_core.forecast", "_data.cells"},
+    | {"_core.forecast", "_core.threads", "_data.cells"},
     {"accounting", "noise", "_objective", "_core.sampling"},
     {"_core", "ledger"},
     {"_data", "schema"},

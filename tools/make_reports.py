@@ -38,7 +38,9 @@ def wages(folder: Path) -> Path:
         model, people[held], wage[held], epsilon=1, delta=1e-6, bounds_y=bounds
     )
     path = folder / "wages.html"
-    model.report(path, title="Weekly wages of men, March 1988", scores=scores)
+    decided = "the authors of privlearn: the data are public, and 1 shows what the default does"
+    title = "Weekly wages of men, March 1988"
+    model.report(path, title=title, scores=scores, decided_by=decided)
     return path
 
 

@@ -177,6 +177,7 @@ def test_unlisted_category(complaint):
     text = complaint(*fit_file(ROWS + "30,secretive,900\n"))
     assert "sex: a cell is empty or holds none of its --categories" in text
     assert "secretive" not in text
+    assert 'missing = "flag" or "fill" would take all of them for gaps' in text
 
 
 def test_unusable_target(complaint):

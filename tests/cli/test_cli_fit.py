@@ -317,6 +317,17 @@ def test_report_and_file_tell_the_certificate(folder, capsys):
     assert content["certificate"]["private"] is True
 
 
+def test_releases_are_one_line_unless_they_are_asked_for(folder, capsys):
+    assert main(["fit", "people.csv", *FIT]) == 0
+    (line,) = [one for one in capsys.readouterr().out.splitlines() if "  release " in one]
+    kinds = json.loads((folder / "model.json").read_text())["certificate"]["releases"]
+    assert f"{len(kinds)} kind" in line
+    assert "--verbose shows them" in line
+    assert main(["fit", "people.csv", *FIT, "--verbose", "-o", "again.json"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len([one for one in lines if "  release " in one]) == len(kinds)
+
+
 @pytest.mark.parametrize("bad", [False, True])
 def test_nothing_tells_the_number_of_rows_where_it_is_private(folder, capsys, bad):
     rows = people(1_234)

@@ -238,7 +238,7 @@ def test_ids_are_told_how_to_be_used(folder, capsys):
     (folder / "rows.csv").write_text("patient id,age,wage\nA7,30,1\nA8,31,2\n")
     assert main(["fit", "rows.csv", *TARGET]) == 1
     text = capsys.readouterr().err
-    assert "if it tells whose each row is: --person 'patient id' --max-rows 3" in text
+    assert "if it tells whose each row is: --person 'patient id' --max-rows 5; 5 stands for" in text
     assert "A7" not in text
 
 

@@ -39,6 +39,22 @@ def test_a_fit_is_charged(ledger):
     assert len(ledger.history("people")) == 1
 
 
+def test_another_name_is_a_budget_of_its_own_and_noted(ledger, capsys):
+    assert main([*FIT, *CHARGE]) == 0
+    assert "is new" not in capsys.readouterr().err, "there is no other"
+    assert main([*FIT, "--ledger", "people.ledger", "--dataset", "patients"]) == 0
+    notes = capsys.readouterr().err.splitlines()
+    (note,) = [line for line in notes if "is new" in line]
+    assert "patients is new in" in note
+    assert "there is 1 other data set: people." in note
+    tiny = [*FIT, "--ledger", "people.ledger", "--epsilon", "0.01"]
+    assert main([*tiny, "--dataset", "patients"]) == 0
+    assert "is new" not in capsys.readouterr().err, "something was charged to it before"
+    ledger.declare("men", parent="people")
+    assert main([*tiny, "--dataset", "men"]) == 0
+    assert "is new" not in capsys.readouterr().err, "it shares a budget, and was declared"
+
+
 def test_over_budget_is_status_3_and_writes_nothing(ledger, capsys, folder):
     assert main([*FIT, *CHARGE, "-o", "first.json"]) == 0
     assert main([*FIT, *CHARGE, "-o", "second.json"]) == 3

@@ -77,7 +77,8 @@ def test_the_ledger_knows_the_column(folder, capsys):
 
 
 def test_what_belongs_together_is_asked_for(folder, capsys):
-    assert "Add --max-rows 5" in refusal(capsys, *FIT, "--person", "patient")
+    asked = refusal(capsys, *FIT, "--person", "patient")
+    assert "Add --max-rows 5, say: a number from public knowledge" in asked
     assert "add --person COLUMN" in refusal(capsys, *FIT, "--max-rows", "3")
     other = ["--max-rows", "3", "--person"]
     assert "no column 'patint'" in refusal(capsys, *FIT, *other, "patint")

@@ -111,9 +111,41 @@ def test_plan_is_that_of_the_fit(capsys, tmp_path, monkeypatch):
     facts = ["--target", "wage", "--bounds", "age=17:90", "--categories", "sex=f,m"]
     facts += ["--bounds-y", "0:2000", "--epsilon", "1"]
     planned = printed(capsys, "plan", "--rows", "500", *facts)
-    fitted = printed(capsys, "fit", "people.csv", *facts)
+    fitted = printed(capsys, "fit", "people.csv", *facts, "--verbose")
     release = re.search(r"release +(.*)", planned).group(1)
     assert release == re.search(r"release +(.*)", fitted).group(1)
+
+
+def test_plan_says_how_declared_ranges_are_taken_as_they_are(capsys):
+    line = ["plan", "--rows", "5000", "--epsilon", "1", "--bounds", "a=0:100"]
+    declared = printed(capsys, *line, "--bounds-y", "0:1")
+    assert "To take them as they are, for nothing, name the solver: --solver cd." in declared
+    named = printed(capsys, *line, "--bounds-y", "0:1", "--solver", "cd")
+    assert "stimated privately" not in named
+    assert "as they are" not in printed(capsys, *line), "the target's range has to be estimated"
+
+
+def test_plan_says_what_is_guessed_and_what_is_left_out(capsys):
+    line = ["plan", "--rows", "5000", "--epsilon", "1", "--bounds", "a=0:100", "--bounds-y", "0:8"]
+    text = printed(capsys, *line)
+    assert re.search(r"if that deviation is 1: a guess from the declared range\)", text)
+    assert "without what intervals cost" not in text
+    assert "kept (that is without what intervals cost)" in printed(capsys, *line, "--intervals")
+
+
+def test_the_demo_ends_with_a_command_that_can_be_typed(tmp_path, monkeypatch):
+    demo = importlib.import_module("privlearn.cli.demo")
+    bin_ = tmp_path / "my venv" / "bin"
+    bin_.mkdir(parents=True)
+    for name in ("python", "privlearn"):
+        (bin_ / name).write_text("#!/bin/sh\n")
+        (bin_ / name).chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "executable", str(bin_ / "python"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert demo._this_program() == "'my venv/bin/privlearn'"
+    monkeypatch.setenv("PATH", str(bin_))
+    assert demo._this_program() == "privlearn"
 
 
 def test_plan_tells_noise_in_the_units_of_columns(capsys):

@@ -202,7 +202,7 @@ def test_damaged_limits(folder, capsys, clip):
 
 
 def test_fit_and_plan_tell_the_same_price(folder, capsys):
-    assert main([*FIT, *ALL]) == 0
+    assert main([*FIT, *ALL, "--verbose"]) == 0
     fit = capsys.readouterr().out
     plan = ["plan", "--rows", "600", "--epsilon", "1", "--target", "wage"]
     assert main([*plan, *ALL]) == 0
@@ -284,6 +284,8 @@ def test_a_template_may_be_left_as_it_is(folder, capsys):
     text = capsys.readouterr().out
     assert "estimated for 15% of the privacy budget" in text
     assert "costs 10%, or more if rows are few" in text
+    for word in ("decimal", "thousands", "currency", "format", "--solver cd"):
+        assert word in text
     (folder / "schema.toml").write_text(text)
     line = ["fit", "numbers.csv", "--schema", "schema.toml", "--epsilon", "1"]
     assert main(line) == 0

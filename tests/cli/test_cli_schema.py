@@ -272,7 +272,7 @@ def test_a_column_of_ids_is_not_to_be_estimated(folder, capsys):
     line = ["fit", "ids.csv", "--target", "wage", "--epsilon", "5"]
     assert main(line) == 1
     told = capsys.readouterr().err
-    assert "--person patient_id --max-rows 3" in told
+    assert "--person patient_id --max-rows 5; 5 stands for a number from public" in told
     assert "--ignore patient_id" in told
     assert "--schema estimate" not in told
     assert main([*line, "--schema", "estimate"]) == 0

@@ -154,6 +154,15 @@ def test_errors_say_what_to_do_and_quote_nothing(X, words):
     assert str(NUMBER) not in told
 
 
+@pytest.mark.parametrize("make", [np.array, list])
+def test_text_among_numbers_is_told_by_its_column(make):
+    """The first such column, wherever its rows stand, and what takes text."""
+    rows = [[1.0, 2.0, SECRET], [1.0, SECRET, 3.0], [None, 2.0, 3.0]]
+    with pytest.raises(ValueError, match=r"^X\[:, 1\] holds .*schema=\"estimate\"") as caught:
+        read(make([np.array(row, dtype=object) for row in rows]), [1.0, 2.0, 3.0])
+    assert SECRET not in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("y", "words"),
     [
@@ -230,8 +239,26 @@ def test_bounds_must_make_sense():
 def test_two_pairs_for_two_features_are_told_from_ends():
     X, y = regression(50, 2)
     with pytest.raises(ValueError, match="the same two numbers twice"):
-        LinearRegression(bounds_X=[(0, 1), (0, 1)], bounds_y=(-1, 1)).fit(X, y)
+        LinearRegression(bounds_X=((0, 1), (0, 1)), bounds_y=(-1, 1)).fit(X, y)
     LinearRegression(bounds_X=([0.5, 0.5], [0.5, 0.5]), bounds_y=(-1, 1)).fit(X, y)
+
+
+@pytest.mark.parametrize("pairs", [[(18, 105), (20, 300)], [(18, 105), (0, 5)], [(0, 1)]])
+def test_a_list_of_pairs_is_no_pair_of_ends(pairs):
+    """As scipy has bounds: of two features they would pass for low ends and high ends."""
+    X, y = regression(50, len(pairs))
+    words = rf"is a list of {len(pairs)} pairs.*=tuple\(zip\(\*pairs\)\)"
+    with pytest.raises(ValueError, match="bounds_X " + words):
+        LinearRegression(bounds_X=pairs, bounds_y=(-1, 1)).fit(X, y)
+    with pytest.raises(ValueError, match="bounds_X " + words):
+        LinearRegression(bounds_X=pairs, bounds_y=(-1, 1)).plan(n=50, n_features=len(pairs))
+    with pytest.raises(ValueError, match="coef_bounds " + words):
+        LinearRegression(bounds_X=(-1, 1), bounds_y=(-1, 1), coef_bounds=pairs).fit(X, y)
+    low, high = np.full(len(pairs), -1), np.full(len(pairs), 1)
+    spelled = ((low, high), [low, high], np.array([low, high]), (tuple(low), tuple(high)))
+    for ends in (*spelled, [low.tolist(), high.tolist()]):
+        bounds = {"bounds_X": ends, "coef_bounds": ends, "bounds_y": (-1, 1)}
+        LinearRegression(**bounds, random_state=0).fit(X, y)
 
 
 REFUSED = {

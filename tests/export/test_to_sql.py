@@ -1,5 +1,6 @@
 """One SELECT: the same predictions in DuckDB and SQLite, and names that cannot break out."""
 
+import datetime
 import sqlite3
 
 import numpy as np
@@ -8,7 +9,7 @@ from exported_models import MODELS, SCHEMA, agree, fitted, people, rows_for
 
 from privlearn import LinearRegression, LogisticRegression
 from privlearn.exceptions import UnsupportedCombinationError
-from privlearn.schema import Category, Number
+from privlearn.schema import Category, Date, Number
 
 FRAMES = [name for name in MODELS if name.startswith("frame")]
 
@@ -98,6 +99,66 @@ def test_infinity_is_a_gap():
     for dialect, ask in DATABASES.items():
         rows, _ = ask(fitted("frame").to_sql("people", dialect=dialect), frame)
         agree("frame", np.array(rows, float)[:, 0], expected)
+
+
+EUROS = Number(0, 9_000, decimal=",", thousands=".", currency="€", missing="fill")
+WRITTEN = {
+    "pay": EUROS,
+    "share": Number(0, 1, percent=True),
+    "since": Date("2000-01-01", "2020-01-01", format="%d/%m/%Y"),
+}
+
+
+def as_written(frame):
+    """The frame with numbers and dates as texts in those notations."""
+    marks = str.maketrans(",.", ".,")
+    return frame.assign(
+        pay=[None if np.isnan(x) else f"{x:,.2f} €".translate(marks) for x in frame["pay"]],
+        share=[f"{100 * x}%" for x in frame["share"]],
+        since=[f"{day:%d/%m/%Y}" for day in frame["since"]],
+    )
+
+
+def paid(n=400):
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    days = [
+        datetime.date(2001, 1, 1) + datetime.timedelta(int(k)) for k in rng.integers(0, 5000, n)
+    ]
+    pay = np.where(rng.uniform(size=n) < 0.1, np.nan, rng.uniform(0, 9_000, n).round(2))
+    frame = pd.DataFrame({"pay": pay, "share": rng.uniform(size=n).round(2), "since": days})
+    model = LinearRegression(schema=WRITTEN, bounds_y=(0, 9), epsilon=20.0, random_state=0)
+    return model.fit(as_written(frame), rng.uniform(0, 9, n)), frame
+
+
+def test_texts_in_a_notation_are_refused_not_misread():
+    """SQLite takes 1.234,50 for 1.234, and a text for 0, without a word."""
+    model, _ = paid()
+    words = r"'pay' in a notation .* holds numbers there, .*plain=\['pay', 'share', 'since'\]"
+    with pytest.raises(UnsupportedCombinationError, match=words):
+        model.to_sql("people")
+    with pytest.raises(UnsupportedCombinationError, match=r"'since' .* holds dates there"):
+        model.to_sql("people", plain=["pay", "share"])
+    with pytest.raises(ValueError, match="plain has 'wage', but the model has no such column"):
+        model.to_sql("people", plain="wage")
+
+
+@pytest.mark.parametrize("dialect", sorted(DATABASES))
+def test_such_columns_may_be_numbers_and_dates_in_the_table(dialect):
+    model, frame = paid()
+    sql = model.to_sql("people", dialect=dialect, plain=[*WRITTEN])
+    rows, _ = DATABASES[dialect](sql, frame)
+    agree("frame", np.array(rows, float)[:, 0], model.predict(as_written(frame)))
+
+
+def test_scikit_learn_is_told_which_columns_need_numbers():
+    model, frame = paid()
+    with pytest.warns(UserWarning, match="in a notation of its own") as told:
+        plain = model.to_sklearn()
+    named = [name for name in WRITTEN if any(repr(name) in str(one.message) for one in told)]
+    assert named == [*WRITTEN]
+    assert {one.filename for one in told} == {__file__}
+    agree("frame", plain.predict(frame), model.predict(as_written(frame)))
 
 
 NASTY = ['"', "'", "a'b\"c", "'; DROP TABLE people; --", "\\", "\n", "\x01\x1b[31m", "%s {} ?", "ß"]

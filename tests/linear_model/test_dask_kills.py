@@ -2,7 +2,7 @@
 
 import os
 import signal
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from privlearn import LinearRegression
 from privlearn._data import dask_source
 
 distributed = pytest.importorskip("distributed", reason="needs dask: pip install 'privlearn[dask]'")
-da = pytest.importorskip("dask.array")
+dask, da = pytest.importorskip("dask"), pytest.importorskip("dask.array")
 
 ONE_AT_A_TIME = Lock()
 RNG = np.random.default_rng(1)
@@ -29,9 +29,17 @@ class Counting:
         return self
 
 
+# Others ask a worker that is gone for so long, and no longer, before they do its work.
+PATIENCE = {
+    "distributed.comm.timeouts.connect": "4s",
+    "distributed.comm.timeouts.tcp": "12s",
+}
+
+
 @pytest.fixture(scope="module")
 def client():
     with (
+        dask.config.set(PATIENCE),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
         ) as cluster,
@@ -40,15 +48,19 @@ def client():
         yield client
 
 
-def kill_one(client, killed, *, busy):
-    """End a worker's process as nothing could prevent; `busy`: one that has a task right now."""
+def kill_one(client, killed, over, *, busy):
+    """End a worker's process as nothing could prevent; `busy`: one that has a task right now.
+
+    Passes are short, so a task may never be seen: once the fit is `over`, any worker will do.
+    """
     while True:
-        working = {name for name, tasks in client.processing().items() if tasks}
+        over.wait(0.002)
         try:
+            working = {name for name, tasks in client.processing().items() if tasks}
             there = {name: pid for name, pid in client.run(_pid).items() if pid not in killed}
-        except OSError:  # one that was killed just now
+        except Exception:  # of one that was killed just now: dask has several
             continue
-        own = [pid for name, pid in there.items() if not busy or name in working]
+        own = [pid for name, pid in there.items() if not busy or over.is_set() or name in working]
         with ONE_AT_A_TIME:  # two that choose the same worker are one kill
             if own and own[0] not in killed:
                 killed.append(own[0])
@@ -61,7 +73,8 @@ def _pid():
 
 def fitted(client, monkeypatch, kills):
     """A model, charges, passes, lost workers; `kills` has True (in the middle) for passes."""
-    own, done, ledger, killed, threads = dask_source.compute, [], Counting(), [], []
+    own, done, ledger, over = dask_source.compute, [], Counting(), Event()
+    killed, threads = [], []
 
     def disturbed(there):
         place = len(done)
@@ -69,7 +82,7 @@ def fitted(client, monkeypatch, kills):
         if place not in kills:
             return own(there)
         how = {"busy": kills[place]}
-        threads.append(Thread(target=kill_one, args=(client, killed), kwargs=how))
+        threads.append(Thread(target=kill_one, args=(client, killed, over), kwargs=how))
         threads[-1].start()
         if not kills[place]:
             threads[-1].join()
@@ -80,6 +93,7 @@ def fitted(client, monkeypatch, kills):
         patch.setattr(dask_source, "compute", disturbed)
         model = LinearRegression(random_state=5, ledger=ledger, dataset="d")
         model.fit(rows, da.from_array(Y, chunks=500, name=False))
+    over.set()
     for thread in threads:
         thread.join()
     return model.coef_.tobytes(), ledger.charges, len(done), len(set(killed))
@@ -88,11 +102,12 @@ def fitted(client, monkeypatch, kills):
 @pytest.mark.slow
 def test_twenty_kills_in_and_between_passes_change_nothing(client, monkeypatch):
     expected = LinearRegression(random_state=5).fit(X, Y).coef_.tobytes()
-    found, charges, passes, killed = fitted(client, monkeypatch, {})
-    assert (found, charges, killed) == (expected, 1, 0)
+    for _ in range(2):  # the first has passes of its own: those of the rehearsal
+        found, charges, passes, killed = fitted(client, monkeypatch, {})
+        assert (found, charges, killed) == (expected, 1, 0)
     rng = np.random.default_rng(2)
     for _ in range(4):
-        places = rng.choice(passes - 15, 5, replace=False)
+        places = rng.choice(passes, 5, replace=False)
         kills = {int(place): bool(k % 2) for k, place in enumerate(places)}
         found, charges, _, killed = fitted(client, monkeypatch, kills)
         assert (found, charges, killed) == (expected, 1, 5)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from privlearn import Lasso, Ledger, LinearRegression, LinearSVC, LogisticRegression
-from privlearn.linear_model import elsewhere, from_device
+from privlearn._data import device as devices
+from privlearn.linear_model import from_device
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((900, 4))
@@ -31,7 +32,7 @@ def device(monkeypatch):
     def on_device(values):
         return isinstance(values, OnDevice)
 
-    monkeypatch.setattr(elsewhere, "is_on_device", on_device)
+    monkeypatch.setattr(devices, "is_on_device", on_device)
     monkeypatch.setattr(from_device, "is_on_device", on_device)
     monkeypatch.setattr(from_device, "as_tensor", np.asarray)
     monkeypatch.setattr(from_device, "to_host", np.asarray)

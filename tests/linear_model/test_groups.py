@@ -251,7 +251,7 @@ def test_warnings_speak_of_people():
 
 
 def test_ids_and_their_limit_come_together():
-    with pytest.raises(MissingFactError, match=r"max_rows_per_person is missing.*without looking"):
+    with pytest.raises(MissingFactError, match=r"max_rows_per_person is missing.*public knowledge"):
         LinearRegression(**FACTS).fit(X, Y, groups=IDS)
     with pytest.raises(MissingFactError, match=r"groups is missing.*fit\(X, y, groups=ids\)"):
         model().fit(X, Y)

@@ -5,10 +5,12 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from privlearn import LinearRegression, LogisticRegression, PoissonRegressor
 from privlearn.exceptions import StandardErrorsWarning
+from privlearn.schema import Number
 from privlearn.solvers._common.residuals import Residual
 
 KNOWN = {"bounds_X": (-5, 5), "bounds_y": (-10, 10), "intervals": True}
@@ -62,6 +64,20 @@ def test_a_private_number_of_rows_is_not_in_the_text():
     texts = {str(fitted(n, 19, adjacency="add_remove")[0][0].message) for n in (300, 301)}
     (text,) = texts
     assert re.findall(r"\d+", text) == ["20", "20"]
+
+
+def test_what_helps_people_and_declared_gaps_is_named():
+    X, y = rows(900, 6)
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(who=np.arange(900) // 3)
+    texts = []
+    for missing, most in (("flag", 3), ("flag", 1), ("fill", 3)):
+        schema = {name: Number(-5, 5, missing=missing) for name in "abcdef"}
+        facts = {**KNOWN, "bounds_X": None, "max_rows_per_person": most, "random_state": 0}
+        model = LinearRegression(schema=schema, **facts)
+        (one,), _ = warned(lambda model=model: model.fit(frame, y, groups="who"))
+        texts.append(str(one.message))
+    assert ["max_rows_per_person (--max-rows) below 3" in text for text in texts] == [1, 0, 1]
+    assert ["missing='fill' in place of 'flag'" in text for text in texts] == [1, 1, 0]
 
 
 def test_a_filter_that_raises_loses_no_model():

@@ -114,7 +114,7 @@ def sums_of_duplicates_touch_every_row(patch):
 
 @BUGS.shown_in("numbers")
 def a_huge_integer_ends_the_fit(patch):
-    def strictly(found, refused_in=None):
+    def strictly(found, refused_in=None, width=0):
         return np.array(
             [float(cell) if isinstance(cell, int) else cells.number(cell) for cell in found]
         )

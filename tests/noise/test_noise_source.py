@@ -13,7 +13,15 @@ import numpy as np
 import pytest
 
 from privlearn.exceptions import PrivacyError
-from privlearn.noise import NoiseSource, check_generator, generator, precise, stream, vectors
+from privlearn.noise import (
+    NoiseSource,
+    check_generator,
+    generator,
+    precise,
+    rounding,
+    stream,
+    vectors,
+)
 from privlearn.noise.stream import WordStream, seeded_keys, system_keys
 from privlearn.noise.tables import quantile_table
 
@@ -487,3 +495,31 @@ def test_keys_depend_on_all_the_systems_bytes(monkeypatch):
         monkeypatch.setattr(stream.secrets, "token_bytes", lambda _, drawn=drawn: drawn)
         keys.add(system_keys())
     assert len(keys) == 64
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("before", [0, 3, 8])
+def test_many_draws_have_the_same_bits_in_any_number_of_threads(compiled, before, monkeypatch):
+    """Where a thread begins within a block of the generator does not matter, nor do refinements."""
+    if compiled:
+        import numba  # noqa: F401
+    monkeypatch.setattr(rounding, "_CHUNK", 1000)
+    found = []
+    for threads, at_least in ((1, 2**40), (1, 1500), (2, 1501), (3, 1999)):
+        monkeypatch.setenv("OMP_NUM_THREADS", str(threads))
+        monkeypatch.setattr(rounding, "_PER_THREAD", at_least)
+        source = NoiseSource(seed=9)
+        source._margin_factor = 2.0**30
+        source.bits(before)
+        draws = source.gaussian(2.0**20, (3, 2001))
+        found.append((draws, source.bits(5), source.gaussian(2.0**20, 7001), source.bits(1)))
+    for other in found[1:]:
+        for one, again in zip(found[0], other, strict=True):
+            np.testing.assert_array_equal(one, again)
+
+
+def test_threads_draw_different_words_without_a_seed(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "4")
+    monkeypatch.setattr(rounding, "_PER_THREAD", 1000)
+    draws = NoiseSource().gaussian(2.0**30, 8000)
+    assert len(np.unique(draws)) == 8000

@@ -150,3 +150,11 @@ def test_short_rows_are_learned_from_when_there_are_few():
     known = {"bounds_X": (0, 1), "bounds_y": (-20, 20), "data_norm": 5**0.5}
     fits = (Ridge(epsilon=0.1, random_state=seed, **known).fit(X, y) for seed in range(3))
     assert min(model.score(X, y) for model in fits) > 0.5
+
+
+@pytest.mark.parametrize("ends", [([0, 0], [0, 5]), ([0.5, 0], [0.5, 1]), ([0, 0], [0, 0])])
+def test_a_column_that_is_declared_constant_is_not_looked_into(ends):
+    """Bins between equal ends have no width: their places were no numbers."""
+    X, y = regression(500, 2)
+    found = LinearRegression(bounds_X=ends, bounds_y=(-1, 1), random_state=0).fit(X, y)
+    assert found.coef_[0] == 0.0

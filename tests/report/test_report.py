@@ -6,6 +6,7 @@ import math
 import re
 from functools import cache
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -23,9 +24,11 @@ from privlearn.exceptions import LedgerError
 from privlearn.report import Learned, page
 from privlearn.report.citing import REFERENCES
 from privlearn.report.statement import at_most, percent, power_at_most
+from privlearn.report.wording import in_words
 from privlearn.schema.encoding import Column
 from privlearn.schema.kinds import Date, Number
 
+ROOT = Path(__file__).resolve().parents[2]
 BOX = {"bounds_X": (0, 1), "bounds_y": (0, 3)}
 NASTY = ["</script><script>alert(1)</script>", "' onload='x", '" onload="x', "\x1b[31m", "\u202e"]
 NASTY += ["=1+1", "</pre>", "<!--", "]]>", "&lt;", "\x00", "\udcff", "{{", "</style>", "é", "\n"]
@@ -158,6 +161,85 @@ def test_columns_without_names_classes_and_many_features():
     assert "<polygon" in read(three)
 
 
+# For people who do not program
+
+
+@pytest.mark.parametrize(
+    ("adjacency", "hidden"),
+    [
+        ("zero_out", "it could as well be empty"),
+        ("add_remove", "whether the record is there at all"),
+        ("replace_one", "it could be any other"),
+    ],
+)
+def test_cards_say_in_words_what_is_hidden_and_both_odds(adjacency, hidden):
+    top = read(fitted(adjacency=adjacency)).partition("<main>")[0]
+    shown = Page(top).text
+    assert hidden in shown
+    assert f"adjacency {adjacency}" in shown
+    assert "one row, taken for one person" in shown
+    once, twice = (percent(at_most(0.5, epsilon)) for epsilon in (5.0, 10.0))
+    exchanged = adjacency == "replace_one"
+    assert (f"is there? Then at most {once}" in shown) == (not exchanged)
+    assert f"theirs? Then at most {once if exchanged else twice}" in shown
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "word"),
+    [(0.1, "a strong promise"), (1.0, "a sound default"), (3, "weaker than"), (30, "very weak")],
+)
+def test_epsilon_is_placed_and_who_decided_is_told(epsilon, word):
+    model = fitted(solver="moments", epsilon=epsilon)
+    assert word in Page(read(model)).text
+    assert "this page was not told" in Page(read(model)).text
+    told = Page(read(model, decided_by="<b>Ana</b>, for the board"))
+    assert "Who decided on it: <b>Ana</b>, for the board" in told.text
+    assert not any(tag == "b" for tag, _ in told.tags)
+
+
+def test_the_scale_is_that_of_the_page_about_epsilon():
+    from privlearn.report.top import BEYOND, SCALE
+
+    page = (ROOT / "docs/start/choosing-epsilon.md").read_text(encoding="utf-8")
+    ends = [float(end) for end in re.findall(r"^\| (?:up to|[\d.]+ to) ([\d.]+) \|", page, re.M)]
+    assert ends == [most for most, _ in SCALE]
+    assert "the worst case says little" in page
+    assert "the worst case says little" in BEYOND
+
+
+def test_people_with_more_rows_are_told_that_the_others_were_not_used():
+    X, y = rows()
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(who=np.arange(600) // 3, y=y)
+    for most, words in ((1, "one was drawn at random"), (2, "2 were drawn at random")):
+        model = LinearRegression(max_rows_per_person=most, **BOX)
+        shown = Page(read(model.fit(frame, "y", groups="who"))).text
+        assert words in shown
+        assert "1 rows" not in shown
+        assert "How many rows of one person count was chosen" in shown
+        assert "The ids tell people apart" in shown
+        assert "If the model says how y goes with a , then" in shown
+        assert "wage" not in shown
+
+
+def test_assumptions_and_estimates_are_in_words_first():
+    shown = Page(read(fitted())).text
+    assert "the ranges of the columns; the range of what is predicted." in shown
+    assert "In the certificate: bounds_X and bounds_y were chosen" in shown
+    assert "Estimated privately: the ranges of the columns for" in shown
+    unknown = "somebody's own sentence and_bounds_X"
+    assert in_words(unknown) is None
+
+
+def test_notes_of_scores_hold_no_words_of_programs():
+    X, y = rows(4_000)
+    model = LinearRegression(bounds_X=(0, 1), bounds_y=(-100, 100)).fit(X, y)
+    scores = metrics.evaluate(model, X, y, epsilon=1, delta=1e-6)
+    assert any("--bounds-y" in note for note in scores.notes)
+    shown = Page(read(model, scores=scores)).text
+    assert "narrower than the declared" in shown
+    assert "--bounds-y" not in shown
+
+
 # Texts of others
 
 
@@ -172,7 +254,7 @@ def test_names_are_texts_and_nothing_else(name, target, title):
     expected = Page(page(plain, title="plain"))
     found = Page(page(odd, title=title))
     assert found.tags == expected.tags
-    content = "".join(page(odd, title=title).splitlines())
+    content = "".join(page(odd, title=title, decided_by=name).splitlines())
     assert "\x1b" not in content
     assert "\u202e" not in content
     assert content.encode("utf-8")

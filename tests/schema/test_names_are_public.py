@@ -14,6 +14,18 @@ Y = X["age"] / 9
 NAMES = "the names of the columns are public"
 
 
+def test_a_wrong_separator_is_named():
+    one = pd.DataFrame({"age;wage;town": ["30;500;A"] * 60})
+    words = "X has one column only; was its file read with the wrong separator"
+    with pytest.raises(ValueError, match=words):
+        LinearRegression().fit(one, "wage")
+    with pytest.raises(ValueError, match=words):
+        LinearRegression(schema={"age": Number(5, 9)}).fit(one, Y)
+    model = LinearRegression(schema={"age": Number(5, 9)}, bounds_y=(0, 1)).fit(X, Y)
+    with pytest.raises(ValueError, match=words):
+        model.predict(one)
+
+
 def test_bounds_by_name_make_names_public():
     by_name = LinearRegression(bounds_X={"age": (5, 9)}, bounds_y=(0, 1)).fit(X, Y)
     assert NAMES in by_name.privacy_.assumptions

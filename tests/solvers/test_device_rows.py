@@ -1,5 +1,6 @@
 """Rows on a device: every library's arrays give the integers that NumPy gives."""
 
+import gc
 import importlib
 from fractions import Fraction
 from types import SimpleNamespace
@@ -16,6 +17,7 @@ from privlearn._objective.losses import Logistic, Squared
 from privlearn.solvers._common.counting import count_magnitudes
 from privlearn.solvers._common.integer_rows import store_integers
 from privlearn.solvers._common.scaling import Scaling
+from privlearn.solvers._device import launch, passes, rehearsal
 from privlearn.solvers._device import rows as device_rows
 from privlearn.solvers._device.rows import any_order, store_on_device
 
@@ -169,23 +171,63 @@ def test_distinct_values_are_sorted(library, values):
     np.testing.assert_array_equal(namespace_of(array).distinct(array), np.unique(values))
 
 
-@pytest.mark.slow
-def test_kernels_give_the_bits_of_numpy(monkeypatch):
-    """By Triton's interpreter where there is no GPU."""
+@pytest.fixture
+def with_triton(monkeypatch):
+    """Kernels on a GPU, or by Triton's interpreter where there is none; the device's name."""
     torch, triton = pytest.importorskip("torch"), pytest.importorskip("triton")
-    if not torch.cuda.is_available():
-        if not triton.knobs.runtime.interpret:
-            pytest.skip("no GPU here; TRITON_INTERPRET=1 runs kernels without one")
-        monkeypatch.setattr(Namespace, "triton", property(lambda self: self.kind == "torch"))
-        assert importlib.import_module("privlearn.solvers._device.kernels")
+    if torch.cuda.is_available():
+        return "cuda"
+    if not triton.knobs.runtime.interpret:
+        pytest.skip("no GPU here; TRITON_INTERPRET=1 runs kernels without one")
+    monkeypatch.setattr(Namespace, "triton", property(lambda self: self.kind == "torch"))
+    assert importlib.import_module("privlearn.solvers._device.kernels")
+    return "cpu"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("columns", [5, 20, 64, 100])
+def test_passes_over_extreme_integers_are_those_of_numpy(columns, with_triton, monkeypatch):
+    for loss in launch.LOSSES:
+        for whole in (True, False):
+            assert rehearsal._agree(columns, (loss, 1.0, 0.0), with_triton, whole)
+    right = launch.gradients
+    monkeypatch.setattr(launch, "gradients", lambda *given: [one + 1 for one in right(*given)])
+    assert not rehearsal._agree(columns, (loss, 1.0, 0.0), with_triton, whole)
+
+
+@pytest.mark.slow
+def test_a_pass_is_asked_for_again(with_triton):
+    """With other weights, and after rows that are no more."""
+    for _ in range(2):
+        scaling, limits, here, there = made_up("torch", Logistic(), 700, np.float32)
+        there = moved(there, with_triton)
+        rows, expected = (
+            store_on_device(scaling, limits, there),
+            store_integers(scaling, limits, here),
+        )
+        model, rng = SimpleNamespace(loss=Logistic()), np.random.default_rng(2)
+        for _ in range(4):
+            weights = rng.standard_normal(6)
+            np.testing.assert_array_equal(
+                rows.gradient_sum(model, weights, 2.0), expected.gradient_sum(model, weights, 2.0)
+            )
+    del rows
+    gc.collect()
+    assert not passes._passes
+
+
+def moved(there, device):
+    array, numbers = there.array.to(device), there.numbers.to(device)
+    return DeviceData(there.table, there.bounds, True, array, numbers, namespace_of(array))
+
+
+@pytest.mark.slow
+def test_kernels_give_the_bits_of_numpy(with_triton):
+    """Also of features that have two columns."""
     for loss in (Squared(), Logistic()):
         for wide in (False, True):
             scaling, limits, here, there = made_up("torch", loss, 700, np.float32, wide)
-            if torch.cuda.is_available():
-                array, numbers = there.array.cuda(), there.numbers.cuda()
-                xp = namespace_of(array)
-                there = DeviceData(there.table, there.bounds, True, array, numbers, xp)
             expected = everything(store_integers(scaling, limits, here), loss)
-            found = everything(store_on_device(scaling, limits, there), loss)
+            found = everything(store_on_device(scaling, limits, moved(there, with_triton)), loss)
             for one, other in zip(expected, found, strict=True):
                 np.testing.assert_array_equal(one, other)

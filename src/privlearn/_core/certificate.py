@@ -131,7 +131,7 @@ class Certificate:
     def verify(self) -> Verification:
         """Recompute the price with `dp_accounting`, an accountant written by others.
 
-        Needs the extra: ``pip install 'privlearn[verify]'``.
+        Needs it to be installed: ``pip install dp-accounting``.
         """
         from privlearn._core.verification import verify
 

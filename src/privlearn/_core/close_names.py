@@ -3,25 +3,47 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from itertools import islice
 
-__all__ = ["did_you_mean"]
+__all__ = ["did_you_mean", "hint_at_columns"]
 
 MOST_COMPARED = 2_000  # names; comparing takes long
 SHORTEST = 3  # letters that tell something as a part of a name
+SEPARATORS = re.compile(r"[,;\t|]")
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str | None:
-    """A hint at the most similar known name, or at one that holds it; None where there is none.
+    """A hint at the most similar known name, or one that holds or begins so; None without any.
 
     Examples
     --------
     >>> did_you_mean("agee", ["age", "hours"]), did_you_mean("Cost", ["age", "yearly_cost"])
     ("did you mean 'age'?", "did you mean 'yearly_cost'?")
+    >>> did_you_mean("los", ["age", "length_of_stay"])  # by the first letters of its words
+    "did you mean 'length_of_stay'?"
     """
     known = list(islice(names, MOST_COMPARED))
     part = name.casefold()
     holding = [one for one in known if len(part) >= SHORTEST and part in one.casefold()]
-    found = difflib.get_close_matches(name, known, n=1) or holding
+    spelled = [one for one in known if len(part) >= SHORTEST and part == _initials(one)]
+    found = difflib.get_close_matches(name, known, n=1) or holding or spelled
     return f"did you mean {found[0]!r}?" if found else None
+
+
+def _initials(name: str) -> str:
+    return "".join(word[0] for word in re.split(r"[\W_]+", name.casefold()) if word)
+
+
+def hint_at_columns(name: str, names: Sequence[str], otherwise: str) -> str:
+    """What to do about a column that a data frame does not have.
+
+    Examples
+    --------
+    >>> hint_at_columns("age", ["wage;age;sex"], "check its name")
+    'X has one column only; was its file read with the wrong separator?'
+    """
+    if len(names) == 1 and SEPARATORS.search(names[0]):
+        return "X has one column only; was its file read with the wrong separator?"
+    return did_you_mean(name, names) or otherwise

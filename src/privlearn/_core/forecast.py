@@ -32,7 +32,7 @@ class Forecast:
         where it is withheld.
     kept : float
         Part of what a model without noise explains that the private one is likely to explain,
-        between 0 and 1.
+        between 0 and 1; it knows the number of coefficients, and nothing of what intervals cost.
     n : int
         Number of rows it speaks of.
     assumes : str
@@ -71,9 +71,10 @@ class Forecast:
         last = "(the noise on a coefficient depends on collinearity, which no public fact tells)"
         if self.withheld:
             return f"{rows}: cannot tell, because {self.withheld};\n{kept}\n{last}"
+        between = "\n" if self.unit == "y" else " "
         return (
             f"{rows} the prediction for a typical row varies from fit to fit by\n"
-            f"{self._of_predictions()}; {kept},\nif {self.assumes}\n{last}"
+            f"{self._of_predictions()};{between}{kept},\nif {self.assumes}\n{last}"
         )
 
     def _of_predictions(self) -> str:
@@ -81,12 +82,19 @@ class Forecast:
             return f"{100.0 * self.prediction:.2g} percentage points {self.unit}"
         if self.unit not in ("", "y", SPREADS_OF_Y):
             return f"{self.prediction:.2g} ({self.unit})"
-        about = f" (about {self.prediction:.2g} in units of y)" if self.unit == "y" else ""
-        return f"{100.0 * self.relative:.2g} % of the target's standard deviation{about}"
+        told = f"{100.0 * self.relative:.2g} % of the target's standard deviation"
+        if self.unit != "y":
+            return told
+        deviation = self.prediction / self.relative
+        return (
+            f"{told} (about {self.prediction:.2g} in units of y,\n"
+            f"if that deviation is {deviation:.3g}: a guess from the declared range)"
+        )
 
     def _of_what_is_kept(self) -> str:
         much = "next to nothing" if self.kept < 0.05 else f"about {self.kept:.0%}"
-        return f"{much} of what could be explained is kept"
+        first = " (that is without what intervals cost)" if self.errors else ""
+        return f"{much} of what could be explained is kept{first}"
 
 
 def smallest_epsilon(forecast_at: Callable[[float], Forecast], error: float) -> float:

@@ -19,14 +19,24 @@ from numbers import Integral
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._core.threads import in_parts
 from privlearn.exceptions import PlanViolationError
 
-__all__ = ["BLOCK_ROWS", "MAX_COLUMNS", "MAX_ROWS", "BlockSum", "round_to_grid", "summation_error"]
+__all__ = [
+    "BLOCK_ROWS",
+    "MAX_COLUMNS",
+    "MAX_ROWS",
+    "BlockSum",
+    "noisy",
+    "round_to_grid",
+    "summation_error",
+]
 
 BLOCK_ROWS = 1024
 MAX_COLUMNS = 2**31 - 1
 MAX_ROWS = 2**30  # a public limit; it stands for n where n is private
 UNIT_ROUNDOFF = 2.0**-53
+WORTH_A_THREAD = 2**18  # numbers
 
 
 def summation_error(rows: int) -> float:
@@ -81,6 +91,28 @@ def round_to_grid(statistic: NDArray[np.float64], grid: float) -> NDArray[np.int
             "a statistic is not finite or larger than its plan allows: a solver bug"
         )
     return units.astype(np.int64)
+
+
+def noisy(
+    statistic: NDArray[np.float64], noise: NDArray[np.int64], grid: float
+) -> NDArray[np.float64]:
+    """The sum of a statistic on the grid and noise in its units; large ones are added in threads.
+
+    Examples
+    --------
+    >>> noisy(np.array([0.3, 1.9]), np.array([1, 0]), 0.5)
+    array([1., 2.])
+    """
+    found = np.empty(statistic.shape)
+    flat, added, out = statistic.reshape(-1), noise.reshape(-1), found.reshape(-1)
+
+    def add(first: int, last: int) -> None:
+        units = round_to_grid(flat[first:last], grid)
+        units += added[first:last]
+        np.multiply(units, grid, out=out[first:last])
+
+    in_parts(flat.size, add, at_least=WORTH_A_THREAD)
+    return found
 
 
 def check_size(n: object, n_features: object) -> tuple[int | None, int]:

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from privlearn._core.adjacency import Adjacency
 from privlearn._core.budget import Budget, budget_of
-from privlearn._data.cells import numbers
+from privlearn._data.cells import numbers_in
 from privlearn._objective.losses import Loss
 from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import MissingFactError
@@ -38,8 +38,8 @@ __all__ = [
     "feature_norm",
     "interval",
     "nearest_to_zero",
-    "numbers_in",
     "refuse_disjoint",
+    "refuse_pairs",
     "shape_of",
 ]
 
@@ -194,16 +194,21 @@ def _pair(value: object, name: str) -> tuple[ArrayLike, ArrayLike]:
         if not isinstance(value, UNORDERED):
             low, high = cast("Iterable[ArrayLike]", value)
             return low, high
+    raise ValueError(
+        f"{name} must be a pair (low, high), not {type(value).__name__}; for example {name}=(0, 1)"
+    )
+
+
+def refuse_pairs(value: object, name: str) -> None:
+    """Refuse one pair per feature: of two features these would pass for low and high ends."""
     shape = shape_of(value)
-    if len(shape) == 2 and shape[1] == 2:
+    tuples = isinstance(value, list) and all(isinstance(one, tuple) for one in value)
+    if len(shape) == 2 and shape[1] == 2 and (tuples or shape[0] != 2):
         raise ValueError(
             f"{name} is a list of {shape[0]} pairs, but one pair of arrays is needed, the low "
             f"ends and the high ends; write {name}=([low of every feature], [high of every "
             f"feature]), for example {name}=tuple(zip(*pairs))"
         )
-    raise ValueError(
-        f"{name} must be a pair (low, high), not {type(value).__name__}; for example {name}=(0, 1)"
-    )
 
 
 def shape_of(value: object) -> tuple[int, ...]:
@@ -212,17 +217,6 @@ def shape_of(value: object) -> tuple[int, ...]:
         return tuple(np.shape(cast("ArrayLike", value)))
     except ValueError:
         return ()
-
-
-def numbers_in(value: ArrayLike) -> NDArray[np.float64]:
-    """A number, or an array of them, with NaN for all that is none."""
-    try:
-        cells = np.asarray(value, dtype=object)
-    except ValueError:  # lists in each other without end
-        cells = np.array(None, dtype=object)
-    if isinstance(value, np.ma.MaskedArray):
-        return np.full(cells.shape, np.nan)
-    return np.asarray(numbers(cells.ravel().tolist()), dtype=np.float64).reshape(cells.shape)
 
 
 def declared_numbers(value: ArrayLike, name: str) -> NDArray[np.float64]:
@@ -272,6 +266,7 @@ def _per_feature(
 
 
 def _box(value: object, n_features: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    refuse_pairs(value, "bounds_X")
     words = ("holds a side of shape", "scalars or arrays")
     low, high = (
         _per_feature(side, "bounds_X", n_features, *words) for side in _pair(value, "bounds_X")

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from privlearn._core.certificate import Certificate
 from privlearn._core.mechanisms import Kind
-from privlearn._core.numerics import round_to_grid
+from privlearn._core.numerics import noisy, round_to_grid
 from privlearn._core.out_of_memory import AFTER, no_sizes_told
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget
@@ -64,6 +64,7 @@ class Releaser:
         self._made: Counter[str] = Counter()
         self._seed = seed
         self._source = NoiseSource(seed)
+        self._ahead: dict[str, NDArray[np.int64]] = {}  # noise that waits for its statistic
         self.ledger_head: str | None = None  # `spend` knows it, where a ledger was charged
 
     def __call__(self, name: str, statistic: ArrayLike, *, clip: float) -> Array:
@@ -79,6 +80,10 @@ class Releaser:
                 f"release {name!r} is of drawn rows; call steps({name!r}, n, ...)"
             )
         return self._emit(release, np.asarray(statistic, dtype=np.float64))
+
+    def draw_ahead(self, name: str) -> None:
+        """Draw the noise of the next release of `name` while its statistic is being computed."""
+        self._ahead[name] = self._draw_noise(self._find(name), 1)[0]
 
     def pass_over(self, name: str, statistic: Callable[[], ArrayLike], *, clip: float) -> None:
         """Use up a planned release at which nobody will look: nothing is computed, nothing leaves.
@@ -308,10 +313,10 @@ class Releaser:
         return np.stack([mechanism.draw(source, scale, release.shape) for _ in range(count)])
 
     def _emit(self, release: Release, statistic: Array) -> Array:
-        grid = self.plan.grid(release)
-        units = round_to_grid(statistic, grid)
-        noise = self._draw_noise(release, 1)[0]
-        return np.asarray((units + noise) * grid, dtype=np.float64)
+        noise = self._ahead.pop(release.name, None)
+        if noise is None:
+            noise = self._draw_noise(release, 1)[0]
+        return noisy(statistic, noise, self.plan.grid(release))
 
     def _count(self, release: Release, counts: Counts) -> Counts:
         """Noisy counts of all values that are there; how many they are moves no other draw."""

@@ -58,7 +58,7 @@ def verify(plan: Plan, budget: Budget) -> Verification:
         from dp_accounting.pld import privacy_loss_distribution as library
     except ImportError:
         raise ImportError(
-            "dp_accounting is not installed; pip install 'privlearn[verify]' brings it"
+            "dp_accounting is not installed; pip install dp-accounting brings it"
         ) from None
     step = min(1e-4, budget.epsilon * 1e-3)
     total = library.identity(value_discretization_interval=step)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DATES", "PLAIN", "TRUTH", "as_numbers", "number", "numbers", "objects"]
+__all__ = ["DATES", "PLAIN", "TRUTH", "as_numbers", "number", "numbers", "numbers_in", "objects"]
 
 Array = NDArray[np.float64]
 
@@ -62,10 +62,11 @@ def number(cell: Any) -> float:  # noqa: ANN401
     return float("nan")
 
 
-def numbers(cells: Sequence[Any], refused_in: str | None = None) -> Array:
+def numbers(cells: Sequence[Any], refused_in: str | None = None, width: int = 0) -> Array:
     """A number per cell, NaN where a cell holds none.
 
-    With `refused_in`, the name of what holds them, a cell that is no number is refused.
+    With `refused_in`, the name of what holds them, a cell that is no number is refused; cells of
+    rows of a `width` are named by their column.
 
     Examples
     --------
@@ -80,7 +81,7 @@ def numbers(cells: Sequence[Any], refused_in: str | None = None) -> Array:
             pass
     found = np.fromiter(map(number, cells), dtype=np.float64, count=len(cells))
     if refused_in is not None:
-        _refuse_no_number(cells, found, refused_in)
+        _refuse_no_number(cells, found, refused_in, width)
     return found
 
 
@@ -95,7 +96,19 @@ def as_numbers(array: NDArray[Any], refused_in: str | None = None) -> NDArray[np
     if array.dtype.kind in "biuf":
         with np.errstate(over="ignore", invalid="ignore"):
             return array.astype(np.float64)
-    return numbers(array.ravel().tolist(), refused_in).reshape(array.shape)
+    width = array.shape[1] if array.ndim == 2 else 0
+    return numbers(array.ravel().tolist(), refused_in, width).reshape(array.shape)
+
+
+def numbers_in(value: Any) -> Array:  # noqa: ANN401
+    """A number, or an array of them, with NaN for all that is none."""
+    try:
+        cells = np.asarray(value, dtype=object)
+    except ValueError:  # lists in each other without end
+        cells = np.array(None, dtype=object)
+    if isinstance(value, np.ma.MaskedArray):
+        return np.full(cells.shape, np.nan)
+    return np.asarray(numbers(cells.ravel().tolist()), dtype=np.float64).reshape(cells.shape)
 
 
 def objects(cells: Iterable[Any]) -> NDArray[np.object_]:
@@ -103,13 +116,15 @@ def objects(cells: Iterable[Any]) -> NDArray[np.object_]:
     return np.fromiter(cells, dtype=object)
 
 
-def _refuse_no_number(cells: Sequence[Any], found: Array, what: str) -> None:
-    """Raise where a cell is neither a number nor missing; the error quotes no cell.
+def _refuse_no_number(cells: Sequence[Any], found: Array, what: str, width: int) -> None:
+    """Raise where a cell is neither a number nor missing; the error quotes no cell and no row.
 
     What is missing or too large stays NaN or infinity, which `refuse_not_finite` names.
     """
-    for place in np.flatnonzero(~np.isfinite(found)):
-        cell = cells[int(place)]
+    unread = np.flatnonzero(~np.isfinite(found))
+    order = np.argsort(unread % width, kind="stable") if width else slice(None)
+    for place in unread[order].tolist():  # the first column, wherever its row stands
+        cell = cells[place]
         if _is_missing(cell):
             continue
         kind_of_cell = type(cell)  # not what the cell says that it is
@@ -123,11 +138,22 @@ def _refuse_no_number(cells: Sequence[Any], found: Array, what: str) -> None:
                 "it had 3 dimensions. Reshape your data so that every cell is one number"
             )
         kind = ValueError if issubclass(kind_of_cell, str | bytes) else TypeError
+        named = f"{what}[:, {place % width}]" if width else what
         raise kind(
-            f"{what} holds something that is no number; an argument must be numeric, so encode "
-            "every string column with a fixed list of categories and give a real number in each "
-            "cell"
+            f"{named} holds something that is no number; an argument must be numeric, no string, "
+            f"so give a real number in each cell{_or_else(what, width)}"
         )
+
+
+def _or_else(what: str, width: int) -> str:
+    """What to do about text that belongs there."""
+    if width:
+        return (
+            "; or, for text, dates and gaps, give a data frame, pandas.DataFrame(X, columns=["
+            '...]), and schema="estimate", which finds out privately what every column holds, or '
+            "a schema that says it (privlearn.schema has Category, Date, Flag and Number)"
+        )
+    return "; labels need a classifier, such as LogisticRegression" if what == "y" else ""
 
 
 def _is_missing(cell: object) -> bool:

@@ -204,6 +204,21 @@ class Namespace:
             yes = self.astype(yes, "int64")
         return self.sum(yes, axis, "int64")
 
+    def take(self, table: Any, places: Any) -> Any:  # noqa: ANN401
+        """Entries of a table, counted row by row."""
+        flat = self.module.reshape(table, (-1,))
+        if self.kind != "standard":
+            return flat[places]
+        found = self.module.take(flat, self.module.reshape(places, (-1,)))
+        return self.module.reshape(found, places.shape)
+
+    def bincount(self, places: Any, bins: int) -> Any:  # noqa: ANN401
+        """How often each whole number below `bins` is there."""
+        flat = self.module.reshape(places, (-1,))
+        if self.kind == "standard":
+            return np.bincount(to_host(flat), minlength=bins)
+        return self.module.bincount(flat, minlength=bins)
+
     def concat(self, arrays: list[Any], axis: int) -> Any:  # noqa: ANN401
         """Side by side."""
         if self.kind == "torch":

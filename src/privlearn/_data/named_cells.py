@@ -22,6 +22,7 @@ __all__ = [
     "collected",
     "column_names",
     "named_cells",
+    "refuse_target_in",
     "refuse_unknown",
     "target_name",
     "with_ids",
@@ -133,8 +134,10 @@ def cells_of_series(series: Any) -> Cells:  # noqa: ANN401
     return or_one_by_one(lambda: objects(series.to_list()), lambda k: held[k], len(series))
 
 
-def with_target(X: Any, y: Any) -> tuple[Any, Any]:  # noqa: ANN401
+def with_target(X: Any, y: Any, schema: object = None) -> tuple[Any, Any]:  # noqa: ANN401
     """X and y, where y may be the name of a column of X, which then is taken out of X.
+
+    A `schema` of a fit says nothing of that column, or is refused.
 
     Examples
     --------
@@ -146,12 +149,22 @@ def with_target(X: Any, y: Any) -> tuple[Any, Any]:  # noqa: ANN401
     X = collected(X)
     if not _names_a_column(X, y, "y", "the target"):
         return X, y
+    refuse_target_in(schema, y)
     if native("pandas", X, "DataFrame"):
         return X.drop(columns=[y]), X[y]
     import narwhals.stable.v1 as nw
 
     frame = nw.from_native(X, eager_only=True)
     return frame.drop([y]).to_native(), frame.get_column(y).to_native()
+
+
+def refuse_target_in(schema: object, name: str) -> None:
+    """Refuse a schema that describes the target as if the model predicted from it."""
+    if isinstance(schema, Mapping) and name in schema:
+        raise ValueError(
+            f"{name!r} is the target, but schema is about columns to predict from; leave it out of "
+            "the schema, and give its range as bounds_y, or its labels as classes"
+        )
 
 
 def with_ids(X: Any, groups: Any) -> tuple[Any, Any]:  # noqa: ANN401
@@ -188,9 +201,9 @@ def _names_a_column(X: Any, name: object, what: str, meant: str) -> bool:  # noq
 def refuse_unknown(name: str, names: list[str], what: str, meant: str) -> None:
     """Refuse a name that no column has, with the one that may have been meant."""
     if name not in names:
-        from privlearn._core.close_names import did_you_mean
+        from privlearn._core.close_names import hint_at_columns
 
-        hint = did_you_mean(name, names) or "check its name"
+        hint = hint_at_columns(name, names, "check its name")
         raise ValueError(f"{what} is text, so it names {meant}, but X has no such column; {hint}")
 
 

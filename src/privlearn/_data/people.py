@@ -22,7 +22,7 @@ from privlearn._data.labels import EXACT, plain_value
 from privlearn._data.reading import is_frame
 from privlearn._data.targets import one_column
 
-__all__ = ["People", "read_people", "rows_that_count"]
+__all__ = ["People", "name_of_ids", "read_people", "rows_that_count"]
 
 Indices = NDArray[np.int64]
 Words = NDArray[np.uint64]
@@ -111,6 +111,11 @@ def read_people(groups: object, n: int, *, strict: bool) -> People:
         )
     of_row, order = _as_they_come(keys)
     return People(of_row, len(order), words[order], name)
+
+
+def name_of_ids(groups: Any) -> str:  # noqa: ANN401
+    """The public name of the column of ids; empty where it has none."""
+    return "" if groups is None else _column_of(groups)[1]
 
 
 def _column_of(groups: Any) -> tuple[Any, str]:  # noqa: ANN401

@@ -138,7 +138,8 @@ def _lists(rows: list[Any], strict: bool, width: int | None) -> NDArray[np.float
     columns = len(held[0] or ()) if strict and held else width or 0
     if lengths <= {columns}:
         cells = list(chain.from_iterable(held))  # type: ignore[arg-type]
-        return numbers(cells, "X" if strict else None).reshape(len(rows), columns)
+        read = numbers(cells, "X" if strict else None, columns)
+        return read.reshape(len(rows), columns)
     found = np.full((len(rows), columns), np.nan)
     for place, row in enumerate(held):
         if row is not None and len(row) == columns:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from privlearn._core.numerics import MAX_ROWS
 from privlearn._core.problem import Adjacency, shape_of
 from privlearn._data.bounded import Table
-from privlearn._data.named_cells import collected
+from privlearn._data.named_cells import collected, target_name
 from privlearn._data.reading import Features, is_frame, refuse_not_finite, rows_and_columns
 from privlearn._data.targets import target_numbers
 
@@ -64,6 +65,8 @@ def read_table(
         if raw is None
         else raw.numbers
     )
+    if reset:
+        _warn_of_target_in_X(estimator, y)
     if y is None:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, "
@@ -88,6 +91,19 @@ def read_table(
     if raw is not None:
         return Table(features, target, finite=finite, raw=raw)
     return Table(encoding.scaled(features), target, finite=finite)
+
+
+def _warn_of_target_in_X(estimator: BaseEstimator, y: object) -> None:  # noqa: N802
+    """Say that the target seems to be among the columns to predict from; names are public."""
+    name = target_name(y)
+    if name is not None and name in list(getattr(estimator, "feature_names_in_", ())):
+        warnings.warn(
+            f"y is called {name!r}, and so is a column of X to predict from: if they are the same, "
+            "the model predicts the target from itself. Give the column's name in place of y, "
+            f"fit(X, {name!r}), which takes it out of X, or leave it out of X",
+            UserWarning,
+            stacklevel=7,
+        )
 
 
 def read_features(

@@ -6,10 +6,11 @@ import argparse
 import io
 import re
 import sys
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from importlib import import_module
 from typing import NoReturn
 
+from privlearn._core.close_names import did_you_mean
 from privlearn._core.version import __version__
 from privlearn.cli.guard import OK, guarded, traced
 
@@ -22,6 +23,8 @@ then, with a file of your own that has one row per person and columns of numbers
   privlearn fit people.csv --target wage --epsilon 1
 or with text, dates and gaps, of which nothing need be said:
   privlearn fit people.csv --target wage --epsilon 1 --schema estimate
+where people may have several rows (stays, visits), name the column that tells whose each row is:
+  privlearn fit visits.csv --target cost --epsilon 1 --person patient --max-rows 5
 more accurate, where something is publicly known:
   privlearn plan --template people.csv --target wage > schema.toml
   (fill in schema.toml: what is publicly known about each column)
@@ -61,12 +64,26 @@ class Help(argparse.HelpFormatter):
 class Parser(argparse.ArgumentParser):
     """Says of words that belong to nothing what they may have been meant for."""
 
+    words: Iterable[str] = ()  # that were typed
+    options: Collection[str] = ()  # of the command that these name
+
     def error(self, message: str) -> NoReturn:
         """Complain with a remedy."""
         loose = message.partition("unrecognized arguments: ")[2]
         if loose and not loose.startswith("-"):
             message += "; a name with blanks needs quotes, as in --target 'hours per week'"
-        super().error(message)
+        super().error(message + self._unknown_option())
+
+    def _unknown_option(self) -> str:
+        """What the first unknown option may have been meant for; empty where all are known."""
+        known = self.options
+        for word in self.words if known else ():
+            name = word.partition("=")[0]
+            if name.startswith("--") and len(name) > len("--") and name not in known:
+                longer = [own for own in known if own.startswith(name)]
+                hint = did_you_mean(name, longer or known)
+                return f"; {name} is unknown" + (f": {hint}" if hint else "")
+        return ""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -117,7 +134,7 @@ def _print_any_name() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _parser(words: Container[str] = COMMANDS) -> argparse.ArgumentParser:
+def _parser(words: Collection[str] = COMMANDS) -> argparse.ArgumentParser:
     """All commands; options, and the module behind them, of those that are among the words."""
     parser = Parser(
         prog="privlearn",
@@ -135,6 +152,8 @@ def _parser(words: Container[str] = COMMANDS) -> argparse.ArgumentParser:
             module = import_module(f"privlearn.cli.{name}")
             module.add_options(command)
             command.set_defaults(run=module.run)
+            command.words = parser.words = words
+            command.options = parser.options = [*command._option_string_actions, "--traceback"]
         command.add_argument(  # so that it may stand at the end as well
             "--traceback", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS
         )

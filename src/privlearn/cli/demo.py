@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import shlex
+import shutil
+import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,10 +17,11 @@ from numpy.typing import NDArray
 
 from privlearn.cli.errors import CommandError
 from privlearn.cli.open_ledger import create_ledger, existing_ledger
-from privlearn.cli.private_bounds_summary import what_is_estimated
 from privlearn.cli.progress import progress
+from privlearn.cli.releases import in_short
 from privlearn.cli.sample import write_sample
 from privlearn.datasets import load_cps1988
+from privlearn.private_bounds.summary import what_is_estimated
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -181,12 +185,7 @@ def _fit(model: PrivateEstimator, wages: Wages, y: Array, *, explain: bool) -> N
 
 def _in_short(text: str) -> str:
     """A plan or certificate with one line for its releases, which the first plan lists."""
-    lines = text.splitlines()
-    releases = [line for line in lines if line.startswith("  release ")]
-    first = lines.index(releases[0])
-    short = f"  release     {len(releases)} kinds, as in the plan of the first model"
-    others = [line for line in lines if line not in releases]
-    return "\n".join([*others[:first], short, *others[first:]])
+    return in_short(text, "as in the plan of the first model")
 
 
 def _title(text: str) -> None:
@@ -212,4 +211,14 @@ def _account(ledger: Ledger) -> None:
         f"{ledger.delta:g}, for one more fit"
     )
     print("\nScores are shown because this data set is public: they are not part of the promise.")
-    print("Your own data: privlearn fit --help")
+    print(f"Your own data: {_this_program()} fit --help")
+
+
+def _this_program() -> str:
+    """How the command can be called from here, in an environment that is active or not."""
+    beside = shutil.which("privlearn", path=str(Path(sys.executable).parent))
+    if beside is None or shutil.which("privlearn") is not None:
+        return "privlearn"
+    place = Path(beside)
+    here = place.is_relative_to(Path.cwd())
+    return shlex.quote(str(place.relative_to(Path.cwd()) if here else place))

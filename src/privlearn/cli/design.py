@@ -92,6 +92,7 @@ def design(
     classifies: bool,
     estimates: bool = True,
     mapped: bool = False,
+    named: bool = False,
 ) -> Design:
     """Choose columns and encodings, or say everything that is missing at once.
 
@@ -109,8 +110,11 @@ def design(
         Whether ranges that nobody declared can be estimated: the budget has a delta.
     mapped : bool, default=False
         Whether the model is a kernel, for which kinds and lists cannot be estimated.
+    named : bool, default=False
+        Whether it is known that these are names, as another one was found among them.
     """
-    target = demand_target(names, facts.target, where)
+    named |= not {*facts.kinds, *(facts.columns or ())}.isdisjoint(names)
+    target = demand_target(names, facts.target, where, named=named)
     if facts.estimate:
         _refuse_to_find_out(estimates, mapped)
         if facts.number != PLAIN:
@@ -138,12 +142,15 @@ def _describes(facts: Facts) -> bool:
     return not all(kind in (Ignore(), PLAIN) for kind in facts.schema.values())
 
 
-def demand_target(names: Sequence[str], target: str | None, where: str) -> str:
-    """The column to predict, if it was said and is there."""
+def demand_target(
+    names: Sequence[str], target: str | None, where: str, *, named: bool = False
+) -> str:
+    """The column to predict, if it was said and is there; names are told if they are `named`."""
     if target is None:
         raise CommandError("which column is to be predicted? Add --target COLUMN")
     if target not in names:
-        raise CommandError(f"{where} has no column {target!r} to predict; {similar(target, names)}")
+        hint = (closest if named else similar)(target, names)
+        raise CommandError(f"{where} has no column {target!r} to predict; {hint}")
     return target
 
 

@@ -32,9 +32,12 @@ def similar(name: str, names: Iterable[str]) -> str:
     Examples
     --------
     >>> similar("wage", ["Smith", "north"])
-    'is its first line a header with names of columns? None of them is like it'
+    'is its first line a header with names of columns? None of them is like it: look at that line'
     """
-    doubt = "is its first line a header with names of columns? None of them is like it"
+    doubt = (
+        "is its first line a header with names of columns? None of them is like it: look at that "
+        "line"
+    )
     return did_you_mean(name, names) or doubt
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
 
 __all__ = ["add_options", "run"]
 
+UNCOUNTED = (
+    "no ledger is charged; if people of the fit are among these, scores flatter the model, and "
+    "both promises together are weaker than each"
+)
 EXAMPLE = """\
 example: how good is the model for people whom it was not fitted to?
   privlearn evaluate wage.json held-out.csv --epsilon 1
@@ -182,6 +187,8 @@ def _scores(
             "the range of the target is needed, and the model's file has none; add --bounds-y "
             "LOW:HIGH from public knowledge, as the fit was given"
         )
+    if args.ledger is None:
+        print(f"privlearn: note: {UNCOUNTED}", file=sys.stderr)
     ledger = charged_ledger(args.ledger, args.dataset, args.ledger_epsilon, args.ledger_delta)
     given = {name: getattr(args, name) for name in ("epsilon", "delta", "adjacency", "on_invalid")}
     given |= {"metrics": args.metrics, "ledger": ledger, "dataset": args.dataset}

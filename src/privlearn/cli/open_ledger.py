@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from privlearn._core.harmless import harmless
-from privlearn.cli.errors import CommandError
+from privlearn.cli.errors import CommandError, shortened
 
 if TYPE_CHECKING:
     from privlearn.ledger import Ledger
@@ -18,6 +19,7 @@ __all__ = ["DEFAULT_DELTA", "charged_ledger", "create_ledger", "existing_ledger"
 
 DEFAULT_DELTA = 1e-6
 MOST_CHARACTERS = 200  # of a note in a ledger
+MOST_NAMES = 5  # of other data sets, in a note about a new one
 
 
 def existing_ledger(path: str) -> Ledger:
@@ -55,13 +57,30 @@ def charged_ledger(
             "each name has the ledger's whole budget"
         )
     if Path(path).expanduser().exists():
-        return _with_budget(existing_ledger(path), epsilon, delta)
+        ledger = _with_budget(existing_ledger(path), epsilon, delta)
+        _tell_of_others(ledger, dataset)
+        return ledger
     if epsilon is None:
         raise CommandError(
             f"there is no ledger {path}; check the name, or add --ledger-epsilon 3 to create one "
             "that allows epsilon = 3 in all"
         )
     return create_ledger(path, epsilon, delta)
+
+
+def _tell_of_others(ledger: Ledger, dataset: str) -> None:
+    """Say that a name is new: another name for the same people would be a second budget."""
+    others = ledger.datasets()
+    if not others or dataset in others or ledger.parents(dataset):
+        return
+    size = f"{len(others):,} other data set{'s' if len(others) > 1 else ''}"
+    names = shortened((harmless(name, "terminal") for name in others), MOST_NAMES)
+    print(
+        f"privlearn: note: {harmless(dataset, 'terminal')} is new in {ledger.path}, and has its "
+        f"whole budget; there {'are' if len(others) > 1 else 'is'} {size}: {names}. The same "
+        "people need the same name",
+        file=sys.stderr,
+    )
 
 
 @contextmanager

@@ -124,14 +124,17 @@ def add_budget(
         "--adjacency",
         choices=("zero_out", "add_remove", "replace_one"),
         default="zero_out",
-        help="what is hidden: one row's content (zero_out, the default), also the number of rows "
-        "(add_remove), or its exchange for any other row (replace_one)",
+        help="which two tables nobody can tell apart: one person's row is emptied (zero_out, the "
+        "default; the number of rows is public), it is there or not (add_remove; the number is "
+        "private, too), or it is replaced by any other row (replace_one; about twice the noise)",
     )
     add(
         "--max-rows",
         type=count,
         metavar="K",
-        help="rows of one person that count, where people have several; noise grows with K",
+        help="rows of one person that count, where people have several: a number from public "
+        "knowledge, such as visits that a year allows, never from the data; noise grows with K. In "
+        "Python, privlearn.schema.estimate_max_rows estimates one privately",
     )
 
 
@@ -151,7 +154,13 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("model").add_argument
     kinds = "; ".join(f"{name} predicts {kind.summary}" for name, kind in MODELS.items())
     add("--model", choices=tuple(MODELS), default="linear", metavar="NAME", help=kinds)
-    add("--solver", default="auto", metavar="NAME", help="algorithm (default: auto)")
+    add(
+        "--solver",
+        default="auto",
+        metavar="NAME",
+        help="algorithm (default: auto, which also estimates ranges inside declared ones; with a "
+        "name, such as cd, declared ranges are taken as they are)",
+    )
     add(
         "--alpha",
         type=number,
@@ -212,7 +221,9 @@ def add_facts(parser: argparse.ArgumentParser) -> None:
         "What you know about the columns without looking at these people's data: survey rules, "
         "physical or legal limits, or a generous guess. Values outside are clipped. Ranges that "
         "are left out are estimated privately, with a share of the budget; with --schema estimate, "
-        "so are lists of text.",
+        "so are lists of text. Ranges are estimated inside declared ones as well, for values "
+        "mostly lie in a small part of them, and values beyond what was found are clipped; naming "
+        "a solver (--solver cd) avoids that where all ranges are declared.",
     )
     add = group.add_argument
     add(

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 
 from privlearn.cli.errors import CommandError, closest
 from privlearn.cli.schema import Facts
 from privlearn.cli.tables import Table
 
-__all__ = ["Ids", "add_person", "checked_person", "ids_of", "without_person"]
+__all__ = [
+    "SOME_ROWS",
+    "Ids",
+    "add_person",
+    "checked_person",
+    "demand_most",
+    "facts_of_others",
+    "ids_of",
+    "refuse_as_feature",
+    "without_person",
+]
+
+SOME_ROWS = 5  # what errors and help write where a number has to be chosen
 
 
 class Ids(list[str | None]):
@@ -27,12 +40,23 @@ def ids_of(table: Table, person: str | None) -> Ids | None:
     return ids
 
 
+def demand_most(args: argparse.Namespace) -> None:
+    """Refuse --person without --max-rows."""
+    if args.person is not None and args.max_rows is None:
+        raise CommandError(
+            f"how many rows of one person count? Add --max-rows {SOME_ROWS}, say: a number from "
+            "public knowledge (how the data came about), never from the data; of people with more "
+            "rows so many are drawn, and noise grows with the number"
+        )
+
+
 def add_person(parser: argparse.ArgumentParser) -> None:
     """The column of ids."""
     parser.add_argument(
         "--person",
         metavar="COLUMN",
-        help="whose each row is, where people have several: the column of ids; needs --max-rows",
+        help="whose each row is, where people have several: the column of ids, from which nothing "
+        "is predicted; needs --max-rows. The promise is then about people, not rows",
     )
 
 
@@ -46,24 +70,32 @@ def checked_person(names: Sequence[str], args: argparse.Namespace, target: str |
                 "tells whose each row is, or leave it out: then every row is a person"
             )
         return
-    if args.max_rows is None:
-        raise CommandError(
-            "how many rows of one person count? Add --max-rows 5, say, chosen without looking at "
-            "the data; of people with more rows so many are drawn, and noise grows with the number"
-        )
+    demand_most(args)
     if person not in names:
         raise CommandError(f"{args.data} has no column {person!r}; {closest(person, names)}")
     if person == target:
         raise CommandError(f"{person!r} is the target; --person needs the column of ids")
 
 
+def facts_of_others(facts: Facts, person: str | None) -> Facts:
+    """The same without what a schema says about the column of ids, as templates do."""
+    if person not in facts.schema:
+        return facts
+    return replace(facts, schema={k: v for k, v in facts.schema.items() if k != person})
+
+
 def without_person(names: Sequence[str], args: argparse.Namespace, facts: Facts) -> list[str]:
     """The other columns of the file, or what is wrong with --person and --max-rows."""
     person = args.person
     checked_person(names, args, facts.target)
+    refuse_as_feature(person, facts)
+    return [name for name in names if name != person]
+
+
+def refuse_as_feature(person: str | None, facts: Facts) -> None:
+    """Refuse facts by which the column of ids would be one to predict from."""
     if person in (*(facts.columns or ()), *facts.bounds, *facts.categories):
         raise CommandError(
             f"{person!r} is the column of ids, from which nothing is predicted; leave it out of "
             "--columns, --bounds and --categories"
         )
-    return [name for name in names if name != person]

@@ -13,10 +13,11 @@ from privlearn.cli.dialect import Dialect, add_dialect
 from privlearn.cli.errors import CommandError
 from privlearn.cli.models import MODELS, build
 from privlearn.cli.notices import plain_warnings
-from privlearn.cli.private_bounds_summary import what_is_estimated
+from privlearn.cli.people import add_person, demand_most, facts_of_others, refuse_as_feature
 from privlearn.cli.schema import Facts
 from privlearn.cli.tables import open_source
 from privlearn.cli.template import template
+from privlearn.private_bounds.summary import what_is_estimated
 from privlearn.schema import Ignore
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(
         "--template", metavar="DATA", help="print a schema file to fill in for this file, then stop"
     )
+    add_person(parser)
     add_dialect(parser)
     options.add_model(parser)
     options.add_budget(parser, required=False)
@@ -88,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
     if args.template is not None:
         return _template(args)
     _check_budget(args)
-    facts = options.gather_facts(args, default_target="target")
+    facts = _facts(args)
     chosen = _design(args, facts, MODELS[args.model].classifies)
     if args.for_error is not None:
         args.epsilon = _epsilon_for(args, chosen)
@@ -103,6 +105,14 @@ def run(args: argparse.Namespace) -> int:
     print(f"  cost        epsilon = {plan.epsilon(args.delta):.6g} at delta = {args.delta:g}")
     _explain(args, chosen, plan)
     return 0
+
+
+def _facts(args: argparse.Namespace) -> Facts:
+    """What is known of columns to predict from; the column of ids is none."""
+    facts = options.gather_facts(args, default_target="target")
+    demand_most(args)
+    refuse_as_feature(args.person, facts)
+    return facts_of_others(facts, args.person)
 
 
 def _as_values(args: argparse.Namespace, chosen: Design, plan: Plan) -> dict[str, Any]:
@@ -181,12 +191,24 @@ def _design(args: argparse.Namespace, facts: Facts, classifies: bool) -> Design:
     )
 
 
+def _inside_alone(args: argparse.Namespace, chosen: Design) -> bool:
+    """Whether ranges are estimated for no other reason than that "auto" looks inside declared."""
+    pending = chosen.unlimited or chosen.encoding.pending
+    target = chosen.classifies or chosen.target_bounds is not None
+    automatic = args.solver == "auto" and not MODELS[args.model].mapped
+    return automatic and target and not pending
+
+
 def _explain(args: argparse.Namespace, chosen: Design, plan: Plan) -> None:
     """Say what the numbers mean, with the noise per column where ranges are known."""
     estimated = what_is_estimated(plan)
     if estimated is not None:
         print(f"\n{estimated}")
         print("Declared ranges are limits: what is estimated lies inside, and so do new values.")
+        if _inside_alone(args, chosen):
+            print(
+                f"To take them as they are, for nothing, name the solver: --solver {plan.solver}."
+            )
     if args.rows is None:
         print("\nAdd --rows N to see how large the noise would be.")
     unknown = chosen.unlimited or chosen.encoding.pending or MODELS[args.model].mapped

@@ -42,6 +42,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("model", help="model file (JSON)")
     add("--out", "-o", metavar="FILE", help="the page (default: the model's name with .html)")
     add("--title", metavar="TEXT", help="of the page")
+    add("--decided-by", metavar="TEXT", help="who decided on epsilon, and why; shown on the page")
     add(
         "--scores",
         metavar="FILE",
@@ -67,7 +68,8 @@ def run(args: argparse.Namespace) -> int:
     learned = _learned(args.model)
     book = None if args.ledger is None else existing_ledger(args.ledger)
     scores = [_scores(path) for path in args.scores]
-    made = page(learned, title=args.title, scores=scores, ledger=book, dataset=args.dataset)
+    more = {"scores": scores, "ledger": book, "dataset": args.dataset}
+    made = page(learned, title=args.title, decided_by=args.decided_by, **more)
     with Output(out, overwrite=args.overwrite, size=len(made.encode("utf-8"))) as output:
         output.write(made)
     print(f"wrote {out}; check it with: privlearn verify {out}")

@@ -15,17 +15,23 @@ HEAD = """\
 # Public metadata of {file}: what is known without looking at these people's data.
 # Each column has its line below. Where it holds no numbers, or more is known, write one of
 #   {{ kind = "number", low = 0, high = 99 }}
+#     and of numbers written as 1.234,50 EUR: decimal = ",", thousands = ".", currency = "EUR"
 #   {{ kind = "category", values = ["north", "south"] }}  other = true: others share a place
-#   {{ kind = "date", first = 2020-01-01, last = 2024-12-31 }} ISO; else add format = "%d/%m/%Y"
+#   {{ kind = "date", first = 2020-01-01, last = 2024-12-31 }}  of cells such as 2020-01-31;
+#     of others add format = "%d/%m/%Y"
 #   {{ kind = "flag" }}      yes and no
 #   {{ kind = "estimate" }}  found out privately, for a share of the budget
 #   {{ kind = "ignore" }}    not used
-# and missing = "flag" (or "fill", "drop") beside these where cells may be empty. Ranges that are
-# left out are estimated for {features:.0%} of the privacy budget, which adds noise to the model.
+# and missing = "flag" (or "fill", "drop") beside these where cells may be empty. A cell in another
+# notation, or with a value that is not in the list, counts as empty, too.
+# Ranges that are left out are estimated for {features:.0%} of the privacy budget, which adds noise
+# to the model. So are they inside declared ones, for the same share, since values mostly lie in a
+# small part of what people declare; --solver cd takes declared ranges as they are, for nothing.
 """
 
 TARGET = """\
 # The target may be left as it is, []: its range then costs {target:.0%}, or more if rows are few.
+# So it does inside a declared one.
 """
 
 

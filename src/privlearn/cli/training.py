@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from privlearn.cli.design import Design
 from privlearn.cli.errors import CommandError, option, shortened
-from privlearn.cli.people import Ids, ids_of
+from privlearn.cli.people import SOME_ROWS, Ids, ids_of
 from privlearn.cli.tables import Source, read_encoded
 from privlearn.schema import Date, Number
 from privlearn.schema.encoding import Column, EncodedRows
@@ -25,6 +25,11 @@ NOTATION = "Numbers such as 1.234,50 EUR need --decimal , --thousands . --curren
 KINDS = (
     "Dates, yes and no, and gaps are described in a schema file (kind, missing); for one to fill "
     "in: privlearn plan --template DATA --target COLUMN"
+)
+OTHERWISE = (
+    "If cells hold something in another notation, or values that are not in a list, say so there "
+    '(format, decimal, currency, values): missing = "flag" or "fill" would take all of them for '
+    "gaps."
 )
 ID = re.compile(r"(?:^|[\W_])(?:id|ids|uuid|key|nr|ssn)(?:$|[\W_])", re.IGNORECASE)
 MOST_LABELS = 20  # more are probably numbers; declared ones may be more
@@ -129,6 +134,8 @@ def _refuse_invalid(
     if any("no number" in line for line in lines):
         lines += [NOTATION] if design.number == Number() else []
         lines += [KINDS] if broken else []
+    if any(column.name in broken and column.kind != Number() for column in design.columns):
+        lines += [OTHERWISE]
     raise CommandError(
         f"{source.path} has rows that cannot be used{_found_out(design, broken)}:\n"
         + "\n".join(lines)
@@ -179,7 +186,8 @@ def _complaint(column: Column) -> str:
         how = f" ({column.kind.written})" if isinstance(column.kind, Date) else ""
         return f"  {column.name}: a cell is empty or no {column.kind.word}{how}"
     if ID.search(column.name):
-        person = option("--person", column.name)
-        return f"  {column.name}: no number (if it tells whose each row is: {person} --max-rows 3)"
+        person = f"{option('--person', column.name)} --max-rows {SOME_ROWS}"
+        known = f"{SOME_ROWS} stands for a number from public knowledge"
+        return f"  {column.name}: no number (if it tells whose each row is: {person}; {known})"
     text = option("--categories", f"{column.name}=A,B,...")
     return f"  {column.name}: a cell is empty or no number (if it holds text: {text})"

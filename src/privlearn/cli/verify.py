@@ -23,7 +23,7 @@ examples:
     privlearn verify model.html
 
 Nothing is believed: sensitivities, noise and cost are computed again from what the file declares,
-and the cost a second time by dp_accounting where it is installed: pip install 'privlearn[verify]'
+and the cost a second time by dp_accounting where it is installed: pip install dp-accounting
 """
 NOT_CHECKED = (
     "not checked: that the fit made these releases and no others, and what it assumes (see above)"

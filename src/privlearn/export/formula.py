@@ -19,7 +19,7 @@ from privlearn._objective.losses.poisson import SPAN
 from privlearn.exceptions import UnsupportedCombinationError
 from privlearn.schema.categories import Category
 from privlearn.schema.encoding import Column, Encoding
-from privlearn.schema.kinds import Date, Flag
+from privlearn.schema.kinds import Date, Flag, Kind, Number
 from privlearn.schema.parsing import FALSE, TRUE, as_value
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ __all__ = [
     "Slope",
     "Term",
     "formula_of",
+    "in_notation",
     "spelled_states",
     "without_bins",
 ]
@@ -59,6 +60,8 @@ class Slope:
         What a gap adds; None where a row with one cannot be predicted.
     first_day : float or None
         Where cells are dates: the day from which days are counted, itself counted from 1970-01-01.
+    in_notation : bool
+        Whether the schema reads texts of the column in a notation or format of its own.
     """
 
     name: str | None
@@ -67,6 +70,7 @@ class Slope:
     high: float = math.inf
     missing: Array | None = None
     first_day: float | None = None
+    in_notation: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,7 +259,24 @@ def _term(column: Column, slopes: Array, low: Array, high: Array) -> tuple[Term,
     missing = None if missing is None else missing - constant
     first = kind.start if isinstance(kind, Date) else None
     ends = float(low[0]), float(high[0])
-    return Slope(column.name, slopes[:, 0], *ends, missing, first), constant
+    own = _has_notation(kind)
+    return Slope(column.name, slopes[:, 0], *ends, missing, first, own), constant
+
+
+def _has_notation(kind: Kind) -> bool:
+    """Whether texts such as 1.234,50 EUR or 31/12/2020 are read, which others read otherwise."""
+    if isinstance(kind, Date):
+        return kind.format is not None
+    return isinstance(kind, Number) and kind.rule is not None
+
+
+def in_notation(formula: Formula) -> dict[str, str]:
+    """Columns whose texts no export reads, and what they are to hold in place of these."""
+    return {
+        str(term.name): "numbers" if term.first_day is None else "dates"
+        for term in formula.terms
+        if isinstance(term, Slope) and term.in_notation
+    }
 
 
 def spellings(value: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from privlearn.export.formula import (
     Slope,
     Term,
     formula_of,
+    in_notation,
     spelled_states,
 )
 from privlearn.export.sklearn_cells import applied, hashed, is_gap, refuses_gaps, stripped
@@ -98,6 +100,17 @@ def _within(fitted: BaseEstimator, ends: tuple[float, float]) -> BaseEstimator:
 # Frames by a schema
 
 
+def _warn_of_notations(formula: Formula) -> None:
+    """Say which columns hold texts that NumPy refuses, or takes for another number."""
+    for name, needed in in_notation(formula).items():
+        warnings.warn(
+            f"the schema reads texts of column {name!r} in a notation of its own, which "
+            f"scikit-learn does not; give the pipeline frames with {needed} there",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
 def _of_frame(formula: Formula) -> Pipeline:
     """One or two transformers per column, then the linear model of what they make."""
     try:
@@ -107,6 +120,7 @@ def _of_frame(formula: Formula) -> Pipeline:
             "to_sklearn of a model with a schema needs pandas, whose frames the pipeline takes; "
             "pip install pandas"
         ) from None
+    _warn_of_notations(formula)
     steps: list[Step] = []
     coef: list[Array] = []
     intercept, example = formula.intercept.copy(), {}

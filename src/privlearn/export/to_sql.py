@@ -21,6 +21,7 @@ from privlearn.export.formula import (
     Lookup,
     Slope,
     formula_of,
+    in_notation,
     spelled_states,
     without_bins,
 )
@@ -43,7 +44,11 @@ DIALECTS = {
 
 
 def to_sql(
-    model: PrivateEstimator, table: str | Sequence[str], key: str | Sequence[str], dialect: str
+    model: PrivateEstimator,
+    table: str | Sequence[str],
+    key: str | Sequence[str],
+    dialect: str,
+    plain: str | Sequence[str] = (),
 ) -> str:
     """The statement."""
     if dialect not in DIALECTS:
@@ -61,6 +66,7 @@ def to_sql(
         )
     terms = without_bins(formula, "to_sql", "has no database that computes its hash (blake2b)")
     keys = [key] if isinstance(key, str) else list(key)
+    _refuse_notations(formula, [plain] if isinstance(plain, str) else list(plain))
     _refuse_alike([str(term.name) for term in terms])
     places = ".".join(map(_name, [table] if isinstance(table, str) else table))
     cells = [f'{_cell(term, dialect)} AS "x{k}"' for k, term in enumerate(terms)]
@@ -76,6 +82,23 @@ def to_sql(
 
 def _lines(parts: list[str]) -> str:
     return ",\n  ".join(parts)
+
+
+def _refuse_notations(formula: Formula, plain: list[str]) -> None:
+    """A database reads texts in its own way, or as 0 without a word, and not as the schema does."""
+    names, found = [str(term.name) for term in formula.terms], in_notation(formula)
+    for name in plain:
+        if name not in names:
+            raise ValueError(
+                f"plain has {name!r}, but the model has no such column; check its name"
+            )
+    left = [name for name in found if name not in plain]
+    if left:
+        raise UnsupportedCombinationError(
+            f"the schema reads texts of column {left[0]!r} in a notation of its own, which SQL "
+            "does not, so that predictions would be wrong; where the table, or a view of it, holds "
+            f"{found[left[0]]} there, say so with to_sql(..., plain={left})"
+        )
 
 
 def _refuse_alike(names: list[str]) -> None:

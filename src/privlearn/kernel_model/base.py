@@ -80,7 +80,7 @@ class KernelMixin(PrivateEstimator):
         Any linear solver. "output" is Wang and Guo's (2024). "auto" takes "scd", and "sgd", which
         computes features in blocks, where those of all rows would not fit into memory; "one-pass"
         with ``delta=0`` or own epsilons. With nothing else given it fits a line before, or a line
-        alone where noise allows no more.
+        alone where noise allows no more. "moments" leaves rows on a GPU where they lie there.
     scale_X : None
         Not used: kernels take `bandwidth`. Anything but None is refused.
     schema : None

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from privlearn._core.numerics import BLOCK_ROWS
 from privlearn._core.problem import Bounds
 from privlearn._data.bounded import BoundedData, Rows
-from privlearn.kernel_model.feature_map import FeatureMap
+from privlearn.kernel_model.feature_map import STRAIGHT, FeatureMap
 from privlearn.solvers._common.fourier_map import Workspace
 from privlearn.solvers._common.loops.sequential_sgd import Recipe
 
-__all__ = ["MappedData"]
+__all__ = ["MappedData", "mapped_rows"]
 
 
 class ComputedBlock(NamedTuple):
@@ -119,3 +119,29 @@ class MappedData(BoundedData):
             if not present.all():
                 X[~present] = 0.0
             yield Rows(X, rows.y[own], present)
+
+
+def mapped_rows(source: BoundedData, features: FeatureMap, bounds: Bounds) -> BoundedData:
+    """Rows of a source under a map whose images obey `bounds`, where the rows are."""
+    if not source.on_device:
+        return MappedData.of(source, features, bounds)
+    from privlearn._data.device_data import DeviceData
+    from privlearn.solvers._device.waves import WaveData
+
+    assert isinstance(source, DeviceData)
+    assert source.bounds.low is not None
+    assert source.bounds.high is not None
+    ranks = None
+    if features.edges is not None and features.ranks is not None:
+        ranks = features.edges, features.ranks, STRAIGHT
+    return WaveData(
+        table=source.table,
+        bounds=bounds,
+        fit_intercept=source.fit_intercept,
+        array=source.array,
+        numbers=source.numbers,
+        xp=source.xp,
+        frequencies=features.frequencies,
+        box=(source.bounds.low, source.bounds.high),
+        ranks=ranks,
+    )

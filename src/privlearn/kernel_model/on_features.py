@@ -17,9 +17,9 @@ from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
 from privlearn.exceptions import InvalidBudgetError, UnsupportedCombinationError
 from privlearn.kernel_model.feature_map import FeatureMap, KernelSpec
-from privlearn.kernel_model.mapped import MappedData
+from privlearn.kernel_model.mapped import mapped_rows
 from privlearn.kernel_model.ranks import BINS, edges_of, histograms, ranks_from
-from privlearn.solvers import Solution, Solver, Support
+from privlearn.solvers import Solution, Solver, SufficientStatistics, Support
 from privlearn.solvers._common.histograms import histogram_release
 from privlearn.solvers.base import SolverDefaults
 
@@ -73,6 +73,11 @@ class OnFeatures(SolverDefaults):
         """The inner solver's."""
         return self.inner.support
 
+    @property
+    def takes_devices(self) -> bool:
+        """Whether rows may stay on a device, where products of features are all that is asked."""
+        return isinstance(self.inner, SufficientStatistics)
+
     def configure(self, problem: Problem, budget: Budget) -> object:
         """Settings of the inner solver."""
         problem.bounds.need_features(self.inner.name)
@@ -112,7 +117,7 @@ class OnFeatures(SolverDefaults):
         """Estimate ranks, compute features, fit."""
         features = self._features(problem, data, release)
         inner = self._inner(problem)
-        mapped = MappedData.of(data, features, inner.bounds)
+        mapped = mapped_rows(data, features, inner.bounds)
         found = self.inner.solve(inner, settings, mapped, release)
         own = replace(features, by_row=True)
         return KernelSolution(found.coef, found.intercept, own, errors=found.errors)

@@ -17,7 +17,7 @@ from privlearn._core.numerics import BlockSum
 from privlearn._core.problem import Bounds
 from privlearn._data.bounded import BoundedData
 from privlearn.kernel_model import loops
-from privlearn.solvers._common.histograms import count_within
+from privlearn.solvers._common.histograms import count_within, slopes_of
 
 __all__ = ["BINS", "edges_of", "histograms", "ranks_from", "ranks_of"]
 
@@ -49,6 +49,12 @@ def edges_of(bounds: Bounds, n_features: int, fit_intercept: bool) -> Array:
 
 def histograms(data: BoundedData, edges: Array) -> Array:
     """How many rows are in which bin of each feature, (n_features, BINS); a secret."""
+    if data.on_device:
+        from privlearn._data.device_data import DeviceData
+        from privlearn.solvers._device.ranks import count_between
+
+        assert isinstance(data, DeviceData)
+        return count_between(data, edges)
     compiled = worth_compiling(data.n * len(edges))
     total, counts = BlockSum((len(edges), BINS)), np.zeros((len(edges), BINS))
     for rows in data.blocks():
@@ -75,10 +81,7 @@ def ranks_of(
     compiled : bool
         Which form is used; both give the same bits.
     """
-    found = np.empty(X.shape, np.float32)
-    with np.errstate(all="ignore"):
-        slopes = np.diff(ranks, axis=1) / np.diff(edges, axis=1)
-    slopes[~np.isfinite(slopes)] = 0.0  # bins of no width, or of hardly any
+    found, slopes = np.empty(X.shape, np.float32), slopes_of(edges, ranks)
     if compiled:
         loops.write_ranks(X, edges, ranks, slopes, found)
         return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -17,7 +18,7 @@ from privlearn.ledger.filter import GAUSSIAN, OPEN, PURE, Filter, kind_of
 from privlearn.ledger.records import FIRST, LATER, RESERVED, Records, Row, State
 from privlearn.ledger.remaining import Remaining
 from privlearn.ledger.serial import terms_to_text
-from privlearn.ledger.units import Protected
+from privlearn.ledger.units import ROW, Protected
 
 if TYPE_CHECKING:
     from privlearn._core.plan import Plan
@@ -138,6 +139,16 @@ def _later(records: Records, state: State, asked: Asked) -> Entry:
     return state, replace(asked.row, part=LATER, cost=cost)
 
 
+def _same_unit(before: Protected) -> str:
+    """How to protect what was protected before, in Python and on the command line."""
+    if before.unit == ROW:
+        return "fit without groups (on the command line: without --person)"
+    return (
+        f"fit with the same column of ids, groups={before.column!r} (on the command line: "
+        f"--person {shlex.quote(before.column)}) and max_rows_per_person (--max-rows)"
+    )
+
+
 def _refuse_other_relation(state: State, asked: Asked) -> None:
     if not state.adjacency or state.adjacency == asked.relation:
         return
@@ -152,6 +163,5 @@ def _refuse_other_relation(state: State, asked: Asked) -> None:
     raise LedgerError(
         f"this charge protects {now.words()}, but what was charged to data set {state.name!r} "
         f"before protects {before.words()}, and guarantees of different units do not add up to "
-        "one, so nothing was charged: fit with the same column of ids in groups, or without groups "
-        "where there were none, or use another data set"
+        f"one, so nothing was charged: {_same_unit(before)}, or use another data set"
     )

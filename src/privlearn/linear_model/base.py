@@ -245,7 +245,7 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
     def _table(self, X: object, y: object, groups: object) -> Table:
         """X and y as numbers, and whose each row is, where people may have several."""
         if groups is None and self.max_rows_per_person is None:
-            return self._read(*with_target(X, y))
+            return self._read(*with_target(X, y, self.schema))
         from privlearn.linear_model.people import read_with_people
 
         return read_with_people(self, X, y, groups)

@@ -101,6 +101,7 @@ class Exportable:
         scores: Any = None,  # noqa: ANN401
         ledger: Any = None,  # noqa: ANN401
         dataset: str | None = None,
+        decided_by: str | None = None,
     ) -> None:
         """Write a page about the model for people: one file of HTML that needs nothing else.
 
@@ -121,6 +122,8 @@ class Exportable:
             Whose state is shown, without names of people who charged; None takes the model's own.
         dataset : str or None, default=None
             The data set in it; None takes the model's own.
+        decided_by : str or None, default=None
+            Who decided on epsilon, and why: a line for the page, of names and reasons only.
 
         Returns
         -------
@@ -148,8 +151,8 @@ class Exportable:
         if isinstance(model.ledger, str | os.PathLike):
             own = model.ledger
         book = own if ledger is None else ledger
-        told = page(Learned.of(model), title=title, scores=scores, ledger=book, dataset=named)
-        write_whole(path, told)
+        more = {"scores": scores, "ledger": book, "dataset": named, "decided_by": decided_by}
+        write_whole(path, page(Learned.of(model), title=title, **more))
 
     def to_sklearn(self) -> BaseEstimator:
         """The fitted model in plain scikit-learn, with the clip inside: it needs privlearn no more.
@@ -157,8 +160,9 @@ class Exportable:
         Models of numbers become a linear model of scikit-learn, behind a step that clips where
         ranges were estimated privately. Models with a schema become a pipeline for data frames,
         which needs pandas here; its columns hold numbers, dates, truth values and the texts of
-        lists, and gaps are None or NaN (docs/export.md says what is read otherwise). It can be
-        pickled, and holds no certificate: keep `save` beside it.
+        lists, and gaps are None or NaN (docs/export.md says what is read otherwise). Where the
+        schema reads texts in a notation, a warning says which columns are to hold numbers or dates
+        now. It can be pickled, and holds no certificate: keep `save` beside it.
 
         Returns
         -------
@@ -211,6 +215,7 @@ class Exportable:
         *,
         key: str | Sequence[str] = (),
         dialect: str = "standard",
+        plain: str | Sequence[str] = (),
     ) -> str:
         """One SELECT that predicts where the rows are, with the clip inside.
 
@@ -228,6 +233,10 @@ class Exportable:
         dialect : {"standard", "sqlite"}
             How dates are read; without dates it makes no difference. "standard" is for DuckDB and
             PostgreSQL.
+        plain : str or sequence of str
+            Columns that the table holds as numbers or dates, though the schema reads texts of them
+            in a notation or format ("1.234,50 €", 31/12/2020), as no database does. Without it a
+            model with such columns is refused.
 
         Returns
         -------
@@ -239,14 +248,14 @@ class Exportable:
         >>> import numpy as np
         >>> import pandas as pd
         >>> from privlearn import LinearRegression
-        >>> people = pd.DataFrame({"age": np.linspace(20, 70, 2_000)})
-        >>> model = LinearRegression(bounds_X={"age": (20, 70)}, bounds_y=(0, 70))
-        >>> print(model.fit(people, people["age"]).to_sql("people", key="id").splitlines()[-1])
+        >>> people = pd.DataFrame({"age": np.linspace(20, 70, 2_000), "pay": np.arange(2_000)})
+        >>> model = LinearRegression(bounds_X={"age": (20, 70)}, bounds_y=(0, 2_000))
+        >>> print(model.fit(people, "pay").to_sql("people", key="id").splitlines()[-1])
           FROM "people") AS privlearn_rows) AS privlearn_scores
         """
         from privlearn.export.to_sql import to_sql
 
-        return to_sql(self._fitted(), table, key, dialect)
+        return to_sql(self._fitted(), table, key, dialect, plain)
 
     def coef_plot(self, *, ax: Axes | None = None, most: int = 30) -> Axes:
         """Draw the coefficients, with two deviations of the privacy noise where it is known.

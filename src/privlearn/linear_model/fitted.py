@@ -33,7 +33,11 @@ class FittedModel:
             raise AttributeError(name)
 
     def _warn_of_untold(self) -> None:
-        """Say after a fit which standard errors noise hides, where they were asked for."""
+        """Say after a fit which columns tell nothing, and which standard errors noise hides."""
+        if getattr(self, "schema", None) is not None:
+            from privlearn.linear_model.untold import warn_of_unseen_values
+
+            warn_of_unseen_values(self)
         if hasattr(self, "_errors"):
             from privlearn.linear_model.untold import warn_of_untold_coefficients
 

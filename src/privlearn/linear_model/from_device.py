@@ -48,7 +48,7 @@ def learned_on_device(
         return False
     xp = namespace_of(array)
     job, numbers = _looked_at(estimator, array, labels, xp)
-    if job is None or not _has_sums(job):
+    if job is None or not _has_sums(estimator, job):
         return False
     _refuse_too_large(xp, job, array)
     if job.problem.adjacency.n_is_public:
@@ -74,7 +74,7 @@ def _is_plain(estimator: PrivateEstimator) -> bool:
     others = estimator.data_norm, estimator.max_rows_per_person, estimator.schema
     declared = not isinstance(estimator.bounds_X, dict)
     plain = all(one is None for one in others) and estimator.on_invalid == "raise"
-    told = getattr(estimator, "intervals", False) or hasattr(estimator, "n_components")
+    told = getattr(estimator, "intervals", False)
     return declared and plain and not told
 
 
@@ -133,17 +133,31 @@ def _refuse_not_finite(name: str, array: Any, xp: Namespace) -> None:  # noqa: A
         raise ValueError(f"Input {name} contains NaN or infinity. Clean those rows, {DROP}")
 
 
-def _has_sums(job: Job) -> bool:
+def _has_sums(estimator: PrivateEstimator, job: Job) -> bool:
     """Whether the solver takes sums over rows that stay on a device."""
+    plain = job.discovery is None and job.usable is None
+    if hasattr(estimator, "n_components"):
+        return plain and _of_features(job) is not None
     settings = getattr(job.settings, "inner", job.settings)  # of a solver that finds bounds first
     whole = job.solver.name == "cd" and getattr(settings, "mode", "") == "all"
-    plain = job.discovery is None and job.usable is None
     return whole and plain and has_integer_slopes(job.problem.loss)
+
+
+def _of_features(job: Job) -> Any:  # noqa: ANN401
+    """The solver on features whose sums a device can take, or None; bounds may come first."""
+    both = job.solver, getattr(job.solver, "inner", None)
+    return next((one for one in both if getattr(one, "takes_devices", False)), None)
 
 
 def _refuse_too_large(xp: Namespace, job: Job, array: Any) -> None:  # noqa: ANN401
     """Ask the device for what integers of all rows take, at most; before the charge."""
     if not xp.triton:
+        return
+    features = _of_features(job)
+    if features is not None:
+        from privlearn.solvers._device.wave_launch import refuse_too_many_waves
+
+        refuse_too_many_waves(array, features.spec.n_components)
         return
     from privlearn.solvers._device.launch import refuse_too_large
 
@@ -157,7 +171,7 @@ def _rehearse(job: Job, array: Any, numbers: Any, xp: Namespace) -> None:  # noq
     facts = job.solver, job.problem, job.settings, job.solver_plan, job.budget, like
     kind = ("on a device", xp.module.__name__, str(xp.device), *kinds)
     rehearse(*facts, held=partial(_made_up, kinds, xp), kind=kind)
-    if xp.triton:
+    if xp.triton and _of_features(job) is None:  # whose kernel is one for all, and has run
         from privlearn.solvers._device.launch import prepare
 
         prepare(int(array.shape[1]), kinds, job.problem.loss.code, str(xp.device))

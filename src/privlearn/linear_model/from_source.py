@@ -23,7 +23,7 @@ from privlearn._data.bounded import Table
 from privlearn._data.dask_source import DaskSource
 from privlearn._data.frames import arrow_columns, arrow_numbers, arrow_target
 from privlearn._data.labels import found_labels
-from privlearn._data.named_cells import refuse_unknown, with_target
+from privlearn._data.named_cells import refuse_target_in, refuse_unknown, with_target
 from privlearn._data.reading import native, refuse_not_finite
 from privlearn._data.source_data import SourceData, bound_source
 from privlearn._data.sources import Batch, Source, source_of
@@ -138,7 +138,7 @@ def _looked_at(
     estimator: PrivateEstimator, source: Source, y: object
 ) -> tuple[Stream, Table, tuple[str, ...]]:
     """The stream after its first pass; its kind as a table without rows; types of its columns."""
-    target, names = _target_of(source, y)
+    target, names = _target_of(source, y, estimator.schema)
     first = next((batch for batch in source.batches(names) if batch.rows), None)
     public = Adjacency(estimator.adjacency).n_is_public
     if first is None:
@@ -196,12 +196,13 @@ def _refuse_open(estimator: PrivateEstimator) -> None:
         )
 
 
-def _target_of(source: Source, y: object) -> tuple[str | None, list[str] | None]:
+def _target_of(source: Source, y: object, schema: object) -> tuple[str | None, list[str] | None]:
     """The name of the target's column, where it is one, and those of all columns."""
     names = None if source.names is None else list(source.names)
     if isinstance(y, str):
         if names is not None:
             refuse_unknown(y, names, "y", "the target")
+            refuse_target_in(schema, y)
         return y, names
     if names is not None:
         raise ValueError(

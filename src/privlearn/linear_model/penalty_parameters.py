@@ -9,7 +9,8 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike
 
-from privlearn._core.problem import numbers_in
+from privlearn._core.problem import refuse_pairs
+from privlearn._data.cells import numbers_in
 from privlearn._objective.penalties import Penalty
 
 __all__ = ["in_a_box", "inverse_weight", "weight"]
@@ -83,6 +84,7 @@ def in_a_box(
 
 
 def _sides(pair: Sides, n_features: int) -> list[np.ndarray]:
+    refuse_pairs(pair, "coef_bounds")
     try:
         sides = [numbers_in(side) for side in pair]
         sizes = [np.abs(side[~np.isinf(side)]) for side in sides]

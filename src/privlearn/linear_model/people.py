@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -12,8 +13,9 @@ import numpy as np
 from privlearn._core.jit import on_a_large_table, worth_compiling
 from privlearn._core.problem import Adjacency
 from privlearn._data.bounded import Table
-from privlearn._data.named_cells import with_ids, with_target
-from privlearn._data.people import People, read_people
+from privlearn._data.named_cells import column_names, with_ids, with_target
+from privlearn._data.people import People, name_of_ids, read_people
+from privlearn._data.reading import is_frame
 from privlearn.exceptions import (
     InvalidBudgetError,
     MissingFactError,
@@ -23,15 +25,35 @@ from privlearn.exceptions import (
 if TYPE_CHECKING:
     from privlearn.linear_model.base import PrivateEstimator
 
-__all__ = ["demand_both", "people_of", "read_with_people", "refuse_unproved", "rehearsed_form"]
+__all__ = [
+    "demand_both",
+    "people_of",
+    "read_apart",
+    "read_with_people",
+    "refuse_unproved",
+    "rehearsed_form",
+]
 
 
 def read_with_people(estimator: PrivateEstimator, X: object, y: object, groups: object) -> Table:
     """X and y as numbers, and whose each row is, or a refusal."""
     demand_both(estimator, groups)
     X, groups = with_ids(X, groups)
-    table = estimator._read(*with_target(X, y))
+    table = read_apart(estimator, *with_target(X, y, estimator.schema), groups)
     return replace(table, people=people_of(estimator, groups, table))
+
+
+def read_apart(estimator: PrivateEstimator, X: object, y: object, groups: object) -> Table:
+    """X and y as numbers; an entry of a schema about the column of ids is about no column of X."""
+    schema, name = estimator.schema, name_of_ids(groups)
+    there = isinstance(schema, Mapping) and name in schema
+    if not there or (is_frame(X) and name in column_names(X, "schema")):
+        return estimator._read(X, y)
+    estimator.schema = {own: kind for own, kind in schema.items() if own != name}
+    try:
+        return estimator._read(X, y)
+    finally:
+        estimator.schema = schema
 
 
 def demand_both(estimator: PrivateEstimator, groups: object) -> None:
@@ -41,9 +63,9 @@ def demand_both(estimator: PrivateEstimator, groups: object) -> None:
         raise MissingFactError(
             "max_rows_per_person is missing, but with groups one person may have several rows, and "
             "how many of them count decides how much noise hides the person; pass "
-            "max_rows_per_person=5, say, a number that is chosen without looking at the data, or "
-            "estimated privately (privlearn.schema.estimate_max_rows). Of those with more rows so "
-            "many are drawn"
+            "max_rows_per_person=5, say, a number that is chosen from public knowledge and never "
+            "from the data, or estimated privately (privlearn.schema.estimate_max_rows). Of those "
+            "with more rows so many are drawn"
         )
     if groups is None and most is not None:
         raise MissingFactError(

@@ -88,7 +88,7 @@ class StreamingMixin(PrivateEstimator):
             work.__dict__.update(before.bond.learned)
         labels = work._labels_of_stream(classes, before)
         remember_target(work, y)
-        X, y = with_target(X, y)
+        X, y = with_target(X, y, self.schema)
         table = work._read(X, y, labels, reset=before is None)
         stream, budget = work._planned_stream(solver, table, before)
         stream.rehearse(table, budget)

@@ -63,8 +63,8 @@ class Summary:
 
     @property
     def z(self) -> Array:
-        """Estimates in standard errors."""
-        return self.coef / self.std_err
+        """Estimates in standard errors; NaN where there is no error to measure them by."""
+        return _in_errors(self.coef, self.std_err)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values; None where nothing can be told."""
@@ -151,8 +151,7 @@ def summarised(model: IntervalsMixin, errors: StandardErrors, level: float) -> S
     untold = np.where(told, 0.0, np.nan)
     noise = np.sqrt(np.maximum(np.diag(errors.noise), 0.0)) + untold
     std_err = np.sqrt(np.maximum(np.diag(errors.total), 0.0)) + untold
-    with np.errstate(invalid="ignore", divide="ignore"):
-        p_value = 2.0 * ndtr(-np.abs(coef / std_err))
+    p_value = 2.0 * ndtr(-np.abs(_in_errors(coef, std_err)))
     certificate = model.privacy_  # type: ignore[attr-defined]
     title = (
         f"{type(model).__name__}, epsilon = {certificate.epsilon:g}, delta = {certificate.delta:g}"
@@ -169,6 +168,12 @@ def summarised(model: IntervalsMixin, errors: StandardErrors, level: float) -> S
         title,
         _notes(model, bool(told.all()), errors.penalised),
     )
+
+
+def _in_errors(coef: Array, std_err: Array) -> Array:
+    """A coefficient that nothing moves, as of a list without values, has no error and no z."""
+    there = std_err > 0.0  # which NaN is not
+    return np.divide(coef, std_err, out=np.full(len(coef), np.nan), where=there)
 
 
 def _estimates(model: Any) -> Array:  # noqa: ANN401

@@ -117,7 +117,7 @@ def declared_by_name(
     """Limits of rows, whether the schema drops some, and what was declared; see `_problem`."""
     bounds = _declared_bounds(estimator, n_features, known)
     fewest = _fewest_features(estimator, n_features)
-    return bounds, _drops_rows(estimator), _declared_facts(estimator), fewest
+    return bounds, _drops_rows(estimator, n_features), _declared_facts(estimator), fewest
 
 
 def _declared_bounds(estimator: PrivateEstimator, n_features: int, known: dict[str, Any]) -> Bounds:
@@ -181,10 +181,10 @@ def _refuse_beside_schema(estimator: PrivateEstimator) -> None:
             )
 
 
-def _drops_rows(estimator: PrivateEstimator) -> bool:
+def _drops_rows(estimator: PrivateEstimator, width: int) -> bool:
     """Whether the schema makes rows with a missing cell empty ones."""
-    entries = estimator.schema.values() if isinstance(estimator.schema, Mapping) else ()
-    return any(getattr(kind, "missing", None) == "drop" for kind in entries)
+    columns = _encoding(estimator, width)  # without that of ids, of which a schema may speak
+    return columns is not None and columns.drops
 
 
 def _declared_facts(estimator: PrivateEstimator) -> tuple[str, ...] | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,13 +18,23 @@ from privlearn.exceptions import StandardErrorsWarning
 if TYPE_CHECKING:
     from privlearn.solvers._common.standard_errors import StandardErrors
 
-__all__ = ["warn_of_hidden_residuals", "warn_of_untold_coefficients", "warn_of_untold_rows"]
+__all__ = [
+    "warn_of_hidden_residuals",
+    "warn_of_unseen_values",
+    "warn_of_untold_coefficients",
+    "warn_of_untold_rows",
+]
 
 REPEATED = (
     "columns that nearly repeat others, or hardly vary, are the likely reason: leave some out, or "
     "use more rows or a larger epsilon"
 )
 MORE = "use more rows, a larger epsilon or fewer columns"
+MOST_NAMED = 10  # columns in one warning
+NOTATIONS = (
+    "Date(first, last, format='%d/%m/%Y') or Number(low, high, decimal=',', thousands='.', "
+    "currency='EUR')"
+)
 
 
 def warn_of_untold_coefficients(model: Any) -> None:  # noqa: ANN401
@@ -51,14 +62,61 @@ def _remedy(model: Any, size: int) -> str:  # noqa: ANN401
 
     plan = model.privacy_.plan
     if plan.rows is None:
-        return MORE
+        return _ways(model)
     clear = clearness(plan, size, plan.rows)
     if clear >= ALL:
         return REPEATED
     enough = epsilon_with_more(model.privacy_.epsilon, model.privacy_.delta, ALL / clear)
     needed = f"about {float(f'{plan.rows * ALL / clear:.2g}'):,.0f} rows"
     needed += f" or epsilon={float(f'{enough:.2g}'):g}" if math.isfinite(enough) else ""
-    return f"with {needed} all are to be expected, but for columns that nearly repeat others"
+    fewer = f"; or take {FEWER}" if _flags(model) else ""
+    return f"with {needed} all are to be expected, but for columns that nearly repeat others{fewer}"
+
+
+FEWER = "fewer columns, as with missing='fill' in place of 'flag' in the schema"
+
+
+def _ways(model: Any) -> str:  # noqa: ANN401
+    """What may be changed about this fit, where the number of rows is private."""
+    most = model.privacy_.rows_per_person or 1
+    ways = ["more rows", "a larger epsilon"]
+    if most > 1:
+        ways.append(f"a max_rows_per_person (--max-rows) below {most}")
+    return f"use {', '.join(ways)} or {FEWER if _flags(model) else 'fewer columns'}"
+
+
+def _flags(model: Any) -> bool:  # noqa: ANN401
+    """Whether somebody declared columns that tell where cells are missing."""
+    entries = model.schema.values() if isinstance(model.schema, Mapping) else ()
+    return any(kind.word != "estimate" and _missing(kind) == "flag" for kind in entries)
+
+
+def _missing(kind: object) -> object:
+    return getattr(kind, "missing", None)
+
+
+def warn_of_unseen_values(model: Any) -> None:  # noqa: ANN401
+    """Say of which columns no value was published: what was released says it, as the model does."""
+    declared = model.schema if isinstance(model.schema, Mapping) else {}
+    names = [
+        column.name
+        for column in getattr(getattr(model, "_encoding", None), "columns", ())
+        if getattr(column.kind, "values", None) == ()
+        and getattr(declared.get(column.name), "values", None) is None
+    ]
+    if not names:
+        return
+    one, more = len(names) == 1, len(names) - MOST_NAMED
+    listed = ", ".join(map(repr, names[:MOST_NAMED])) + (f" and {more} more" if more > 0 else "")
+    warnings.warn(
+        f"no value of {listed} was frequent enough to be published, so "
+        f"{'the column contributes' if one else 'these columns contribute'} nothing, but for "
+        f"gaps; if {'it holds' if one else 'they hold'} dates or money, declare "
+        f"{'it' if one else 'them'} in a schema, as {NOTATIONS}; else leave "
+        f"{'it' if one else 'them'} out",
+        UserWarning,
+        stacklevel=4,
+    )
 
 
 def warn_of_untold_rows(low: NDArray[np.float64]) -> None:

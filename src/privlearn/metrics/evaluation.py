@@ -28,7 +28,13 @@ from privlearn.metrics.losses import Losses
 from privlearn.metrics.notes import notes_of
 from privlearn.metrics.numbers import Errors
 from privlearn.metrics.parts import Count, Part, Released
-from privlearn.metrics.people import Everybody, assumed_numbers, checked_most, demand_both
+from privlearn.metrics.people import (
+    Everybody,
+    assumed_numbers,
+    checked_most,
+    demand_both,
+    warn_of_rows,
+)
 from privlearn.metrics.predictions import Predicted, predicted_blocks
 from privlearn.metrics.result import (
     CalibrationTable,
@@ -197,6 +203,7 @@ def evaluate(
     task = Task.of(model, metrics, bounds_y)
     _checked(epsilon, delta, adjacency, on_invalid)
     demand_both(groups, max_rows_per_person)
+    warn_of_rows(model, groups)
     X, groups = with_ids(X, groups)
     strict = on_invalid == "raise"
     data = read_rows(task, *with_target(X, y), adjacency, on_invalid, max_rows_per_person)

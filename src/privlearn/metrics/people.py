@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from numbers import Integral
@@ -14,7 +15,7 @@ from privlearn._data.people import People, rows_that_count
 from privlearn.exceptions import MissingFactError
 from privlearn.metrics.predictions import Predicted
 
-__all__ = ["Everybody", "assumed_numbers", "checked_most", "demand_both"]
+__all__ = ["Everybody", "assumed_numbers", "checked_most", "demand_both", "warn_of_rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,12 +55,24 @@ def demand_both(groups: object, most: object) -> None:
         raise MissingFactError(
             "max_rows_per_person is missing, but with groups one person may have several rows, and "
             "how many of them count decides on the noise; pass max_rows_per_person=5, say, a "
-            "number that is chosen without looking at the data"
+            "number that is chosen from public knowledge and never from the data"
         )
     if groups is None and most is not None:
         raise MissingFactError(
             "groups is missing, but max_rows_per_person limits the rows of a person; pass "
             "groups=ids with one id per row, or leave max_rows_per_person out"
+        )
+
+
+def warn_of_rows(model: object, groups: object) -> None:
+    """Say that scores promise less than the model's fit did; what they protect is public."""
+    if groups is None and getattr(getattr(model, "privacy_", None), "unit", "row") == "person":
+        warnings.warn(
+            "the model was fitted to people, who may have several rows each, but without groups "
+            "these scores protect single rows; pass groups and max_rows_per_person (on the command "
+            "line --person COLUMN --max-rows K), unless every person has one row here",
+            UserWarning,
+            stacklevel=3,
         )
 
 

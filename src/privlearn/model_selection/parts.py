@@ -19,7 +19,7 @@ from privlearn._data.people import People, read_people
 from privlearn._data.reading import is_frame, native
 from privlearn.linear_model.atomic import blank
 from privlearn.linear_model.base import PrivateEstimator
-from privlearn.linear_model.people import demand_both, people_of
+from privlearn.linear_model.people import demand_both, people_of, read_apart
 from privlearn.metrics.evaluation import read_rows
 from privlearn.metrics.people import Everybody
 from privlearn.metrics.predictions import Predicted, predicted_blocks
@@ -65,8 +65,8 @@ class ReadIn:
         read._validate_params()
         demand_both(read, groups)
         X, groups = with_ids(X, groups)
-        X, y = with_target(X, y)
-        table = read._read(X, y)
+        X, y = with_target(X, y, read.schema)
+        table = read_apart(read, X, y, groups)
         found = cls(read, table, people_of(read, groups, table), Some(X, y, groups))
         found.everybody.of(np.arange(min(found.n, 1)))  # rows can be taken out of whatever it is
         return found

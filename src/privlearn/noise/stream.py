@@ -14,6 +14,7 @@ from privlearn.noise.generator import KEY_BYTES, KeyedGenerator
 from privlearn.noise.vectors import check_generator
 
 _REFINEMENT_BLOCKS = 1 << 32  # ChaCha blocks of 8 words set aside for the refinement of one word
+_WORDS_PER_BLOCK = 8
 _TAG = b"privlearn noise, version 1"
 _SYSTEM_TAG = b"privlearn system key, version 1"
 
@@ -58,6 +59,25 @@ def seeded_keys(seed: int) -> bytes:
     return hashlib.sha512(_TAG + digits).digest()
 
 
+def _words_from(key: bytes, first: int) -> KeyedGenerator:
+    """The words of a key from number ``first`` on, which need not begin a block."""
+    generator = KeyedGenerator(key, first // _WORDS_PER_BLOCK)
+    generator.random_raw(first % _WORDS_PER_BLOCK)
+    return generator
+
+
+class Words:
+    """Consecutive words of a stream, for one thread."""
+
+    def __init__(self, generator: KeyedGenerator, first: int) -> None:
+        self._generator, self._next = generator, first
+
+    def take(self, count: int) -> tuple[NDArray[np.uint64], int]:
+        """Return the next ``count`` words and the number of the first of them."""
+        first, self._next = self._next, self._next + count
+        return self._generator.random_raw(count), first
+
+
 class WordStream:
     """Words of one ChaCha20 key, numbered, and for each of them a sequence of further words.
 
@@ -68,7 +88,8 @@ class WordStream:
 
     def __init__(self, keys: bytes) -> None:
         check_generator()
-        self._main = KeyedGenerator(keys[:KEY_BYTES])
+        self._key = keys[:KEY_BYTES]
+        self._main = KeyedGenerator(self._key)
         self._refinement_key = keys[KEY_BYTES:]
         self._lock = threading.Lock()
         self._taken = 0
@@ -86,6 +107,17 @@ class WordStream:
             first = self._taken
             self._taken += count
         return words, first
+
+    def skip(self, count: int) -> int:
+        """Leave the next ``count`` words to whoever reads them `at` the number that is returned."""
+        with self._lock:
+            first, self._taken = self._taken, self._taken + count
+            self._main = _words_from(self._key, self._taken)
+        return first
+
+    def at(self, first: int) -> "Words":
+        """Words that were skipped, from number ``first`` on."""
+        return Words(_words_from(self._key, first), first)
 
     def refine(self, index: int, count: int) -> int:
         """Return the first ``count`` further words of word ``index``, joined to one integer."""

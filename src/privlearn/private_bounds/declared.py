@@ -168,6 +168,7 @@ def counted_columns(bounds: Bounds, *, closer: bool) -> NDArray[np.bool_] | None
     known = np.full(len(bounds.low), not closer)
     if closer and bounds.known is not None:
         known = bounds.known
+    known = known | (bounds.low == bounds.high)  # between which nothing is to be looked for
     counted = ~np.isfinite(bounds.low) | ~known
     return None if counted.all() else np.asarray(counted)
 

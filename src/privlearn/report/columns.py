@@ -6,10 +6,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from privlearn.private_bounds.summary import what_is_estimated
 from privlearn.report.drawing.canvas import number
 from privlearn.report.learned import Learned
 from privlearn.report.markup import Markup, group, name, tag
 from privlearn.report.tables import table
+from privlearn.report.wording import in_words
 from privlearn.schema.categories import Category
 from privlearn.schema.encoding import Column, Encoding
 
@@ -25,21 +27,29 @@ def assumed(learned: Learned) -> Markup:
         return tag("p", "The guarantee assumes nothing beyond what is said above.")
     return group(
         tag("p", "The promise holds if these are true. No program can check them; people can."),
-        tag("ul", *(tag("li", text) for text in found)),
+        tag("ul", *(tag("li", *_in_both(text)) for text in found)),
     )
+
+
+def _in_both(text: str) -> Iterable[str]:
+    """An assumption for people, and in small print as the certificate has it."""
+    words = in_words(text)
+    yield words or f"{text[:1].upper()}{text[1:]}."
+    if words is not None:
+        yield tag("span", f" In the certificate: {text}.", class_="small")
 
 
 def estimated(learned: Learned) -> Markup:
     """Releases that found out about columns, and what predictions use of it."""
     first = [one for one in learned.certificate.releases if one["stage"] == "bounds"]
     share = sum(one["share"] for one in first)
-    told = (
-        f"Estimated with noise, within what was declared, for {share:.0%} of the budget: "
-        if first
-        else "Nothing about the columns was estimated: what the fit needed was declared."
-    )
+    told = "Nothing about the columns was estimated: what the fit needed was declared."
+    if first:
+        told = what_is_estimated(learned.certificate.plan) or "Some facts were estimated privately."
+        told += f" With noise, within what was declared, for {share:.0%} of the budget in all."
     names = "; ".join(one["name"] for one in first)
-    return group(tag("p", told, names, "." if first else ""), *_columns(learned))
+    small = [tag("p", f"In the certificate: {names}.", class_="small")] if first else []
+    return group(tag("p", told), *small, *_columns(learned))
 
 
 def _columns(learned: Learned) -> Iterable[Markup]:

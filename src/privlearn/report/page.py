@@ -12,7 +12,7 @@ from privlearn._core.certificate_page import block_id
 from privlearn._core.harmless import json_text
 from privlearn.report.budget import curve_points, spending
 from privlearn.report.citing import citations
-from privlearn.report.coefficients import coefficients, what_it_is
+from privlearn.report.coefficients import coefficients
 from privlearn.report.columns import assumed, estimated
 from privlearn.report.learned import Learned
 from privlearn.report.markup import Markup, group, tag
@@ -20,6 +20,7 @@ from privlearn.report.nist import vocabulary
 from privlearn.report.scores import Scores, read_scores, shown_scores
 from privlearn.report.spent import ledger_state
 from privlearn.report.statement import statement
+from privlearn.report.top import top
 
 if TYPE_CHECKING:
     from privlearn.ledger import Ledger
@@ -28,10 +29,6 @@ __all__ = ["page"]
 
 # Nothing is fetched, nothing is run: a browser refuses both, whatever a text may hold.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-NOT_PRIVATE = (
-    "This model is NOT private. It was fitted with random_state, so whoever knows or guesses the "
-    "seed can subtract the noise. Do not publish it: fit again without random_state."
-)
 
 
 def page(
@@ -41,6 +38,7 @@ def page(
     scores: Any = None,  # noqa: ANN401
     ledger: Ledger | str | os.PathLike[str] | None = None,
     dataset: str | None = None,
+    decided_by: str | None = None,
 ) -> str:
     """A model's report as HTML."""
     certificate, found = learned.certificate, read_scores(scores)
@@ -48,7 +46,7 @@ def page(
     state = ledger_state(ledger, dataset, certificate)
     sections = [
         ("learned", "What was learned", coefficients(learned)),
-        ("promise", "What this tells about one person", statement(certificate, points)),
+        ("promise", "What this tells about one person", statement(learned, points)),
         ("nist", "The guarantee in the terms of NIST SP 800-226", vocabulary(certificate)),
         ("budget", "What the budget was spent on", spending(certificate, points)),
         ("assumptions", "What is assumed", assumed(learned)),
@@ -60,7 +58,7 @@ def page(
     ]
     named = title or (f"{learned.kind} of {learned.target}" if learned.target else learned.kind)
     body = [tag("section", tag("h2", head), part, id=key) for key, head, part in sections if part]
-    return _whole(named, _top(named, learned), body)
+    return _whole(named, top(named, learned, decided_by), body)
 
 
 def _whole(title: str, top: Markup, body: Sequence[Markup]) -> str:
@@ -75,28 +73,6 @@ def _whole(title: str, top: Markup, body: Sequence[Markup]) -> str:
     )
     made = tag("html", head, tag("body", top, tag("main", *body)), lang="en")
     return f"<!DOCTYPE html>\n{made}\n"
-
-
-def _top(title: str, learned: Learned) -> Markup:
-    certificate = learned.certificate
-    most = certificate.rows_per_person
-    unit = "one row" if most is None else f"a person ({most} row{'s' if most > 1 else ''})"
-    facts = [
-        ("epsilon", f"{certificate.epsilon:g}"),
-        ("delta", f"{certificate.delta:g}"),
-        ("protected", unit),
-        ("neighbours", certificate.adjacency),
-    ]
-    cards = [tag("div", tag("dt", word), tag("dd", told)) for word, told in facts]
-    alarm = [] if certificate.private else [tag("p", NOT_PRIVATE, class_="alarm", role="alert")]
-    return tag(
-        "header",
-        tag("p", "Privacy report", class_="over"),
-        tag("h1", title),
-        tag("p", what_it_is(learned)),
-        *alarm,
-        tag("dl", *cards, class_="cards"),
-    )
 
 
 def _certificates(certificate: Certificate, scores: Sequence[Scores]) -> Markup:

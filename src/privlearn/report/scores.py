@@ -16,6 +16,7 @@ from privlearn.report.tables import table
 __all__ = ["Scores", "read_scores", "shown_scores"]
 
 FORMAT = "privlearn evaluation 1"
+FOR_PROGRAMMERS = "; for scores of the declared range pass it ("  # of metrics/notes.py
 LABELS = {"r2": "R\u00b2", "mse": "mean squared error", "mae": "mean absolute error"}
 LABELS |= {"auc": "AUC", "log_loss": "log loss", "brier": "Brier score"}
 
@@ -77,6 +78,11 @@ def _told(value: float | None) -> str:
     return number(math.nan if value is None else float(value))
 
 
+def _for_readers(note: str) -> str:
+    """A note without what those may type who run programs."""
+    return note.partition(FOR_PROGRAMMERS)[0]
+
+
 def _confusion(content: Mapping[str, Any]) -> Iterable[tuple[str, list[list[str]]]]:
     if "confusion" not in content:
         return
@@ -116,7 +122,8 @@ def shown_scores(found: Sequence[Scores]) -> Markup:
             tag(
                 "p",
                 f"Paid for with epsilon = {own.epsilon:g}, delta = {own.delta:g} ("
-                f"{own.adjacency}), of the people who were scored. " + "; ".join(scores.notes),
+                f"{own.adjacency}), of the people who were scored. "
+                + "; ".join(map(_for_readers, scores.notes)),
                 class_="small",
             )
         )

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 
 from privlearn._core.certificate import Certificate
-from privlearn.report.markup import Markup, group, tag
+from privlearn.report.learned import Learned
+from privlearn.report.markup import Markup, group, name, tag
 from privlearn.report.tables import table
 
 __all__ = ["at_most", "odds_factor", "percent", "power_at_most", "statement"]
@@ -78,31 +79,42 @@ def percent(part: float) -> str:
     return f"{math.ceil(100.0 * part * size - 1e-9) / size:.{digits}f} %"
 
 
-def statement(certificate: Certificate, points: Points) -> Markup:
+def statement(learned: Learned, points: Points) -> Markup:
     """All of it, as a section of the page."""
+    certificate = learned.certificate
     return group(
         tag("p", *_opening(certificate), class_="lead"),
         *_odds(certificate),
         *_tests(certificate, points),
         tag("h3", "What can be concluded, and what cannot"),
-        tag("ul", *(tag("li", *line) for line in _limits(certificate))),
+        tag("ul", *(tag("li", *line) for line in _limits(learned))),
     )
 
 
 def _opening(certificate: Certificate) -> Iterable[str]:
     who = WHO[certificate.adjacency]
     most = certificate.rows_per_person
-    record = "one row" if most is None else f"up to {most} rows"
+    record = f"up to {most:,} rows" if most is not None and most > 1 else "one row"
     yield (
-        f"Take any one person in the data, with their record of {record}. Had the model been "
-        f"learned from data in which {who}, whatever came out would have been nearly as likely to "
-        "come out. So whoever studies the model, and all else on this page, learns hardly anything "
-        "that depends on that one record. How much \u201chardly\u201d is, two numbers say: "
+        f"Take any one person in the data, with their record of {record}{_left_out(most)}. "
+        f"Had the model been learned from data in which {who}, whatever came out would have been "
+        "nearly as likely to come out. So whoever studies the model, and all else on this page, "
+        "learns hardly anything that depends on that one record. How much \u201chardly\u201d is, "
+        "two numbers say: "
     )
     yield tag("strong", f"epsilon = {certificate.epsilon:g}")
     yield " and "
     yield tag("strong", f"delta = {certificate.delta:g}")
     yield "."
+
+
+def _left_out(most: int | None) -> str:
+    """What became of more rows of a person."""
+    if most is None:
+        return ""
+    if most == 1:
+        return " (of people with more rows one was drawn at random, and no other was used)"
+    return f" (of people with more rows {most:,} were drawn at random, and no others were used)"
 
 
 def _odds(certificate: Certificate) -> Iterable[Markup]:
@@ -173,6 +185,12 @@ def _tests(certificate: Certificate, points: Points) -> Iterable[Markup]:
     )
     body = [[f"{a:.0%}", f"at most {percent(power_at_most(points, a))}"] for a in ALARMS]
     yield table("Tests", ["false alarms", "found"], body, key="tests")
+    yield tag(
+        "p",
+        "Odds and test are about the same promise, and both are true: odds are about the most "
+        "telling thing that may ever come out, however rare, and a test about how often one is "
+        "right over everything that may come out.",
+    )
     if certificate.levels:
         yield tag(
             "p",
@@ -182,7 +200,7 @@ def _tests(certificate: Certificate, points: Points) -> Iterable[Markup]:
         )
 
 
-def _limits(certificate: Certificate) -> Iterable[Sequence[str]]:
+def _limits(learned: Learned) -> Iterable[Sequence[str]]:
     yield (
         tag("strong", "Not: "),
         "who is in the data, or what one record says, beyond the limits above, even knowing all "
@@ -190,9 +208,7 @@ def _limits(certificate: Certificate) -> Iterable[Sequence[str]]:
     )
     yield (
         tag("strong", "Yes: "),
-        "what is true of people in general. If the model says that longer schooling goes with "
-        "higher wages, then whoever knows a person's schooling expects a higher wage, of people "
-        "who are not in the data just as well.",
+        *_in_general(learned),
     )
     yield (
         tag("strong", "Not covered: "),
@@ -203,8 +219,21 @@ def _limits(certificate: Certificate) -> Iterable[Sequence[str]]:
         "other models and tables of the same people. What several of them tell adds up, which is "
         "what a ledger is for.",
     )
-    if certificate.rows_per_person is None:
+    if learned.certificate.rows_per_person is None:
         yield (
             tag("strong", "Not covered: "),
             "people with several rows. One row was taken for one person.",
         )
+
+
+def _in_general(learned: Learned) -> Iterable[str]:
+    """What a model says about everybody, in its own names where there are any."""
+    yield "what is true of people in general. If the model says how "
+    if learned.target and learned.columns and learned.named:
+        yield from (name(learned.target), " goes with ", name(learned.columns[0].name))
+    else:
+        yield "what it predicts goes with a column"
+    yield (
+        ", then whoever knows the one of a person expects something of the other, of people who "
+        "are not in the data just as well."
+    )

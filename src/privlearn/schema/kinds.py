@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 
 from privlearn._core.problem import interval
 from privlearn._data.cells import as_numbers
-from privlearn.schema.parsing import as_date, as_days, as_flag, check_date_format, notation
+from privlearn.schema.parsing import (
+    Notation,
+    as_date,
+    as_days,
+    as_flag,
+    check_date_format,
+    notation,
+)
 
 __all__ = ["Date", "Flag", "Ignore", "Kind", "Number", "check_missing"]
 
@@ -137,9 +144,14 @@ class Number(Kind):
             return None
         return float(self.low), float(self.high)
 
+    @property
+    def rule(self) -> Notation | None:
+        """How texts are read; None for the plain way, in which Python writes numbers."""
+        return notation(self.decimal, self.thousands, self.currency, bool(self.percent))
+
     def read(self, cells: NDArray[np.generic]) -> Array:
         """One number per cell."""
-        rule = notation(self.decimal, self.thousands, self.currency, bool(self.percent))
+        rule = self.rule
         if rule is None or cells.dtype.kind in "biuf":
             return np.array(as_numbers(cells), dtype=np.float64)
         return np.fromiter(map(rule, cells.tolist()), np.float64, len(cells))

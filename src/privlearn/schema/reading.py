@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._core.close_names import did_you_mean
+from privlearn._core.close_names import hint_at_columns
 from privlearn._core.problem import interval
 from privlearn._data.named_cells import column_names, named_cells
 from privlearn.schema.encoding import Column, EncodedRows, Encoding
@@ -33,9 +33,10 @@ Schema = dict[str, Kind | Ignore]
 IDENTIFIER = re.compile(r"(.*[ _.-])?(id|ids|uid|uuid|guid|ssn)|.*[a-z]I[dD]", re.ASCII)
 ESTIMATE = "estimate"  # a schema that says nothing of any column
 REMEDY = {
-    "raise": "clean those rows; or say in the schema what a missing cell means: missing='drop', "
-    "'fill' or 'flag'; or pass on_invalid='drop': they then are empty rows, and the guarantee "
-    "covers them",
+    "raise": "clean those rows; if the cells hold something in another notation, say so (format=, "
+    "decimal=, currency=, values=, ...), for missing='flag' or 'fill' would take all of them for "
+    "gaps; or say in the schema what a missing cell means: missing='drop', 'fill' or 'flag'; or "
+    "pass on_invalid='drop': they then are empty rows, and the guarantee covers them",
     "predict": "for a prediction needs every cell; clean those rows, or fit with missing='fill' "
     "or 'flag' in the schema",
 }
@@ -99,7 +100,7 @@ def encoding_of(
     entries, known = checked_schema(schema), set(names)
     for name in entries:
         if name not in known:
-            hint = did_you_mean(name, names) or "check its name"
+            hint = hint_at_columns(name, names, "check its name")
             raise ValueError(
                 f"schema has {name!r}, but X has no such column to predict from; {hint}"
             )
@@ -153,7 +154,7 @@ def read_by(encoding: Encoding, X: object, *, strict: bool, predicts: bool) -> N
     there = set(names)
     absent = [name for name in encoding.names if name not in there]
     if absent:
-        hint = did_you_mean(absent[0], names) or "add it"
+        hint = hint_at_columns(absent[0], names, "add it")
         raise ValueError(f"X lacks the column {absent[0]!r}, which the model needs; {hint}")
     values = encoding.encode(*named_cells(X, encoding.names))
     if strict:

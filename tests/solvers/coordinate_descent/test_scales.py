@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from privlearn import LinearRegression
+from privlearn import LinearRegression, Ridge
 from privlearn.solvers._common.histograms import MAGNITUDE_BINS, _shrunk, scales_from
 from privlearn.solvers._common.integer_rows import IntegerRows
 from privlearn.solvers.coordinate_descent import private_scales
@@ -55,3 +55,15 @@ def test_a_clip_never_grows_from_loop_to_loop(monkeypatch):
     LinearRegression(**facts).fit(X, X[:, 0])
     assert len(asked) > 1
     assert used == [10.0] * len(used)
+
+
+@pytest.mark.parametrize("seed", [14, 57, 65, 67])
+def test_noise_on_gradient_norms_stops_no_descent(seed):
+    """Where few rows leave the histogram to noise, its clip could be a hundredth of what is due.
+
+    With these draws it was: R^2 of -0.02 to 0.17, where others had 0.8, and nobody was told.
+    """
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((900, 6))
+    y = X @ [0.1, 0.5, 0.3, -0.4, 0.4, 0.4] + 0.3 * rng.standard_normal(900)
+    assert Ridge(epsilon=1.0, random_state=seed).fit(X, y).score(X, y) > 0.7

@@ -30,6 +30,7 @@ __all__ = [
     "moments_from",
     "scales_from",
     "significance",
+    "slopes_of",
     "trimmed",
 ]
 
@@ -94,6 +95,14 @@ def count_within(X: NDArray[np.floating], edges: Array) -> Array:
         places = np.searchsorted(own[1:-1], X[:, j], side="right")
         counts[j] = np.bincount(places, minlength=bins)
     return counts
+
+
+def slopes_of(edges: Array, values: Array) -> Array:
+    """Of a function that is linear between edges; 0 in bins of no width, or of hardly any."""
+    with np.errstate(all="ignore"):
+        slopes = np.diff(values, axis=1) / np.diff(edges, axis=1)
+    slopes[~np.isfinite(slopes)] = 0.0
+    return np.asarray(slopes)
 
 
 def significance(comparisons: int) -> float:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,17 @@ from numpy.typing import NDArray
 from privlearn._objective.prox import WeightPenalty
 from privlearn.solvers._common.quadratic import minimise_quadratic
 
-__all__ = ["Ridge", "centred", "inverse_eigenvalues", "solve_moments", "stack", "unstack"]
+__all__ = [
+    "Ridge",
+    "Spectrum",
+    "centred",
+    "inverse_eigenvalues",
+    "means_of",
+    "solve_moments",
+    "solve_spectrum",
+    "stack",
+    "unstack",
+]
 
 Array = NDArray[np.float64]
 Ridge = float | Literal["noise", "adassp"]
@@ -42,12 +53,14 @@ def unstack(vector: Array, size: int) -> Array:
     return matrix
 
 
-def centred(moments: Array, count: float) -> tuple[Array, Array, Array]:
-    """Gram matrix, cross products and means of (x, y), given the moments of (1, x, y).
+def means_of(first: Array, count: float) -> Array:
+    """Means of (x, y), given the first row of the moments of (1, x, y); they lie in [-1, 1]."""
+    return np.clip(first[1:] / count, -1.0, 1.0)
 
-    Means are known to lie in [-1, 1], so they are put there.
-    """
-    means = np.clip(moments[0, 1:] / count, -1.0, 1.0)
+
+def centred(moments: Array, count: float) -> tuple[Array, Array, Array]:
+    """Gram matrix, cross products and means of (x, y), given the moments of (1, x, y)."""
+    means = means_of(moments[0], count)
     scatter = moments[1:, 1:] - count * np.outer(means, means)
     return scatter[:-1, :-1], scatter[:-1, -1], means
 
@@ -104,6 +117,27 @@ def _added(eigenvalues: Array, noise: float, ridge: float | str) -> float:
     return max(0.0, largest_noise - surely_there)
 
 
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """A Gram matrix as eigenvalues and eigenvectors, and products with the latter."""
+
+    eigenvalues: Array
+    vectors: Any
+
+    def along(self, x: Array) -> Array:
+        """Entries of a vector along the eigenvectors."""
+        return np.asarray(self.vectors.T @ x)
+
+    def back(self, along: Array) -> Array:
+        """The vector that has such entries."""
+        return np.asarray(self.vectors @ along)
+
+    def responses(self, gain: Array, *to: Array) -> tuple[Array, ...]:
+        """Of the matrix of such eigenvalues: squared lengths of rows, and products with vectors."""
+        response = (self.vectors * gain) @ self.vectors.T
+        return np.sum(response**2, axis=1), *(response @ one for one in to)
+
+
 def solve_moments(
     moments: Array,
     *,
@@ -137,23 +171,40 @@ def solve_moments(
         gram, cross, means = centred(moments, rows)
     else:
         gram, cross, means = moments[:-1, :-1], moments[:-1, -1], np.zeros(len(moments))
-    eigenvalues, vectors = np.linalg.eigh(gram + np.diag(penalty.curvature))
-    along = vectors.T @ cross
-    gain = inverse_eigenvalues(eigenvalues, along, noise, ridge)
-    coef, noise_std = vectors @ (gain * along), None
+    spectrum = Spectrum(*np.linalg.eigh(gram + np.diag(penalty.curvature)))
+    known = intercept and count is not None
+    return solve_spectrum(
+        spectrum, cross, means, penalty, noise, ridge, known if intercept else None
+    )
+
+
+def solve_spectrum(
+    spectrum: Spectrum,
+    cross: Array,
+    means: Array,
+    penalty: WeightPenalty,
+    noise: float,
+    ridge: Ridge,
+    count_is_public: bool | None,
+) -> tuple[Array, float, Array | None]:
+    """The same from centred moments; `count_is_public` is None without an intercept."""
+    along = spectrum.along(cross)
+    gain = inverse_eigenvalues(spectrum.eigenvalues, along, noise, ridge)
+    coef, noise_std = spectrum.back(gain * along), None
+    intercept = count_is_public is not None
     if penalty.smooth:
         constant = float(means[-1] - means[:-1] @ coef) if intercept else 0.0
-        public = intercept and count is not None
-        noise_std = _noise_of(vectors, gain, coef, means[:-1], constant, noise, public)
+        public = bool(count_is_public)
+        noise_std = _noise_of(spectrum, gain, coef, means[:-1], constant, noise, public)
     else:
-        added = 0.0 if ridge == "noise" else _added(eigenvalues, noise, ridge)
-        curvature = np.maximum(eigenvalues, 0.0) + added
-        coef = _penalised(coef, curvature, vectors, penalty)
+        added = 0.0 if ridge == "noise" else _added(spectrum.eigenvalues, noise, ridge)
+        curvature = np.maximum(spectrum.eigenvalues, 0.0) + added
+        coef = _penalised(coef, curvature, spectrum.vectors, penalty)
     return coef, float(means[-1] - means[:-1] @ coef), noise_std
 
 
 def _noise_of(
-    vectors: Array,
+    spectrum: Spectrum,
     gain: Array,
     coef: Array,
     means: Array,
@@ -170,11 +221,10 @@ def _noise_of(
     """
     square = 1.0 + float(coef @ coef) + constant**2
     of_first = square - constant**2 if count_is_public else square + constant**2
-    left = coef - constant * means
-    response = (vectors * gain) @ vectors.T
-    variance = square * np.sum(response**2, axis=1) + (response @ left) ** 2
+    squares, of_left, of_means = spectrum.responses(gain, coef - constant * means, means)
+    variance = square * squares + of_left**2
     # The intercept's own equation: its variance is of_first in place of square + constant^2.
-    variance += (of_first - constant**2) * (response @ means) ** 2
+    variance += (of_first - constant**2) * of_means**2
     return np.asarray(noise * np.sqrt(0.5 * variance))
 
 

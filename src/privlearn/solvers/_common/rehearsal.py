@@ -46,6 +46,7 @@ __all__ = [
 
 ROWS, COLUMNS, LEVELS = 8, 3, 2
 FAR = 100.0  # from zero
+MANY_DRAWS = 2**22  # of one release: they take as long as it takes to load a compiler
 SCALE = 2.0**-8  # of the noise: so little that a privacy test passes
 _seen: set[Hashable] = set()
 
@@ -111,6 +112,8 @@ def rehearse(
     """
 
     def run() -> None:
+        if many:  # drawn by compiled loops, where there is a compiler
+            import numba  # noqa: F401
         for shift in _places(problem, table):
             small = _smaller(problem)
             data = held(_table(small, table, shift), small)
@@ -120,7 +123,8 @@ def rehearse(
                 run_through(least, budget, partial(short.solve, small, own, data))
 
     numbers = math.prod(table.X.shape)
-    large = numbers >= LARGE, numbers >= LARGE_ENOUGH
+    many = max((release.size for release in plan.releases), default=0) >= MANY_DRAWS
+    large = numbers >= LARGE, numbers >= LARGE_ENOUGH, many
     once((signature(solver.kind(settings), problem, plan, table), large, kind), run)
 
 

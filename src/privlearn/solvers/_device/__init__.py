@@ -1,1 +1,1 @@
-"""Sums over rows that lie on a device: the same bits as NumPy's (integer_rows.md, device.md)."""
+"""Sums over rows that lie on a device: exact ones of integers (device.md, waves.md)."""

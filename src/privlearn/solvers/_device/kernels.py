@@ -11,15 +11,12 @@ import triton.language as tl
 
 __all__ = [
     "count_kernel",
-    "gradient_kernel",
-    "length_kernel",
     "many_kernel",
     "shorten_kernel",
     "store_kernel",
 ]
 
 ROWS = tl.constexpr(256)  # of a block
-PER_LANE = tl.constexpr(8)  # rows of a block that one lane of a warp holds
 SHIFT = tl.constexpr(6755399441055744.0)  # 3 2^51: added and taken away, it rounds to whole numbers
 
 
@@ -27,129 +24,6 @@ SHIFT = tl.constexpr(6755399441055744.0)  # 3 2^51: added and taken away, it rou
 def _rounded(x):
     """The nearest whole number, the even one of two, for sizes up to 2^51."""
     return (x + SHIFT) - SHIFT
-
-
-@triton.jit
-def _logistic(y, z):
-    """As `slope` in _objective/losses/logistic.py."""
-    x = tl.minimum(tl.maximum(y * z, -40.0), 40.0) * 0.00390625
-    e = 1.0 / 24.0 + x * (1.0 / 120.0 + x * (1.0 / 720.0 + x * (1.0 / 5040.0)))
-    e = 1.0 + x * (1.0 + x * (1.0 / 2.0 + x * (1.0 / 6.0 + x * e)))
-    e = e * e
-    e = e * e
-    e = e * e
-    e = e * e
-    e = e * e
-    e = e * e
-    e = e * e
-    return -y / (1.0 + e * e)
-
-
-@triton.jit
-def _block(values, b, columns, PADDED: tl.constexpr):
-    """The integers of a block, by columns."""
-    column, row = tl.arange(0, PADDED), tl.arange(0, ROWS)
-    base = values + tl.cast(b, tl.int64) * columns * ROWS
-    places = column[:, None] * ROWS + row[None, :]
-    return tl.load(base + places, mask=column[:, None] < columns, other=0)
-
-
-@triton.jit
-def _scores(block, upper, lower, PADDED: tl.constexpr):
-    """Exact scores: weights come in two parts of 12 bits, so 16 products fit into int32."""
-    whole = block.to(tl.int32)
-    above = tl.reshape(whole * upper[:, None], (16, PADDED // 16, ROWS))
-    below = tl.reshape(whole * lower[:, None], (16, PADDED // 16, ROWS))
-    above, below = tl.sum(above, axis=0).to(tl.int64), tl.sum(below, axis=0).to(tl.int64)
-    return tl.sum(above * 4096 + below, axis=0)
-
-
-@triton.jit
-def _slopes(
-    block, targets, b, upper, lower, unit, shift, PADDED: tl.constexpr, LOGISTIC: tl.constexpr
-):
-    """Slopes of the rows of a block."""
-    z = _scores(block, upper, lower, PADDED).to(tl.float64) * unit + shift
-    rows = tl.cast(b, tl.int64) * ROWS + tl.arange(0, ROWS)
-    y = tl.load(targets + rows).to(tl.float64)
-    if LOGISTIC:
-        slope = _logistic(y, z)
-    else:
-        slope = z - y
-    return slope
-
-
-@triton.jit(do_not_specialize=["columns", "blocks"])
-def gradient_kernel(
-    values,
-    targets,
-    norms,
-    weights,
-    facts,
-    sums,
-    columns,
-    blocks,
-    PADDED: tl.constexpr,
-    LOGISTIC: tl.constexpr,
-    STAGES: tl.constexpr,
-):
-    """Sums of columns times integer slopes, and of slopes, in parts for each lane."""
-    program, programs = tl.program_id(0), tl.num_programs(0)
-    own = tl.load(weights + tl.arange(0, PADDED))
-    above, below = own >> 12, own & 4095
-    unit, shift = tl.load(facts), tl.load(facts + 1)
-    per_unit, reach = tl.load(facts + 2), tl.load(facts + 3)
-    total = tl.zeros((PADDED, ROWS // PER_LANE), tl.int64)
-    of_slopes = tl.zeros((ROWS,), tl.int64)
-    for b in tl.range(program, blocks, programs, num_stages=STAGES):
-        block = _block(values, b, columns, PADDED)
-        slope = _slopes(block, targets, b, above, below, unit, shift, PADDED, LOGISTIC)
-        norm = tl.load(norms + tl.cast(b, tl.int64) * ROWS + tl.arange(0, ROWS)).to(tl.float64)
-        limit = tl.minimum(tl.floor(reach / norm), 67108864.0)
-        size = _rounded(tl.minimum(tl.abs(slope) * per_unit, limit)).to(tl.int32)
-        whole = tl.where(slope < 0.0, -size, size).to(tl.int64)
-        products = block.to(tl.int64) * whole[None, :]
-        total += tl.sum(tl.reshape(products, (PADDED, ROWS // PER_LANE, PER_LANE)), axis=2)
-        of_slopes += whole
-    lanes = tl.arange(0, ROWS // PER_LANE)
-    base = sums + program * (PADDED + PER_LANE) * (ROWS // PER_LANE)
-    places = tl.arange(0, PADDED)[:, None] * (ROWS // PER_LANE) + lanes[None, :]
-    tl.store(base + places, total)
-    tl.store(base + PADDED * (ROWS // PER_LANE) + tl.arange(0, ROWS), of_slopes)
-
-
-@triton.jit(do_not_specialize=["columns", "blocks", "last"])
-def length_kernel(
-    values,
-    targets,
-    norms,
-    weights,
-    facts,
-    counts,
-    columns,
-    blocks,
-    last,
-    PADDED: tl.constexpr,
-    LOGISTIC: tl.constexpr,
-    BINS: tl.constexpr,
-):
-    """How many gradients lie in which half power of two below the longest."""
-    program, programs = tl.program_id(0), tl.num_programs(0)
-    own = tl.load(weights + tl.arange(0, PADDED))
-    above, below = own >> 12, own & 4095
-    unit, shift, longest = tl.load(facts), tl.load(facts + 1), tl.load(facts + 2)
-    bins, found = tl.arange(0, BINS), tl.zeros((BINS,), tl.int32)
-    for b in range(program, blocks, programs):
-        block = _block(values, b, columns, PADDED)
-        slope = _slopes(block, targets, b, above, below, unit, shift, PADDED, LOGISTIC)
-        norm = tl.load(norms + tl.cast(b, tl.int64) * ROWS + tl.arange(0, ROWS)).to(tl.float64)
-        relative = slope * norm / longest
-        bits = (relative * relative).to(tl.int64, bitcast=True)
-        place = 1022 - ((bits >> 52) & 0x7FF).to(tl.int32)
-        place = tl.minimum(tl.maximum(place, 0), last)
-        place = tl.where(norm < float("inf"), place, -1)
-        found += tl.sum((place[None, :] == bins[:, None]).to(tl.int32), axis=1)
-    tl.store(counts + program * BINS + bins, found)
 
 
 @triton.jit(do_not_specialize=["columns", "blocks", "first"])

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from privlearn._objective.losses import logistic, squared
 from privlearn.exceptions import UnsupportedCombinationError
 from privlearn.solvers._common.loops.integer_rows import LIMB, LOWER
+from privlearn.solvers._device import passes
+from privlearn.solvers._device.passes import EXACTLY, padded_width
 
 if TYPE_CHECKING:
     from privlearn.solvers._device.rows import DeviceRows
@@ -30,18 +32,15 @@ __all__ = [
 
 Array = NDArray[np.float64]
 How = tuple[int, float, float]
-ROWS, LANES, PER_LANE = 256, 32, 8
+ROWS = 256  # of a block
 WIDEST = 128  # columns that a program holds
 PROGRAMS = 4  # for each multiprocessor
 WARPS = 4
-STAGES = 3  # blocks that are read ahead
 COUNTED, STORED = 128, 64  # rows that are counted or stored together
 FEW = 32  # bins that a program holds
 COPIED = 2**23  # counters of many bins, in all copies of them: they stay near the processor
 TOGETHER = 16  # blocks whose products are one sum: 2^12 rows of 20 bits, exact in float64
 WORKSPACE = 2**27  # numbers in double precision
-EXACTLY = {"enable_fp_fusion": False}  # each operation has its own rounding, as in NumPy
-MOST_BLOCKS = 2**18  # of a program: 2^3 rows of 2^41 for each lane stay within int64
 LOSSES = (squared.SQUARED, logistic.LOGISTIC)
 
 
@@ -65,10 +64,6 @@ def reads(array: Any) -> bool:  # noqa: ANN401
     return bool(array.is_contiguous() and array.data_ptr() % 16 == 0)
 
 
-def _padded(columns: int) -> int:
-    return max(16, 1 << (columns - 1).bit_length())
-
-
 def _programs(device: Any, work: int) -> int:  # noqa: ANN401
     import torch
 
@@ -84,50 +79,25 @@ def _facts(device: Any, *numbers: float) -> Any:  # noqa: ANN401
     return torch.tensor(numbers, dtype=torch.float64, device=device)
 
 
-def _scoring(rows: DeviceRows, weights: Array) -> tuple[Any, int]:
-    """Integer weights on the device, filled up with zeros, and how many there are."""
-    import torch
-
-    padded = _padded(len(weights))
-    whole = np.zeros(padded, np.int32)
-    whole[: len(weights)] = weights
-    return torch.as_tensor(whole).to(rows.values.device), padded
-
-
 def gradients(
     rows: DeviceRows, how: How, weights: Array, per_unit: float, reach: float
 ) -> list[int]:
     """Exact sums over all blocks: of each column times the slopes, then of the slopes."""
-    import torch
-
-    columns, blocks, device = len(weights), rows.values.shape[0], rows.values.device
-    own, padded = _scoring(rows, weights)
-    programs = _programs(device, blocks)
-    assert blocks // programs < MOST_BLOCKS
-    sums = torch.empty((programs, padded + PER_LANE, LANES), dtype=torch.int64, device=device)
-    facts = _facts(device, how[1], how[2], per_unit, reach)
-    _kernels().gradient_kernel[(programs,)](
-        rows.values, rows.targets, rows.norms, own, facts, sums, columns, blocks,
-        PADDED=padded, LOGISTIC=how[0] == logistic.LOGISTIC, STAGES=STAGES, num_warps=WARPS,
-        **EXACTLY,
-    )  # fmt: skip
-    limbs = torch.stack([sums >> LIMB, sums & LOWER]).sum(dim=(1, 3)).cpu().numpy()
-    found = [(int(high) << LIMB) + int(low) for high, low in limbs.T]
-    return [*found[:columns], sum(found[padded:])]
+    return passes.gradient_pass(rows, len(weights), how[0])(weights, *how[1:], per_unit, reach)
 
 
 def lengths(rows: DeviceRows, how: How, weights: Array, longest: float, bins: int) -> Array:
     """How many gradients lie in which half power of two below the longest."""
     import torch
 
-    columns, blocks, device = len(weights), rows.values.shape[0], rows.values.device
-    own, padded = _scoring(rows, weights)
-    programs, size = _programs(device, blocks), _padded(bins)
-    counts = torch.empty((programs, size), dtype=torch.int32, device=device)
-    facts = _facts(device, how[1], how[2], longest)
-    _kernels().length_kernel[(programs,)](
-        rows.values, rows.targets, rows.norms, own, facts, counts, columns, blocks, bins - 1,
-        PADDED=padded, LOGISTIC=how[0] == logistic.LOGISTIC, BINS=size, num_warps=WARPS, **EXACTLY,
+    size = padded_width(bins)
+    kernels, options, programs = passes.prepared(rows, len(weights), how[0])
+    there = passes.facts_and_weights(len(weights), weights, *how[1:], longest)
+    there = torch.as_tensor(there).to(rows.values.device)
+    counts = torch.empty((programs, size), dtype=torch.int32, device=rows.values.device)
+    kernels.length_kernel[(programs,)](
+        *passes.arrays(rows, there), counts, *passes.sizes(rows, options), bins - 1,
+        BINS=size, **options,
     )  # fmt: skip
     total = counts.sum(dim=0, dtype=torch.int64).cpu().numpy()
     return np.asarray(total[:bins], dtype=np.float64)
@@ -148,7 +118,7 @@ def moments(rows: DeviceRows, factor: Array, limit: float, entry: float) -> NDAr
     for first in range(0, blocks, together * TOGETHER):
         _kernels().shorten_kernel[(together * TOGETHER,)](
             rows.values, rows.norms, factors, facts, space, columns, blocks, first,
-            PADDED=_padded(columns), INTERCEPT=intercept, TOGETHER=TOGETHER, num_warps=WARPS,
+            PADDED=padded_width(columns), INTERCEPT=intercept, TOGETHER=TOGETHER, num_warps=WARPS,
             **EXACTLY,
         )  # fmt: skip
         sums = torch.bmm(space, space.transpose(1, 2)).to(torch.int64)
@@ -162,7 +132,7 @@ def counts(array: Any, facts: Array, bins: int, kind: int) -> Array:  # noqa: AN
     import torch
 
     n, columns = array.shape
-    device, padded = array.device, _padded(columns)
+    device, padded = array.device, padded_width(columns)
     known = torch.as_tensor(np.ascontiguousarray(facts)).to(device)
     programs = _programs(device, -(-n // COUNTED))
     how = {"PADDED": padded, "AT_ONCE": COUNTED, "KIND": kind, "num_warps": 8, **EXACTLY}
@@ -189,7 +159,7 @@ def store(rows: DeviceRows, array: Any, facts: Array) -> None:  # noqa: ANN401
     entry = _facts(array.device, rows.intercept_value)
     _kernels().store_kernel[(math.ceil(n / ROWS) * ROWS // STORED,)](
         array, known, rows.values, rows.norms, entry, columns, n,
-        PADDED=_padded(columns), AT_ONCE=STORED, num_warps=8, **EXACTLY,
+        PADDED=padded_width(columns), AT_ONCE=STORED, num_warps=8, **EXACTLY,
     )  # fmt: skip
 
 
@@ -214,7 +184,7 @@ def prepare(columns: int, kinds: tuple[str, str], loss: int, device: str) -> Non
     Wide features have two columns, and which they are is released: so for twice as many, too.
     """
     if loss in LOSSES:
-        for padded in sorted({_padded(columns), min(_padded(2 * columns), WIDEST)}):
+        for padded in sorted({padded_width(columns), min(padded_width(2 * columns), WIDEST)}):
             _prepared(padded, kinds, loss, device)
 
 

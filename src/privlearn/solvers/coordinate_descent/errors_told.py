@@ -49,7 +49,8 @@ def expected_errors(problem: Problem, plan: Plan, n: int) -> str:
     needed = float(f"{n * ALL / clear:.2g}")
     few = "some" if clear >= SOME else "hardly any"
     what = "rows" if problem.rows_per_person is None else "people"
+    smaller = "a smaller max_rows_per_person, " if problem.most_rows > 1 else ""
     return (
         f"standard errors are to be expected of {few} of the coefficients;\n"
-        f"of all with about {needed:,.0f} {what}, a larger epsilon or fewer columns"
+        f"of all with about {needed:,.0f} {what}, {smaller}a larger epsilon or fewer columns"
     )

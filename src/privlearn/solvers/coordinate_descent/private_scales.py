@@ -240,9 +240,12 @@ def private_clip(
         otherwise=2.0 * slope * typical,
         cut_seen=not settings.intervals,
     )
-    if settings.intervals:  # a clip far too short has no Newton step; noise could make one
-        blurred = min(1.0, rules.BLURRED_LENGTHS * noise / prepared.count)
-        found = rules.UNCUT * max(found, blurred * slope * typical)
+    # Noise could make a clip far too short, which has no Newton step and moves nothing.
+    blurred = min(1.0, rules.BLURRED_LENGTHS * noise / prepared.count) * slope * typical
+    if settings.intervals:
+        found = rules.UNCUT * max(found, blurred)
+    elif not math.isfinite(steepest):  # slopes with a bound have a least one of their own
+        found = max(found, blurred)
     least = max(least_slope, prepared.objective.loss.least_slope) * typical
     length = mean_length(noisy, noise, longest)
     return Clip(max(min(found, longest_clip), least), slope if length is None else length / typical)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,9 @@ from privlearn.solvers._common.moment_equations import (
 from privlearn.solvers._common.row_count import count_release, rows_in_all
 from privlearn.solvers._common.scaling import Scaling
 from privlearn.solvers.base import Solution, SolverDefaults, Support, need_bounds, positive_number
+
+if TYPE_CHECKING:
+    from privlearn.solvers._device.waves import WaveMoments
 
 __all__ = ["SufficientStatistics"]
 
@@ -91,23 +94,21 @@ class SufficientStatistics(SolverDefaults):
         self, problem: Problem, settings: Scaling, data: BoundedData, release: Releaser
     ) -> Solution:
         """Release the moments and solve for the coefficients."""
-        size = settings.width + 1
-        moments = BlockSum((size, size))
-        for rows in data.blocks():
-            Z = settings.moment_rows(rows)
-            moments.add(Z.T @ Z)
-        noisy = release(MOMENTS, stack(moments.value()), clip=settings.squared_norm)
+        moments = _moments(settings, data)
+        if data.on_device:  # which is still multiplying
+            release.draw_ahead(MOMENTS)
+        noisy = release(MOMENTS, moments.stacked(), clip=settings.squared_norm)
         count = problem.n if problem.n is not None and not problem.rows_may_be_empty else None
         total = problem.penalty.total(_rows(problem, data, noisy, release))
-        coef, intercept, noise = solve_moments(
-            unstack(noisy, size),
+        coef, intercept, noise = moments.solved(
+            noisy,
             intercept=problem.fit_intercept,
-            penalty=settings.moment_penalty(total),
+            penalty=moments.scaling.moment_penalty(total),
             noise=release.noise_scale(MOMENTS),
             ridge=self.ridge,
             count=count,
         )
-        return settings.to_user_units(
+        return moments.scaling.to_user_units(
             np.append(coef, intercept)[None, :],
             by_division=True,
             noise=None if noise is None else noise[None, :],
@@ -152,6 +153,37 @@ class SufficientStatistics(SolverDefaults):
             n=n,
             assumes=settings.assumes + " and explain half of the target's variance",
         )
+
+
+@dataclass(frozen=True, eq=False)
+class _Moments:
+    """Second moments of (1, x, y) in the units of `scaling`; a secret."""
+
+    scaling: Scaling
+    matrix: Array
+
+    def stacked(self) -> Array:
+        """What is released, without noise."""
+        return stack(self.matrix)
+
+    def solved(self, noisy: Array, **facts: Any) -> tuple[Array, float, Array | None]:  # noqa: ANN401
+        """Coefficients, the intercept, and noise, from what was released."""
+        return solve_moments(unstack(noisy, len(self.matrix)), **facts)
+
+
+def _moments(settings: Scaling, data: BoundedData) -> _Moments | WaveMoments:
+    """Sums over all rows, where these lie."""
+    if data.on_device:
+        from privlearn.solvers._device.waves import WaveData, wave_moments
+
+        assert isinstance(data, WaveData)
+        return wave_moments(settings, data)
+    size = settings.width + 1
+    moments = BlockSum((size, size))
+    for rows in data.blocks():
+        Z = settings.moment_rows(rows)
+        moments.add(Z.T @ Z)
+    return _Moments(settings, moments.value())
 
 
 def _counts(problem: Problem) -> bool:
