@@ -1,6 +1,7 @@
 """Models whose `fit` reads what it is given in batches, as from disk, for every audit."""
 
 import numpy as np
+import pytest
 
 from privlearn import KernelRegressor, LinearRegression, LogisticRegression, Ridge
 from privlearn.solvers import CoordinateDescent
@@ -96,6 +97,16 @@ def from_dask():
     ):
         known = accepted(model, FACTS[facts] if facts else {})
         yield f"{model.__name__}-{relation}-{facts}", model(solver=few, adjacency=relation, **known)
+
+
+def arrays_elsewhere():
+    """The library of the array standard, which has a device of its own, or the test is skipped.
+
+    NumPy 1 cannot read what it copies back: `numpy.asarray` has no `copy` there.
+    """
+    if np.lib.NumpyVersion(np.__version__) < "2.0.0":
+        pytest.skip("array-api-strict needs NumPy 2", allow_module_level=True)
+    return pytest.importorskip("array_api_strict", reason="needs array-api-strict")
 
 
 class OnDevice:

@@ -11,10 +11,10 @@ from privlearn._data.device import Namespace
 from privlearn.exceptions import PlanViolationError
 from privlearn.solvers._common.loops import integer_rows as loops
 from privlearn.solvers._device import rows as device_rows
-from source_models import LinearOnDevice, bits, on_device
+from source_models import LinearOnDevice, arrays_elsewhere, bits, on_device
 from support import N_FEATURES
 
-pytest.importorskip("array_api_strict", reason="needs array-api-strict")
+arrays_elsewhere()
 
 MODELS = dict(on_device())
 AUDITED = MODELS["LinearOnDevice-box"], MODELS["LinearOnDevice-None"]
