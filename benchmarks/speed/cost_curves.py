@@ -1,13 +1,13 @@
-"""What a fit costs as tables grow: from 10,000 to 100,000,000 rows, from 10 to 10,000 columns.
+"""What a fit costs as tables grow: from 10,000 rows on, and from 10 columns on.
 
 `LinearRegression` and `LogisticRegression` with nothing declared, whole fits with defaults, beside
 scikit-learn's without privacy and beside reading the table once in all threads (in the precision in
 which it is stored): nothing that looks at every number can be quicker than that. Normal columns.
 Left: 10 columns, more and more rows. Right: 20,000 rows, more and more columns; from 300 on
 "auto" selects some. One fit is made before the clock starts, and the median of the rounds is drawn.
-Where scikit-learn would take minutes, or more memory than there is, it is left out, and tables of
-100,000,000 rows have one round. Fits of tensors on a GPU are those of `speed/gpu_costs`, which is
-run on a machine that has one, up to as many columns as "auto" leaves there.
+Where scikit-learn would take minutes, or more memory than there is, it is left out. Tables of
+100,000,000 rows, in one round, and tensors on a GPU (`speed/gpu_costs`, run on a machine that has
+one) are shown where they were measured.
 """
 
 from itertools import count
@@ -77,12 +77,10 @@ def with_devices(results):
 def tables(results):
     parts = []
     for name, kinds in with_devices(results).items():
-        lines = [
-            [case, *(_cell(times, who) for who in WHO)]
-            for shapes in kinds.values()
-            for case, times in shapes.items()
-        ]
-        parts.append(report.table([name, *WHO], lines))
+        cases = [pair for shapes in kinds.values() for pair in shapes.items()]
+        measured = [who for who in WHO if any(who in times for _, times in cases)]
+        lines = [[case, *(_cell(times, who) for who in measured)] for case, times in cases]
+        parts.append(report.table([name, *measured], lines))
     return "\n\n".join(parts)
 
 
