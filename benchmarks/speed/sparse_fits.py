@@ -35,7 +35,7 @@ start = time.perf_counter()
 try:
     model.fit(X, y)
     print(json.dumps([time.perf_counter() - start, "fitted"]))
-except (ValueError, MemoryError) as error:
+except (ValueError, MemoryError, privlearn.exceptions.PrivacyError) as error:
     print(json.dumps([time.perf_counter() - start, "refused: " + str(error)[:80]]))
 """
 
