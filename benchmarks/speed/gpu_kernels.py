@@ -21,15 +21,7 @@ import numpy as np
 
 from benchmarks.harness import report
 from benchmarks.harness.needs import Need, estimator
-
-
-def _no_gpu(options):
-    try:
-        import torch
-    except ImportError:
-        return "the package torch is not installed here; install it on a machine with a GPU"
-    return None if torch.cuda.is_available() else "there is no GPU here"
-
+from benchmarks.speed.gpu import _no_gpu
 
 NEEDS = (estimator("KernelRegressor"), Need("a GPU", _no_gpu))
 PACKAGES = ("torch", "triton")
