@@ -2,12 +2,19 @@
 
 1,000,000 generated rows of 100,000 columns with 10 entries each, epsilon = 3, delta = 1e-6: ranges,
 and which columns count, are estimated. Timed from inside of a new process, after a fit of 2,000
-rows; compiled code is cached. A fit that is refused, or takes longer than 300 s, is shown as that.
+rows; compiled code is cached. A fit that is refused, that takes longer than 300 s, or that the
+system ends because it wants more memory than there is, is shown as that.
 
 To compare with another version, let the variable `OTHER_PYTHON` name the interpreter of an
-environment in which it is installed: its fits take turns with these.
+environment in which it is installed: its fits take turns with these. On the page that is 587b3fb,
+the last version that tried: those after it refused such tables, for want of 745 GiB of memory,
+until second moments became sparse.
 """
 
+import json
+import signal
+import subprocess
+import time
 from statistics import median
 
 from benchmarks.harness import report
@@ -16,6 +23,7 @@ from benchmarks.speed.kernel_fits import fit_elsewhere, versions
 
 NEEDS = (estimator("LinearRegression"), estimator("LogisticRegression"))
 MODELS, LONGEST = ("LinearRegression", "LogisticRegression"), 300
+ENDED = "ended by the system: more memory than there is"
 FIT = """
 import json, time, warnings
 import numpy as np, scipy.sparse as sp
@@ -31,6 +39,7 @@ def rows(n, p, seed):
 model = getattr(privlearn, {model!r})(epsilon=3.0, delta=1e-6, random_state=0)
 model.fit(*rows(2_000, 500, 1))
 X, y = rows({n}, {p}, {seed})
+print(json.dumps(time.time()), flush=True)
 start = time.perf_counter()
 try:
     model.fit(X, y)
@@ -47,10 +56,18 @@ def measure(options):
         for model in MODELS:
             for version, python in versions().items():
                 text = FIT.format(n=n, p=p, seed=seed, model=model)
-                found.setdefault(f"{model}, {version}", []).append(
-                    fit_elsewhere(python, text, LONGEST)
-                )
+                found.setdefault(f"{model}, {version}", []).append(_fit(python, text))
     return {"n": n, "p": p, "fits": found}
+
+
+def _fit(python, text):
+    """As `fit_elsewhere`; where the system kills the process, the time until then."""
+    try:
+        return fit_elsewhere(python, text, LONGEST)
+    except subprocess.CalledProcessError as error:
+        if error.returncode != -signal.SIGKILL:
+            raise
+        return [time.time() - json.loads(error.stdout.splitlines()[-1]), ENDED]
 
 
 def tables(results):
