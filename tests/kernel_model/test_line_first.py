@@ -67,11 +67,19 @@ def test_several_classes_are_told_by_lines_where_little_is_seen():
 
 def test_a_curve_needs_n_mu_in_all_and_per_column():
     mu = equivalent_mu(1.0, 1e-6)
-    for p, least in ((1, base.LINE_BELOW), (40, 40 * base.LINE_BELOW_PER_COLUMN)):
+    each, few = base.LINE_BELOW_PER_COLUMN, base.FEW_COLUMNS
+    per_column = {few: each, few + 5: 1.5 * each, 40: base.MORE_OF_MANY * each}
+    for p, least in ((1, base.LINE_BELOW), *((p, p * each) for p, each in per_column.items())):
         enough = int(np.ceil(least / mu))
         assert solver_of(enough, p).curve is not None
         assert solver_of(enough - 1, p).curve is None
         assert solver_of(enough, p, adjacency="replace_one").curve is None
+
+
+def test_many_columns_need_no_more_for_two_classes():
+    enough = int(np.ceil(40 * base.LINE_BELOW_PER_COLUMN / equivalent_mu(1.0, 1e-6)))
+    assert solver_of(enough, 40, KernelClassifier, 2).curve is not None
+    assert solver_of(enough - 1, 40, KernelClassifier, 2).curve is None
 
 
 def test_several_classes_need_more():

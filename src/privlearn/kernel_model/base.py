@@ -44,8 +44,10 @@ OF_NUMBERS, OF_CLASSES = 0.045, 0.01
 PER_ROOT_FOR_ERRORS, LEAST_FOR_ERRORS, MOST_FOR_ERRORS = 0.7, 24, 400
 OF_ERRORS = 1.8
 # n mu, in all and per column, below which a line is all that can be told; per class, if several,
-# and then more, since features come without a line before them.
+# and then more, since features come without a line before them. Of numbers, more than so many
+# columns need more each, up to twice as much: a line with a part of the budget loses more there.
 LINE_BELOW, LINE_BELOW_PER_COLUMN, OF_SEVERAL_CLASSES = 200.0, 50.0, 150.0
+FEW_COLUMNS, MORE_OF_MANY = 10, 2.0
 # Share of the line where n mu per column is 100, and how it falls beyond; penalty on residuals.
 LINE_SHARE, LEAST_LINE_SHARE, LINE_FALLS = 0.7, 0.4, 0.15
 ON_RESIDUALS, RESIDUALS_FALL = 3.0, 0.5  # times what numbers have; likewise
@@ -59,6 +61,14 @@ MANY = 500_000
 LEAST_EPOCHS, MULTIPLIER = 5.0, 2.0
 EPOCHS_OF_MANY, MULTIPLIER_OF_MANY = 4.0, 1.0
 AT_ONCE = 4096  # rows to predict at a time
+
+
+def least_for(problem: Problem) -> float:
+    """The effective sample size n mu per column below which a line is left alone."""
+    if problem.loss.coupled:
+        return OF_SEVERAL_CLASSES
+    many = problem.n_features / FEW_COLUMNS if problem.loss.target is Target.NUMBER else 1.0
+    return LINE_BELOW_PER_COLUMN * min(max(many, 1.0), MORE_OF_MANY)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -143,8 +153,7 @@ class KernelMixin(PrivateEstimator):
         if self._all_by_rule(problem, budget):
             seen = gdp_mu(problem, budget) * public_n_or_default(problem)
             per_column = seen / (problem.n_features * problem.loss.outputs)
-            least = OF_SEVERAL_CLASSES if problem.loss.coupled else LINE_BELOW_PER_COLUMN
-            if seen < LINE_BELOW * problem.loss.outputs or per_column < least:
+            if seen < LINE_BELOW * problem.loss.outputs or per_column < least_for(problem):
                 return self._line_alone(problem, budget)
             if not problem.loss.coupled:
                 return self._line_first(problem, budget, per_column)
