@@ -4,7 +4,8 @@
 nothing declared (`zero_out`, delta = 1e-5), on the same rows with the same seed: 4,000 of them, and
 three quarters of all, at most 20,000. Scores on the rest: R^2, or the share of right labels. The
 rule that says when to leave the curve out was derived on generated tables alone
-(`python -m benchmarks.derive kernel`).
+(`python -m benchmarks.derive kernel`). That many columns need more rows each was looked for there
+after two cells of cpu_act had lost; all else was made before the first run.
 
 A cell fails where the median of the kernel's score is over 0.01 below that of the line.
 """
