@@ -6,16 +6,16 @@ category (`datasets/adult.py`): 108 columns, no bounds, no row norm, no scales. 
 know it estimates with a share of its budget. Trained on the 32,561 rows of the training file,
 scored on the 16,281 of the test file; relation `zero_out`.
 
-Beside it, with public bounds and a row norm: the same columns in [0, 1], dollars in proportion, but
-for the survey's weights; these columns and two flags more, whether there are gains and losses at
-all; and the features of `peers/adult`, which take logarithms of dollars. And scikit-learn without
-privacy on each; but for logarithms every column is less its mean and over its deviation on the
-training rows, which no private model gets.
+Beside it, with public bounds: the same columns as they are in the file, but for the survey's
+weights; these columns in [0, 1], dollars in proportion, with a row norm; the same and two flags
+more, whether there are gains and losses at all; and the features of `peers/adult`, which take
+logarithms of dollars. And scikit-learn without privacy on each; but for logarithms every column is
+less its mean and over its deviation on the training rows, which no private model gets.
 
 The flags were added after the first runs: at epsilon 0.1 gains, which 8 % have, are hidden in the
 noise of all columns' ranges. In dollars a column of which only zeros are seen becomes the sign, and
-tells who has any; in proportion it becomes next to nothing, with bounds declared or without (the
-row "in proportion, nothing declared").
+tells who has any, with bounds declared or without; in proportion it becomes next to nothing, with
+bounds declared or without (the rows "in proportion").
 
 A user gets one fit: at two epsilons there are 100 more of them with nothing declared. One that
 keeps less than half of the way from the larger class's share to no privacy is a failure.
@@ -35,11 +35,13 @@ NEEDS = (dataset("adult"), estimator("LogisticRegression"))
 EPSILONS = (0.1, 0.3, 1.0, 3.0)
 ASKED, DELTA = 1.0, 1e-5
 PUBLIC = {"bounds_X": adult.BOUNDS, "data_norm": adult.DATA_NORM}
+ENDS = adult.BOXES | {name: (0, top) for name, top in adult.TOP_CODES.items()}
 LONGER = {"data_norm": math.hypot(adult.DATA_NORM, math.sqrt(2.0))}  # two flags more
 ITERATIONS = 1_000
 NUMBERS = ("age", "fnlwgt", "education_num", "capital_gain", "capital_loss", "hours_per_week")
 UNDECLARED = "nothing declared"
-IN_PROPORTION = "public bounds and row norm"
+IN_DOLLARS, DOLLARS_UNDECLARED = "public bounds", "nothing declared, without weights"
+IN_PROPORTION = "in proportion, public bounds and row norm"
 UNDECLARED_PROPORTION = "in proportion, nothing declared"
 WITH_FLAGS = "public bounds and norm, flags of dollars"
 DECLARED = "the same, log dollars"
@@ -47,14 +49,18 @@ MANY_EPSILONS, MANY, OTHER_SEEDS = (1.0, 3.0), 100, 1_000
 
 
 def measure(options):
-    makers = (features, in_proportion, with_flags, adult.features)
-    raw, plain, flagged, boxed = (train_and_test(make, fetch=options.fetch) for make in makers)
+    makers = (features, in_dollars, in_proportion, with_flags, adult.features)
+    raw, dollars, plain, flagged, boxed = (
+        train_and_test(make, fetch=options.fetch) for make in makers
+    )
     epsilons = (ASKED,) if options.quick else EPSILONS
     seeds = options.repeats(usual=20, quick=2)
     return {
         "epsilons": list(epsilons),
         "curves": {
             UNDECLARED: private_scores(*raw, epsilons, seeds),
+            DOLLARS_UNDECLARED: private_scores(*dollars, epsilons, seeds),
+            IN_DOLLARS: private_scores(*dollars, epsilons, seeds, bounds_X=box(dollars)),
             IN_PROPORTION: private_scores(*plain, epsilons, seeds, **PUBLIC),
             UNDECLARED_PROPORTION: private_scores(*plain, epsilons, seeds),
             WITH_FLAGS: private_scores(*flagged, epsilons, seeds, **(PUBLIC | LONGER)),
@@ -76,12 +82,25 @@ def features(frame):
     return matrix(columns + indicators(frame, adult.CATEGORIES))
 
 
+def in_dollars(frame):
+    """The same but for the survey's weights, of which no bounds are public."""
+    return matrix(
+        [frame[column].to_numpy() for column in ENDS] + indicators(frame, adult.CATEGORIES)
+    )
+
+
+def box(rows):
+    """Public bounds of these columns."""
+    flags = rows[0][0].shape[1] - len(ENDS)
+    sides = zip(*ENDS.values(), strict=True)
+    return tuple(np.append(side, np.full(flags, k)) for k, side in enumerate(sides))
+
+
 def in_proportion(frame):
     """Numbers but for the survey's weights in [0, 1] by public bounds, and the 0/1 columns."""
-    ends = adult.BOXES | {name: (0, top) for name, top in adult.TOP_CODES.items()}
     columns = [
         np.clip((frame[column].to_numpy(float) - low) / (high - low), 0.0, 1.0)
-        for column, (low, high) in ends.items()
+        for column, (low, high) in ENDS.items()
     ]
     return matrix(columns + indicators(frame, adult.CATEGORIES))
 
