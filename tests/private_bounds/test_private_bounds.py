@@ -29,7 +29,13 @@ from privlearn.private_bounds.ranges import (
     refined_range,
     zoom_bins,
 )
-from privlearn.private_bounds.selection import KEPT, TOO_MANY, number_to_keep
+from privlearn.private_bounds.selection import (
+    KEPT,
+    PER_COLUMN,
+    PER_KEPT,
+    TOO_MANY,
+    number_to_keep,
+)
 from privlearn.solvers import SOLVERS
 from privlearn.solvers._common.snr import gdp_mu
 from support import exact
@@ -429,6 +435,12 @@ def test_features_are_selected_where_they_are_too_many():
     assert (
         number_to_keep(LinearRegression()._problem(2_000, int(TOO_MANY * root), 0), budget) is None
     )
+    seen = 20_000 * gdp_mu(problem, budget)  # now by n mu itself, and no longer by its root
+    assert KEPT * seen**0.5 < seen / PER_KEPT < 1_000 < TOO_MANY * seen
+    of_many = LinearRegression()._problem(20_000, 1_000, 0)
+    assert number_to_keep(of_many, budget) == round(seen / PER_KEPT)
+    none_too_many = LinearRegression()._problem(20_000, int(seen / PER_COLUMN), 0)
+    assert number_to_keep(none_too_many, budget) is None
     many = {"coef_bounds": (np.zeros(400), np.ones(400))}
     assert number_to_keep(LinearRegression(**many)._problem(2_000, 400, 0), budget) is None
     three = LogisticRegression(classes=[0, 1, 2])._problem(2_000, 400, 3)

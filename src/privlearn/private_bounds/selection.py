@@ -35,7 +35,10 @@ __all__ = [
 
 RELEVANCE = "relevant features"
 SHARE = 0.2  # of the budget, where anything is selected
-TOO_MANY, KEPT = 3.0, 1.6  # features per root of n mu: above which to select, and how many
+# Features to keep, and above which to select: per root of n mu, or, where that is more, one for so
+# much of n mu. What few rows tell is the few that matter most; what more rows tell is most of them.
+KEPT, TOO_MANY = 1.6, 3.0
+PER_KEPT, PER_COLUMN = 14.0, 8.0
 
 
 def number_to_keep(problem: Problem, budget: Budget) -> int | None:
@@ -46,13 +49,14 @@ def number_to_keep(problem: Problem, budget: Budget) -> int | None:
     """
     if problem.most_rows > 1 or problem.from_source:
         return None
-    root = math.sqrt(public_n_or_default(problem) * gdp_mu(problem, budget))
+    seen = public_n_or_default(problem) * gdp_mu(problem, budget)
+    root = math.sqrt(seen)
     ordered = problem.loss.target is not Target.CLASS  # several classes have no order
     one_box = len(problem.penalty.low) == len(problem.penalty.high) == 1
-    few = problem.n_features <= TOO_MANY * root
+    few = problem.n_features <= max(TOO_MANY * root, seen / PER_COLUMN)
     if few or not (ordered and one_box) or problem.bounds.scale is not None:
         return None
-    return min(max(1, round(KEPT * root)), problem.n_features)
+    return min(max(1, round(max(KEPT * root, seen / PER_KEPT))), problem.n_features)
 
 
 def relevance_release(keep: int, n_features: int, adjacency: Adjacency) -> Release:
