@@ -40,6 +40,7 @@ SIZES = (
 )
 MODELS = {"number": LinearRegression, "classes": partial(LogisticRegression, classes=[0, 1])}
 LEAST = 0.05  # of a reference, below which there is nothing to keep
+RARE = 0.02  # share of a class, below which a table is passed over
 NEVER = 1e9
 
 
@@ -142,6 +143,8 @@ def data(problem, seed, given):
     X, y = KINDS[kind](rng, n + FRESH, p)
     if task == "classes":
         y = (y > np.quantile(y, 1.0 - rng.uniform(0.25, 0.5))).astype(int)
+        if min(y[:n].mean(), 1.0 - y[:n].mean()) < RARE:
+            return None  # many equal targets
     old, fresh = (X[:n], y[:n]), (X[n:], y[n:])
     reference = _reached(_without_privacy(task).fit(*old), fresh, task)
     return task, epsilon, old, fresh, reference
@@ -163,10 +166,12 @@ def _reached(model, rows, task):
     X, y = rows
     if task == "number":
         return model.score(X, y)
-    return 2.0 * roc_auc_score(y, model.decision_function(X)) - 1.0 if np.ptp(y) else math.nan
+    return 2.0 * roc_auc_score(y, model.decision_function(X)) - 1.0
 
 
 def score(found, choice, seed, given):
+    if found is None:
+        return math.nan, math.nan
     task, epsilon, old, fresh, reference = found
     made = MODELS[task](epsilon=epsilon, delta=1e-5, random_state=seed)
     with warnings.catch_warnings():
@@ -179,7 +184,7 @@ def summary(found, usual):
         return scores[..., 0] / np.maximum(scores[..., 1], LEAST)
 
     own = kept(found)
-    worst = np.sort(own.ravel())[: max(1, own.size // 10)]
+    worst = np.sort(own[np.isfinite(own)])[: max(1, own.size // 10)]
     return {
         "mean": np.nanmean(own),
         "worst 10%": worst.mean(),
