@@ -156,6 +156,8 @@ def summarised(model: IntervalsMixin, errors: StandardErrors, level: float) -> S
     title = (
         f"{type(model).__name__}, epsilon = {certificate.epsilon:g}, delta = {certificate.delta:g}"
     )
+    if not certificate.private:
+        title += ", NOT PRIVATE (random_state was set)"
     ends = coef - reach * std_err, coef + reach * std_err
     return Summary(
         _names(model, len(coef)),
