@@ -59,13 +59,14 @@ def read_table(
     n_is_public = Adjacency(estimator.adjacency).n_is_public
     n_is_public &= getattr(estimator, "max_rows_per_person", None) is None  # else people's is
     strict = estimator.on_invalid == "raise"
-    raw = _pending_rows(estimator, X, strict=strict) if reset else None
+    by_schema = reset and getattr(estimator, "schema", None) is not None
+    raw = _pending_rows(estimator, X, strict=strict) if by_schema else None
     features = (
         read_features(estimator, X, reset=reset, n_is_public=n_is_public, strict=strict)
         if raw is None
         else raw.numbers
     )
-    if reset:
+    if reset and not isinstance(y, np.ndarray):  # which has no name
         _warn_of_target_in_X(estimator, y)
     if y is None:
         raise ValueError(
@@ -134,18 +135,20 @@ def read_features(
     """
     from sklearn.utils.validation import validate_data
 
-    X = collected(X)
+    plain = isinstance(X, np.ndarray)  # with neither names of columns nor anything to compute
+    if not plain:
+        X = collected(X)
     by_schema = getattr(estimator, "schema" if reset else "_encoding", None) is not None
     if by_schema:
         return _features_by_schema(estimator, X, reset=reset, strict=strict, predicts=predicts)
-    width = _declared_width(estimator) if reset else getattr(estimator, "n_features_in_", None)
+    width = None if plain else _public_width(estimator, reset=reset)
     features = rows_and_columns(X, strict=strict, width=width)
     if features.shape[1] == 0:
         rows = features.shape[0] if n_is_public else 0
         raise ValueError(
             f"X has 0 feature(s) (shape=({rows}, 0)) while a minimum of 1 is required."
         )
-    named = X if is_frame(X) else features
+    named = features if plain or not is_frame(X) else X
     validate_data(estimator, named, reset=reset, skip_check_array=True)
     return features
 
@@ -159,9 +162,7 @@ def refuse_gaps(estimator: Any, features: Features, remedy: str) -> None:  # noq
 
 
 def _pending_rows(estimator: Any, X: object, *, strict: bool) -> RawRows | None:  # noqa: ANN401
-    """Rows by a schema that leaves kinds or lists to be estimated; None where there is nothing."""
-    if getattr(estimator, "schema", None) is None:
-        return None
+    """Rows by a schema that leaves kinds or lists to be estimated; None where it says all."""
     X = collected(X)
     _set_encoding(estimator, X)
     if not estimator._encoding.pending:
@@ -199,8 +200,10 @@ def _features_by_schema(
     return read_by(estimator._encoding, X, strict=strict, predicts=predicts)
 
 
-def _declared_width(estimator: BaseEstimator) -> int | None:
-    """How many columns the declared facts are for, where they say so."""
+def _public_width(estimator: BaseEstimator, *, reset: bool) -> int | None:
+    """How many columns a fit had, or the declared facts of one are for, where they say so."""
+    if not reset:
+        return getattr(estimator, "n_features_in_", None)
     sides = getattr(estimator, "bounds_X", None)
     facts = [*sides] if isinstance(sides, list | tuple) and len(sides) == 2 else []
     for fact in (*facts, getattr(estimator, "scale_X", None)):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from numbers import Integral, Real
@@ -28,8 +28,8 @@ from privlearn._core.numerics import MAX_ROWS
 from privlearn._core.out_of_memory import BEFORE, no_sizes_told
 from privlearn._core.plan import Plan, check_size
 from privlearn._core.problem import Adjacency, Bounds, Budget, Problem, budget_of
-from privlearn._core.releaser import Releaser, charge_and_open
-from privlearn._data.bounded import Table
+from privlearn._core.releaser import charge_and_open
+from privlearn._data.bounded import Table, bound
 from privlearn._data.clipping import within
 from privlearn._data.named_cells import with_target
 from privlearn._data.reading import Features
@@ -38,8 +38,6 @@ from privlearn._objective.losses import Loss
 from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import DeltaWarning, UnsupportedCombinationError
 from privlearn.linear_model.atomic import blank, demand_finite, remember_target
-from privlearn.linear_model.discovered import after_first, discovery_of, rehearsed, solved
-from privlearn.linear_model.elsewhere import learned_elsewhere
 from privlearn.linear_model.exports import Exportable
 from privlearn.linear_model.fitted import FittedModel
 from privlearn.linear_model.job import Job
@@ -47,6 +45,7 @@ from privlearn.linear_model.penalty_parameters import in_a_box
 from privlearn.private_bounds import solver_by_rule, with_private_bounds
 from privlearn.solvers import Solution, Solver, resolve
 from privlearn.solvers._common.memory import refuse_too_large
+from privlearn.solvers._common.rehearsal import rehearse
 from privlearn.solvers._common.row_count import planned_count
 
 if TYPE_CHECKING:
@@ -202,11 +201,13 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
         """
         self._refuse(unsupported)
         work = blank(self)
-        from privlearn._core.progress import shown
+        bar: AbstractContextManager[None] = nullcontext()
+        if self.verbose:
+            from privlearn._core.progress import shown
 
-        with shown(self.verbose), no_sizes_told(BEFORE):
+            bar = shown(self.verbose)
+        with bar, no_sizes_told(BEFORE):
             work._learn(X, y, sample_epsilon, groups)
-        remember_target(work, y)
         self.__dict__ = work.__dict__
         self._warn_of_untold()
         return self
@@ -231,10 +232,14 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
         Up to the charge nothing is spent; after it there is nothing but the loop.
         """
         self._validate_params()
-        given = learned_elsewhere(self, X, y, sample_epsilon, groups)
-        if given is None:
-            return
-        X, y, groups = given
+        if not type(X) is type(y) is np.ndarray:  # arrays have no names, and are in memory
+            from privlearn.linear_model.elsewhere import learned_elsewhere
+
+            remember_target(self, y)
+            given = learned_elsewhere(self, X, y, sample_epsilon, groups)
+            if given is None:
+                return
+            X, y, groups = given
         table = self._table(X, y, groups)
         n = len(table.y) if table.people is None else table.people.count  # else rows are private
         n_classes = len(getattr(self, "classes_", ()))
@@ -246,39 +251,27 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
 
             warn_of_few_rows(job, n)
         table = replace(table, level=job.level)
-        space = rehearsed(job, table)
-        with self._charged(job, table, space) as (release, counted):
-            solution = solved(self, job, counted, space, release)
+        charge = {"ledger": self.ledger, "dataset": self.dataset, "random_state": self.random_state}
+        if table.people is None and job.usable is None and job.discovery is None:
+            facts = job.problem, job.settings
+            rehearse(job.solver, *facts, job.plan, job.budget, table)
+            with charge_and_open(job.plan, job.budget, **charge) as release:
+                solution = job.solver.solve(*facts, bound(table, job.problem), release)
+        else:
+            from privlearn.linear_model.discovered import learned_after_first
+
+            solution, release = learned_after_first(self, job, table, charge)
         self._publish_model(solution)
         self.privacy_ = release.certificate()
 
     def _table(self, X: object, y: object, groups: object) -> Table:
         """X and y as numbers, and whose each row is, where people may have several."""
         if groups is None and self.max_rows_per_person is None:
-            return self._read(*with_target(X, y, self.schema))
+            arrays = isinstance(X, np.ndarray)
+            return self._read(*((X, y) if arrays else with_target(X, y, self.schema)))
         from privlearn.linear_model.people import read_with_people
 
         return read_with_people(self, X, y, groups)
-
-    @contextmanager
-    def _charged(self, job: Job, table: Table, space: Table) -> Iterator[tuple[Releaser, Table]]:
-        """Charge the plan, then lend its Releaser and the table of the rows that count."""
-        charge = {"ledger": self.ledger, "dataset": self.dataset, "random_state": self.random_state}
-        people, plan = table.people, job.plan
-        if people is None and job.discovery is None:
-            with charge_and_open(plan, job.budget, **charge) as release:
-                yield release, table
-            return
-        from privlearn.linear_model.people import rehearsed_form
-
-        room = None if people is None else people.room(table)
-        plan = plan if people is None else replace(plan, person=people.name)
-        with rehearsed_form(space), charge_and_open(plan, job.budget, **charge) as release:
-            if people is None or room is None:
-                yield release, table
-                return
-            most, key = job.problem.most_rows, release.choice_key()
-            yield release, people.limited(table, most, key, room)
 
     def _publish_model(self, solution: Solution) -> None:
         """Set the fitted attributes, in the columns' own units; by then their numbers are such."""
@@ -346,11 +339,20 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
             budget = replace(budget, epsilon=max(levels.epsilons))
             level = levels.of_row
         warn_of_delta(budget, problem.people if problem.n is None else problem.n)
-        discovery = discovery_of(self, problem, budget)
+        discovery = usable = None
+        if self.schema is not None:
+            from privlearn.linear_model.discovered import discovery_of
+
+            discovery = discovery_of(self, problem, budget)
         problem, solver = self._solver_for(problem, budget)
         settings = solver.configure(problem, budget)
-        usable = planned_count(problem, budget, solver.plan(problem, settings, 1.0))
-        plan_at = cache(partial(after_first, solver, problem, settings, discovery, usable))
+        plan_at = cache(partial(solver.plan, problem, settings))
+        if problem.rows_may_be_empty:
+            usable = planned_count(problem, budget, plan_at(1.0))
+        if usable is not None or discovery is not None:
+            from privlearn.linear_model.discovered import after_first
+
+            plan_at = cache(partial(after_first, plan_at, discovery, usable))
         if sparse is not None:
             refuse_too_large(solver, problem, settings, plan_at(1.0), sparse=sparse)
         plan = replace(calibrate(plan_at, budget), solver=solver.name)
@@ -359,13 +361,11 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
     def _solver_for(self, problem: Problem, budget: Budget) -> tuple[Problem, Solver]:
         """The problem, completed, and its solver, which estimates first what nobody declared."""
         automatic = isinstance(self.solver, str) and self.solver == "auto"
-        by_name = partial(resolve, self.solver)
-        solver = (solver_by_rule if automatic else by_name)(problem, budget)
+        by_rule = solver_by_rule if automatic else partial(resolve, self.solver)
+        solver = by_rule(problem, budget)
         # Standard errors of features that the data chose would be too small.
-        select = not problem.intervals
-        return problem, with_private_bounds(
-            solver, problem, budget, automatic=automatic, may_select=select
-        )
+        asked = {"automatic": automatic, "may_select": not problem.intervals}
+        return problem, with_private_bounds(solver, problem, budget, **asked)
 
     def _problem(self, n: int | None, n_features: int, n_classes: int) -> Problem:
         adjacency, most = Adjacency(self.adjacency), self.max_rows_per_person

@@ -1,5 +1,6 @@
-"""A fit that finds out about its columns first: their kinds and lists, under the same charge.
+"""A fit with something to do before the solver's, under the same charge.
 
+It counts usable rows, chooses rows of people, or finds out about its columns: kinds and lists.
 Up to the charge the widest table that may be found stands for the one that will be: its plan is
 charged, its memory is there, its loops are rehearsed. What was released then says which features
 there are, and the solver goes on with those alone (schema/discovery.md).
@@ -7,6 +8,8 @@ there are, and the solver goes on with those alone (schema/discovery.md).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,11 +19,11 @@ from numpy.typing import NDArray
 
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget, Problem
-from privlearn._core.releaser import Releaser
+from privlearn._core.releaser import Releaser, charge_and_open
 from privlearn._data.bounded import Table, bound
 from privlearn.exceptions import InvalidBudgetError, UnsupportedCombinationError
 from privlearn.linear_model.job import Job
-from privlearn.solvers import Solution, Solver
+from privlearn.solvers import Solution
 from privlearn.solvers._common.rehearsal import once, rehearse, run_through
 from privlearn.solvers._common.row_count import USABLE_SHARE, demand_usable
 
@@ -28,13 +31,11 @@ if TYPE_CHECKING:
     from privlearn.linear_model.base import PrivateEstimator
     from privlearn.schema.discovery import Discovery
 
-__all__ = ["after_first", "discovery_of", "rehearsed", "solved"]
+__all__ = ["after_first", "discovery_of", "learned_after_first"]
 
 
 def discovery_of(estimator: PrivateEstimator, problem: Problem, budget: Budget) -> Discovery | None:
     """What has to be estimated about columns first; None where the schema says it all."""
-    if estimator.schema is None:
-        return None
     from privlearn.linear_model.tabular import open_columns
 
     columns = open_columns(estimator, problem.n_features)
@@ -56,22 +57,29 @@ def discovery_of(estimator: PrivateEstimator, problem: Problem, budget: Budget) 
 
 
 def after_first(
-    solver: Solver,
-    problem: Problem,
-    settings: Any,  # noqa: ANN401
+    plan_at: Callable[[float], Plan],
     discovery: Discovery | None,
     usable: Release | None,
     scale: float,
 ) -> Plan:
     """The solver's plan after what is counted and found out first."""
-    plan = solver.plan(problem, settings, scale)
+    plan = plan_at(scale)
     first = [] if usable is None else [(usable, USABLE_SHARE)]
     if discovery is not None:
         from privlearn.schema.discovery import METHOD
 
         plan = replace(plan, paper=f"{plan.paper}; {METHOD}")
         first += discovery.releases()
-    return plan.after(first) if first else plan
+    return plan.after(first)
+
+
+def learned_after_first(
+    estimator: PrivateEstimator, job: Job, table: Table, charge: dict[str, Any]
+) -> tuple[Solution, Releaser]:
+    """Rehearse, charge, and do what comes first, then what the solver does."""
+    space = _rehearsed(job, table)
+    with _charged(job, table, space, charge) as (release, counted):
+        return _solved(estimator, job, counted, space, release), release
 
 
 def _widest(table: Table, job: Job) -> Table:
@@ -82,7 +90,7 @@ def _widest(table: Table, job: Job) -> Table:
     return replace(table, X=X, raw=None)
 
 
-def rehearsed(job: Job, table: Table) -> Table:
+def _rehearsed(job: Job, table: Table) -> Table:
     """Memory for the table that will be solved, once all that compiles or loads has done so."""
     if job.discovery is not None or job.usable is not None:
         import privlearn._core.narrowing  # noqa: F401  what is charged loads nothing any more
@@ -104,7 +112,29 @@ def _rehearse_discovery(job: Job, table: Table) -> None:
     once(key, lambda: run_through(job.plan, job.budget, run))
 
 
-def solved(
+@contextmanager
+def _charged(
+    job: Job, table: Table, space: Table, charge: dict[str, Any]
+) -> Iterator[tuple[Releaser, Table]]:
+    """Charge the plan, then lend its Releaser and the table of the rows that count."""
+    people, plan = table.people, job.plan
+    if people is None and job.discovery is None:
+        with charge_and_open(plan, job.budget, **charge) as release:
+            yield release, table
+        return
+    from privlearn.linear_model.people import rehearsed_form
+
+    room = None if people is None else people.room(table)
+    plan = plan if people is None else replace(plan, person=people.name)
+    with rehearsed_form(space), charge_and_open(plan, job.budget, **charge) as release:
+        if people is None or room is None:
+            yield release, table
+            return
+        most, key = job.problem.most_rows, release.choice_key()
+        yield release, people.limited(table, most, key, room)
+
+
+def _solved(
     estimator: PrivateEstimator, job: Job, table: Table, room: Table, release: Releaser
 ) -> Solution:
     """The solver's model; of the features that are found, where something is to be found first."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 if TYPE_CHECKING:
     from privlearn.linear_model.base import PrivateEstimator
 
@@ -20,8 +18,6 @@ def learned_elsewhere(
     groups: Any,  # noqa: ANN401
 ) -> tuple[Any, Any, Any] | None:
     """None where rows stay where they are, and the model was learned; else X, y, groups to read."""
-    if type(X) is type(y) is np.ndarray:  # which are surely in memory: nothing more is loaded
-        return X, y, groups
     from privlearn._data.device import is_on_device
     from privlearn._data.sources import is_source
 
