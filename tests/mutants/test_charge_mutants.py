@@ -14,7 +14,7 @@ import pytest
 from linear_model import test_after_charge, test_atomic_fit, test_streaming
 from privlearn import LinearRegression, LogisticRegression, Ridge, audit
 from privlearn._objective.losses import Softmax
-from privlearn.linear_model import base, bond, discovered
+from privlearn.linear_model import base, bond
 from privlearn.linear_model.streaming import StreamingMixin
 from privlearn.solvers import OutputPerturbation
 from privlearn.solvers._common import memory, rehearsal
@@ -46,7 +46,7 @@ def of_a_stream(plant):
 
 @after_the_charge
 def nothing_is_rehearsed(patch):
-    patch.setattr(discovered, "rehearse", lambda *a: None)
+    patch.setattr(base, "rehearse", lambda *a: None)
     return Ridge(solver="sgd", **KNOWN)
 
 
@@ -131,7 +131,7 @@ def test_the_audit_finds_it(plant, late_module, monkeypatch):
 def test_no_question_about_memory_is_found(monkeypatch):
     monkeypatch.setattr(memory, "refuse_too_large", lambda *a, **b: None)
     monkeypatch.setattr(base, "refuse_too_large", lambda *a, **b: None)
-    monkeypatch.setattr(discovered, "rehearse", lambda *a: None)
+    monkeypatch.setattr(base, "rehearse", lambda *a: None)
     monkeypatch.setattr(Scaling, "moment_rows", lambda *a: (_ for _ in ()).throw(MemoryError()))
     X = np.zeros((3, 40))
     model = LinearRegression(solver="moments", **KNOWN)

@@ -41,11 +41,11 @@ def _narrowed(release: Release, paid: Release | None) -> Release:
 
 def same_shapes(plan: Plan, other: Plan) -> bool:
     """Whether the same is released, but for the noise, which is that of what was charged."""
-    return [*map(_shape, plan.releases)] == [*map(_shape, other.releases)]
-
-
-def _shape(release: Release) -> tuple[object, ...]:
-    return release.name, release.shape, release.clip, release.count, *_kind(release)
+    ours, theirs = (
+        [(one.name, one.shape, one.clip, one.count, *_kind(one)) for one in some.releases]
+        for some in (plan, other)
+    )
+    return ours == theirs
 
 
 def _facts(plan: Plan) -> tuple[object, ...]:

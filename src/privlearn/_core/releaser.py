@@ -24,7 +24,7 @@ from privlearn._core.out_of_memory import AFTER, no_sizes_told
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Budget
 from privlearn._core.release_batch import ReleaseBatch
-from privlearn._core.run_settings import current_watcher, progress, set_to
+from privlearn._core.run_settings import Watcher, current_watcher, progress, set_to
 from privlearn._core.sampling import FULL, Batches, Disjoint, rows_of_people
 from privlearn.exceptions import PlanViolationError
 
@@ -298,7 +298,9 @@ class Releaser:
                 f"release {name!r} was planned {release.count} times, not once more"
             )
         self._made[name] += count
-        self._report()
+        watcher = current_watcher.get()
+        if watcher is not None:
+            self._report(watcher)
         return release
 
     def _noise(self) -> NoiseSource:
@@ -347,11 +349,9 @@ class Releaser:
     def _deal(self, sampling: Disjoint, n: int) -> Batches:
         return sampling.draw_many(self._noise(), n, sampling.batches)
 
-    def _report(self) -> None:
+    def _report(self, watcher: Watcher) -> None:
         """Tell whoever watches how many of the planned releases were made; both are public."""
-        watcher = current_watcher.get()
-        if watcher is not None:
-            watcher(self._made.total(), sum(one.count for one in self._charged.releases))
+        watcher(self._made.total(), sum(one.count for one in self._charged.releases))
 
     def __reduce__(self) -> str | tuple[object, ...]:
         raise TypeError("a Releaser cannot be copied or pickled: a copy would repeat its noise")
@@ -382,7 +382,7 @@ def charge_and_open(
     to know the word.
     """
     from privlearn._core import log
-    from privlearn.noise.seeds import seed_of
+    from privlearn.noise.source import seed_of
 
     seed = seed_of(random_state)
     if seed is not None and _opener.get() is Releaser:  # audits have their own, and say so

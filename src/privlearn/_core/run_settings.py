@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-__all__ = ["current_watcher", "progress", "set_to"]
+__all__ = ["Watcher", "current_watcher", "progress", "set_to"]
 
 Watcher = Callable[[int, int], None]
 current_watcher: ContextVar[Watcher | None] = ContextVar("privlearn_watcher", default=None)

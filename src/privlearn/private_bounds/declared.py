@@ -83,24 +83,20 @@ def declared_range(what: str, problem: Problem) -> Range | None:
     return Range(bounds.low, bounds.high)
 
 
-def inside(found: Range, declared: Range | None) -> Range:
+def inside(found: Range, declared: Range) -> Range:
     """The part of a range that is in the declared one; all of that where there is none."""
-    if declared is None:
-        return found
     low, high = (np.clip(end, declared.low, declared.high) for end in (found.low, found.high))
     empty = low >= high
     return Range(np.where(empty, declared.low, low), np.where(empty, declared.high, high))
 
 
-def coarse_inside(found: CoarseRange, declared: Range | None) -> CoarseRange:
+def coarse_inside(found: CoarseRange, declared: Range) -> CoarseRange:
     """The same of a range to look closer at; all of the declared one where nothing was seen.
 
     Where nothing but zeros was, ends stay: what else there is, is too rare to be seen closer. A
     declared range cuts at powers of two, so that bins are those of nothing declared, and tails show
     in them as well as there. Only one that is far narrower cuts at its own ends.
     """
-    if declared is None:
-        return found
     there = np.isfinite(declared.low)  # of the other columns nothing is declared
     own = Range(
         np.where(there, declared.low, found.low), np.where(there, declared.high, found.high)
@@ -247,21 +243,14 @@ def widened(
         Part of its width, on either side; less where there is little noise beside the rows.
     """
     unknown = (found.low == -UNKNOWN) & (found.high == UNKNOWN)
-    abrupt = _abrupt_ends(counts, noise, within, found)
+    bins = (within.high - within.low) / counts.shape[1]
+    first, last = (found.low - within.low) / bins, (within.high - found.high) / bins
+    above = _abrupt(counts[:, ::-1], noise, last, found.rows)
+    abrupt = np.array([_abrupt(counts, noise, first, found.rows), above])
     ends = steady_range(counts, noise, within, found, abrupt | unknown)
     hidden = np.minimum(1.0, HIDING * noise / np.maximum(found.rows, HIDING * noise + 1.0))
     part = by * hidden + np.where(ends.steady, STEADY_MORE, 0.0)
     return ends.widened(np.where(abrupt | unknown, 0.0, part * (ends.high - ends.low)))
-
-
-def _abrupt_ends(
-    counts: Array, noise: float, within: Range, found: CoarseRange
-) -> NDArray[np.bool_]:
-    """Whether columns end abruptly, below and above: of shape (2, columns)."""
-    bins = (within.high - within.low) / counts.shape[1]
-    first, last = (found.low - within.low) / bins, (within.high - found.high) / bins
-    above = _abrupt(counts[:, ::-1], noise, last, found.rows)
-    return np.array([_abrupt(counts, noise, first, found.rows), above])
 
 
 def _abrupt(counts: Array, noise: float, place: Array, rows: Array) -> NDArray[np.bool_]:
@@ -274,12 +263,6 @@ def _abrupt(counts: Array, noise: float, place: Array, rows: Array) -> NDArray[n
     before = np.cumsum(counts, axis=1)[columns, first] - own
     few = before + noise * np.sqrt(first) <= BEYOND * rows
     return np.asarray(stands_out & few & (np.abs(place - first) < 1e-6))
-
-
-def _middles(low: Array, width: Array, bins: int) -> Array:
-    """Of even bins; zero in those that zero is in: what is there is mostly that, or beside it."""
-    middles = low[:, None] + (np.arange(bins) + 0.5) * width[:, None]
-    return np.where(np.abs(middles) <= 0.5 * width[:, None] * (1.0 + 1e-9), 0.0, middles)
 
 
 def centers(counts: Array, noise: float, within: Range, found: Range) -> Array:
@@ -297,8 +280,10 @@ def centers(counts: Array, noise: float, within: Range, found: Range) -> Array:
         Ends of the bins, and those that were found by them.
     """
     bins = counts.shape[1]
-    width = (within.high - within.low) / bins
-    middles = _middles(within.low, width, bins)
+    width = ((within.high - within.low) / bins)[:, None]
+    middles = within.low[:, None] + (np.arange(bins) + 0.5) * width
+    # In the bin of zero most is zero, or beside it.
+    middles = np.where(np.abs(middles) <= 0.5 * width * (1.0 + 1e-9), 0.0, middles)
     inside = (middles >= found.low[:, None]) & (middles <= found.high[:, None])
     kept = np.where(inside, counts, 0.0)
     rows = kept.sum(axis=1)

@@ -70,7 +70,9 @@ def coarse_range(counts: Array, noise: float, rows: float | None = None) -> Coar
     """
     sure = significance(len(SIGNED_WINDOWS) * counts.size, SIGNED_ALARMS) * noise
     zeros = counts[:, POWERS]
-    above, below = _both_sides(counts, np.full((len(counts), 1), sure), noise)
+    above, below = (
+        _powers(side, np.full((len(counts), 1), sure), noise) for side in _sides(counts)
+    )
     if rows is not None:  # where too few are seen, they may have a shape that stands out
         others = rows - zeros
         asked = (above.rows + below.rows <= SEEN * others) & (others > ELSEWHERE * noise)
@@ -135,7 +137,8 @@ def _by_shape(
                 own[:, first[k] : first[k] + len(shape)] = np.outer(sides, shape) * rows[k]
                 expected[places[k], POWERS + 1 :], expected[places[k], POWERS - 1 :: -1] = own
                 least[places[k]] = 0.5 * own[own > 0.0].min()
-    return _both_sides(expected, least, math.inf)
+    above, below = _sides(expected)
+    return _powers(above, least, math.inf), _powers(below, least, math.inf)
 
 
 def _elsewhere(
@@ -180,12 +183,6 @@ ENDS = {
     "most_inner": np.maximum,
     "most": np.maximum,
 }
-
-
-def _both_sides(counts: Array, sure: Array, noise: float) -> tuple[_Powers, _Powers]:
-    """Above zero and below."""
-    above, below = _sides(counts)
-    return _powers(above, sure, noise), _powers(below, sure, noise)
 
 
 def _sides(counts: Array) -> tuple[Array, Array]:

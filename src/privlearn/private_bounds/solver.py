@@ -6,7 +6,7 @@ The proof is in proof.md. To an estimator a `WithPrivateBounds` looks like any o
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, cast
@@ -104,12 +104,6 @@ class Settings(NamedTuple):
     bins: dict[str, tuple[int, int]]  # even ones, where columns may be narrow
 
 
-def _shares(problem: Problem, budget: Budget) -> dict[str, float]:
-    """Of the budget; where little can be seen, the target's range is what matters most."""
-    wanted = TARGET_SIGNAL / (public_n_or_default(problem) * gdp_mu(problem, budget))
-    return {"features": FEATURES, "target": min(max(wanted, TARGET), TARGET_AT_MOST)}
-
-
 @dataclass(frozen=True, eq=False)
 class WithPrivateBounds(SolverDefaults):
     """Estimates the ranges of the features, the target or both, and runs `inner` within them.
@@ -142,10 +136,19 @@ class WithPrivateBounds(SolverDefaults):
         return replace(self.inner.support, bounds=False)
 
     def configure(self, problem: Problem, budget: Budget) -> Settings:
-        """Settings of the inner solver in the box [-1, 1]."""
+        """Settings of the inner solver in the box [-1, 1]; all from public facts.
+
+        Where little can be seen, the target's range is what matters most. There are as many even
+        bins as rows can be seen in.
+        """
         inner = self.inner.configure(self._within(problem, {}), budget)
-        shares = _shares(problem, budget)
-        return Settings(inner, shares, self._bins(problem, budget, shares))
+        mu, n = gdp_mu(problem, budget), public_n_or_default(problem)
+        target = min(max(TARGET_SIGNAL / (n * mu), TARGET), TARGET_AT_MOST)
+        shares, bins = {"features": FEATURES, "target": target}, {}
+        for what in self.wanted:
+            width = self._counted(problem) if what == "features" else 1
+            bins[what] = zoom_bins(n * (mu * math.sqrt(shares[what] * PARTS[1] / width)), width)
+        return Settings(inner, shares, bins)
 
     def _counted(self, problem: Problem) -> int:
         """How many features are counted at most; with a selection, of those that may be chosen."""
@@ -153,18 +156,6 @@ class WithPrivateBounds(SolverDefaults):
         size = self.keep or problem.n_features
         # At least one, for a release has a size; it is passed over where there is none.
         return size if counted is None else max(1, min(size, int(counted.sum())))
-
-    def _bins(
-        self, problem: Problem, budget: Budget, shares: dict[str, float]
-    ) -> dict[str, tuple[int, int]]:
-        """As many even bins as rows can be seen in, from public facts."""
-        mu, n = gdp_mu(problem, budget), public_n_or_default(problem)
-        found = {}
-        for what in self.wanted:
-            width = _width(what, self._counted(problem))
-            own = mu * math.sqrt(shares[what] * PARTS[1] / width)
-            found[what] = zoom_bins(n * own, width)
-        return found
 
     def _within(self, problem: Problem, ranges: dict[str, CentredRange]) -> Problem:
         """The inner problem with estimated bounds, or with [-1, 1] until they are."""
@@ -182,7 +173,9 @@ class WithPrivateBounds(SolverDefaults):
                 estimated=True,
                 end_noise=box.noise,
             )
-            bounds = of_use_together(found, bounds, problem.fit_intercept)
+            if bounds.row_norm is not None:
+                found = of_use_together(found, bounds, problem.fit_intercept)
+            bounds = found
         if "target" in self.wanted:
             ends = ranges.get("target") or CentredRange(-np.ones(1), np.ones(1))
             target = float(ends.low[0]), float(ends.high[0])
@@ -197,14 +190,13 @@ class WithPrivateBounds(SolverDefaults):
 
     def _estimated(self, problem: Problem, settings: Settings) -> list[tuple[Release, float]]:
         """What is estimated, with its shares of the budget."""
-        size = self._counted(problem)
-        estimated = [
-            (release, settings.shares[what] * part)
-            for what in self.wanted
-            for release, part in zip(
-                _histograms(what, size, settings.bins[what]), PARTS, strict=True
-            )
-        ]
+        estimated = []
+        for what in self.wanted:  # a row is in one bin of each column's histogram
+            width = self._counted(problem) if what == "features" else 1
+            sizes = SIGNED_BINS, *settings.bins[what], LAST_BINS
+            for name, size, part in zip(range_releases(what), sizes, PARTS, strict=True):
+                share = settings.shares[what] * part
+                estimated.append((histogram_release(name, size, width), share))
         if self.keep is not None:
             size, adjacency = problem.n_features, problem.adjacency
             chosen = selection.relevance_release(self.keep, size, adjacency)
@@ -217,13 +209,13 @@ class WithPrivateBounds(SolverDefaults):
         self, problem: Problem, settings: Settings, data: BoundedData, release: Releaser
     ) -> Solution:
         """Estimate, then fit within what was estimated; predictions will stay within it, too."""
-        chosen = np.arange(problem.n_features)
+        size, width = problem.n_features, self._counted(problem)
+        chosen = np.arange(size)
         if self.keep is not None:
             chosen = selection.most_relevant(data, self.keep, release)
             data = selection.columns_of(data, chosen)
-        size, width = problem.n_features, self._counted(problem)
-        bounds = selection.bounds_of(problem.bounds, chosen)
-        problem = replace(problem, n_features=len(chosen), bounds=bounds)
+            bounds = selection.bounds_of(problem.bounds, chosen)
+            problem = replace(problem, n_features=len(chosen), bounds=bounds)
         # Public, or released where people have several; where it is private otherwise, not known.
         several = problem.most_rows > 1
         rows = rows_in_all(problem, data, release, ROWS) if several else problem.n
@@ -334,19 +326,6 @@ def range_releases(what: str) -> tuple[str, str, str, str]:
     )
 
 
-def _width(what: str, n_features: int) -> int:
-    return n_features if what == "features" else 1
-
-
-def _histograms(what: str, n_features: int, bins: tuple[int, int]) -> tuple[Release, ...]:
-    """A row is in one bin of each column's histogram."""
-    width, sizes = _width(what, n_features), (SIGNED_BINS, *bins, LAST_BINS)
-    return tuple(
-        histogram_release(name, size, width)
-        for name, size in zip(range_releases(what), sizes, strict=True)
-    )
-
-
 def _ranges(
     what: str,
     problem: Problem,
@@ -362,21 +341,25 @@ def _ranges(
     """
     coarse, *zooms, last = range_releases(what)
     declared = declared_range(what, problem)
-    noisy = partial(_released, release, columns=_width(what, columns or problem.n_features))
+    width = (columns or problem.n_features) if what == "features" else 1
+    noisy = partial(_released, release, columns=width)
     counts = noisy(coarse, count_signed(data, what, POWERS))
-    found = coarse_inside(coarse_range(counts, release.noise_scale(coarse), rows), declared)
+    found = coarse_range(counts, release.noise_scale(coarse), rows)
+    if declared is not None:
+        found = coarse_inside(found, declared)
     for zoom, many in zip(zooms, bins, strict=True):
         narrow = found.may_be_narrow
         counted = partial(count_evenly, data, what, found.low, found.high, many, narrow)
         if not narrow.any():  # what was released says that nobody will look
-            _passed_over(release, zoom, counted, columns=noisy.keywords["columns"])
+            unseen = lambda counted=counted: _padded(counted(), width)  # noqa: E731
+            release.pass_over(zoom, unseen, clip=math.sqrt(width))
             continue
         found = located_range(noisy(zoom, counted()), release.noise_scale(zoom), found)
     counts = noisy(last, count_evenly(data, what, found.low, found.high, LAST_BINS))
     noise = release.noise_scale(last)
     ends = refined_range(counts, noise, found)
     wide = widened(counts, noise, found, ends, WIDER[what])
-    own = inside(wide, declared)
+    own = wide if declared is None else inside(wide, declared)
     # Sparse rows stay sparse: they are never centred where zero is in the range.
     center = None if data.sparse else centers(counts, noise, found, own)
     return CentredRange(own.low, own.high, center, noise=noise_of(wide, own, ends.rows))
@@ -384,17 +367,10 @@ def _ranges(
 
 def _released(release: Releaser, name: str, counts: Array, *, columns: int) -> Array:
     """Noisy counts; a row is in one bin of each of at most so many columns."""
-    return release(name, _padded(counts, columns), clip=math.sqrt(columns))[: len(counts)]
-
-
-def _passed_over(
-    release: Releaser, name: str, counted: Callable[[], Array], *, columns: int
-) -> None:
-    """The same, where nobody will look."""
-    release.pass_over(name, lambda: _padded(counted(), columns), clip=math.sqrt(columns))
+    filled = counts if len(counts) == columns else _padded(counts, columns)
+    return release(name, filled, clip=math.sqrt(columns))[: len(counts)]
 
 
 def _padded(counts: Array, columns: int) -> Array:
     """Counts of as many columns as the plan has room for, those that are missing empty."""
-    empty = max(columns - len(counts), 0)
-    return np.pad(counts, ((0, empty), (0, 0))) if empty else counts
+    return np.pad(counts, ((0, max(columns - len(counts), 0)), (0, 0)))

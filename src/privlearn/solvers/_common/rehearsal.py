@@ -28,6 +28,7 @@ from privlearn._core.jit import (
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Bounds, Budget, Problem
 from privlearn._core.releaser import Releaser
+from privlearn._core.run_settings import Watcher
 from privlearn._data.bounded import BoundedData, Table, bound, watch_rows
 from privlearn._data.sparse import zero_is_allowed
 from privlearn._objective.losses import Target
@@ -61,7 +62,7 @@ class _Rehearsal(Releaser):
         """Hardly any, so that few rows are seen."""
         return SCALE * super().noise_scale(name)
 
-    def _report(self) -> None:
+    def _report(self, watcher: Watcher) -> None:
         """Nobody watches a rehearsal."""
 
     def certificate(self) -> Certificate:
@@ -159,12 +160,8 @@ def signature(kind: Hashable, problem: Problem, plan: Plan, table: Table) -> Has
             bounds.scale is None,
         ),
         (zero_is_allowed(bounds), min(problem.n_features, COLUMNS)),
-        _container(table),
+        (isinstance(table.X, np.ndarray), table.X.dtype.str),
     )
-
-
-def _container(table: Table) -> Hashable:
-    return isinstance(table.X, np.ndarray), table.X.dtype.str
 
 
 def _smaller(problem: Problem) -> Problem:
