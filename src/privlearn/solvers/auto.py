@@ -68,7 +68,8 @@ def _preferred(problem: Problem, seen: float) -> tuple[str, ...]:
         return ("cd",) if _classes_can_be_told(problem, seen) else ("sgd",)
     if seen < ENOUGH or norm_tells_enough(problem, seen):
         return "scd", "sgd"
-    if _only_a_norm(problem.bounds) and _dual_suits_a_ball(problem, seen):
+    in_a_ball = problem.bounds.row_norm is not None and problem.bounds.low is None
+    if in_a_ball and _dual_suits_a_ball(problem, seen):
         return "scd", "cd"
     short = math.isfinite(problem.loss.lipschitz) and _rows_are_short(problem.bounds)
     return ("scd", "cd") if short else ("cd",)
@@ -94,11 +95,6 @@ def norm_tells_enough(problem: Problem, seen: float) -> bool:
 def _classes_can_be_told(problem: Problem, seen: float) -> bool:
     """Whether noise is small beside what each weight of several classes is known by."""
     return seen >= ENOUGH_PER_WEIGHT * n_weights(problem) and bearable(problem)
-
-
-def _only_a_norm(bounds: Bounds) -> bool:
-    """Whether rows have a length and no box: their features are likely to be of one scale."""
-    return bounds.row_norm is not None and bounds.low is None
 
 
 def _dual_suits_a_ball(problem: Problem, seen: float) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -127,7 +127,7 @@ class IntegerRows:
         reach = clip * per_unit * (1.0 - 2.0**-40)  # below what the division rounds away
         found = in_parts(
             self.values.shape[0],
-            lambda first, last: self._gradients(first, last, how, weights, per_unit, reach),
+            partial(self._gradients, how=how, weights=weights, per_unit=per_unit, reach=reach),
             at_least=self._blocks_per_thread,
         )
         return [sum(part) for part in zip(*found, strict=True)]
@@ -186,7 +186,7 @@ class IntegerRows:
         weights, how = self._scoring(objective, weights)
         found = in_parts(
             self.values.shape[0],
-            lambda first, last: self._lengths(first, last, how, weights, longest, bins),
+            partial(self._lengths, how=how, weights=weights, longest=longest, bins=bins),
             at_least=self._blocks_per_thread,
         )
         return np.asarray(sum(found))
@@ -256,7 +256,7 @@ class IntegerRows:
         factor = np.ldexp(1.0, grid - self.exponents)
         found = in_parts(
             self.values.shape[0],
-            lambda first, last: self._moments(first, last, longest, factor, 2.0**grid),
+            partial(self._moments, longest=longest, factor=factor, one=2.0**grid),
             at_least=self._blocks_per_thread,
         )
         return np.asarray(np.sum(found, axis=0))
@@ -331,7 +331,7 @@ def store_integers(scaling: Scaling, limits: Array, data: BoundedData) -> Intege
     )
     in_parts(
         shape[0],
-        lambda first, last: _store(rows, first, last, scaling, data),
+        partial(_store, rows, scaling=scaling, data=data),
         at_least=rows._blocks_per_thread,
     )
     return rows

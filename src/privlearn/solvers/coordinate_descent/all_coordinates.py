@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from contextlib import nullcontext
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.problem import Problem
 from privlearn._core.releaser import Releaser
-from privlearn._core.threads import blas_in_one_thread
 from privlearn._data.bounded import BoundedData
 from privlearn._objective.losses import Loss
 from privlearn.solvers._common.objective import Objective
@@ -30,21 +28,12 @@ from privlearn.solvers.coordinate_descent.rules import Settings
 __all__ = ["descend_all"]
 
 Array = NDArray[np.float64]
-SMALL = 400  # columns up to which one thread of BLAS is as fast as several, and leaves others alone
 
 
 def descend_all(
     problem: Problem, settings: Settings, data: BoundedData, release: Releaser
 ) -> Solution:
     """Outer loops, each with its own clip; every step minimises the models of its loop so far."""
-    small = problem.n_features <= SMALL
-    with blas_in_one_thread() if small else nullcontext():
-        return _descend(problem, settings, data, release)
-
-
-def _descend(
-    problem: Problem, settings: Settings, data: BoundedData, release: Releaser
-) -> Solution:
     from privlearn.solvers.coordinate_descent.coef_noise import NoiseRecord, is_told  # fits alone
     from privlearn.solvers.coordinate_descent.range_noise import noise_of_ends
     from privlearn.solvers.coordinate_descent.standard_errors import (
@@ -74,7 +63,8 @@ def _descend(
         for step in range(steps):
             sums = prepared.rows.gradient_sum(objective, weights, clip)
             gradient = release(GRADIENT, sums / clip, clip=1.0) * (clip / count)
-            gradient = _balanced(objective.loss, gradient)
+            if objective.loss.coupled:
+                gradient = _balanced(objective.loss, gradient)
             factor = objective.step_factor(weights)
             noise_std = noise * clip / count * factor
             if settings.intercept_first and loop == 0:
@@ -86,7 +76,8 @@ def _descend(
             share = step + rules.AHEAD
             model.add(weights, factor * gradient, bend, share=share, noise_std=noise_std)
             record.add(share / model.total, noise_std)
-            last.add(share, weights, gradient, noise_std)
+            if settings.intervals:
+                last.add(share, weights, gradient, noise_std)
             before, weights = weights, model.minimiser(weights, factor)
     if settings.intervals:
         known = curvature_before(objective, moments, weights)
@@ -100,8 +91,6 @@ def _descend(
 
 def _balanced(loss: Loss, gradient: Array) -> Array:
     """Slopes of several classes add up to 0, so their sum is noise; and so is a common shift."""
-    if not loss.coupled:
-        return gradient
     by_class = gradient.reshape(loss.outputs, -1)
     return np.asarray((by_class - by_class.mean(axis=0)).ravel())
 

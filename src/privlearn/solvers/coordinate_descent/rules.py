@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from privlearn._core.problem import Budget, Problem
 from privlearn.solvers._common.objective import n_weights
 from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
 
-__all__ = ["Mode", "Settings", "bearable", "loops", "mode_for"]
+__all__ = ["ByRule", "Mode", "Settings", "bearable", "by_rule", "loops", "mode_for"]
 
 Mode = Literal["all", "cyclic", "greedy"]
 
@@ -147,16 +147,40 @@ def mode_for(problem: Problem, budget: Budget) -> Mode:
     return "greedy" if sparse else "cyclic"
 
 
-def passes_for(mode: Mode, problem: Problem, budget: Budget) -> int:
-    """Steps (all coordinates at once, or the largest one each) or sweeps over all coordinates."""
+class ByRule(NamedTuple):
+    """What the rule takes for numbers that are not given."""
+
+    passes: int  # steps of all coordinates at once, or of one each; or sweeps over all of them
+    step_size: float = 1.0
+    coordinate_clip: float = COORDINATE_CLIP  # limit of one coordinate, relative to its share
+
+
+def by_rule(mode: Mode, problem: Problem, budget: Budget) -> ByRule:
+    """Whole steps, but where noise allows few sweeps, or is small beside several classes."""
     if mode == "all":
-        return ALL_STEPS
+        step = _step_of_classes(problem, budget) if problem.loss.coupled else 1.0
+        return ByRule(ALL_STEPS, step)
     if mode == "cyclic":
-        sweeps = SWEEPS * effective_rows(problem, budget)
-        return int(min(max(sweeps, LEAST_SWEEPS), MOST_SWEEPS))
+        return _sweeps(problem, budget)
     signal = gdp_mu(problem, budget) * public_n_or_default(problem) / COORDINATE_CLIP
     steps = 0.5 * (GREEDY_ERROR * signal) ** 2
-    return int(min(max(steps, GREEDY_LEAST), GREEDY_MOST, 2 * n_weights(problem)))
+    return ByRule(int(min(max(steps, GREEDY_LEAST), GREEDY_MOST, 2 * n_weights(problem))))
+
+
+def _sweeps(problem: Problem, budget: Budget) -> ByRule:
+    """As many as noise allows; shorter steps where that is fewer than the least.
+
+    The sum of the steps is what counts: a direction of curvature c has converged once it is 1 / c,
+    and then has noise 1 / c times that of others. To stop before is to leave such directions out.
+    Where noise is more than clips cut, derivatives are clipped more: they are about symmetric, so
+    that shortens their mean, which costs little, and noise falls with it.
+    """
+    rows, (factor, power) = effective_rows(problem, budget), NARROWING
+    return ByRule(
+        int(min(max(SWEEPS * rows, LEAST_SWEEPS), MOST_SWEEPS)),
+        min(1.0, SWEEPS * rows / LEAST_SWEEPS),
+        min(max(factor * rows**power, NARROWEST), COORDINATE_CLIP),
+    )
 
 
 def effective_rows(problem: Problem, budget: Budget) -> float:
@@ -165,27 +189,6 @@ def effective_rows(problem: Problem, budget: Budget) -> float:
     It holds for an averaged weight, relative to a typical gradient, whatever the number of sweeps.
     """
     return gdp_mu(problem, budget) * public_n_or_default(problem) / n_weights(problem)
-
-
-def outer_for(mode: Mode, passes: int) -> int:
-    """Outer loops: few sweeps share one choice of the clip, which each loop would pay for."""
-    return 1 if mode == "cyclic" and passes < ONE_LOOP else OUTER
-
-
-def step_for(mode: Mode, problem: Problem, budget: Budget) -> float:
-    """Whole steps, but where noise allows few sweeps, or is small beside several classes."""
-    if mode == "all" and problem.loss.coupled:
-        return _step_of_classes(problem, budget)
-    return _step_of_sweeps(problem, budget) if mode == "cyclic" else 1.0
-
-
-def _step_of_sweeps(problem: Problem, budget: Budget) -> float:
-    """Shorter ones where noise allows fewer sweeps than the least.
-
-    The sum of the steps is what counts: a direction of curvature c has converged once it is 1 / c,
-    and then has noise 1 / c times that of others. To stop before is to leave such directions out.
-    """
-    return min(1.0, SWEEPS * effective_rows(problem, budget) / LEAST_SWEEPS)
 
 
 def _step_of_classes(problem: Problem, budget: Budget) -> float:
@@ -197,15 +200,3 @@ def _step_of_classes(problem: Problem, budget: Budget) -> float:
     """
     seen = gdp_mu(problem, budget) * public_n_or_default(problem)
     return LONG_STEP if seen >= CLEAR * n_weights(problem) else 1.0
-
-
-def coordinate_clip_for(mode: Mode, problem: Problem, budget: Budget) -> float:
-    """Limit of one coordinate, relative to its share: less where noise is more than clips cut.
-
-    Clipping symmetric derivatives shortens their mean, which costs little; noise falls with it.
-    """
-    if mode != "cyclic":
-        return COORDINATE_CLIP
-    factor, power = NARROWING
-    wanted = factor * effective_rows(problem, budget) ** power
-    return min(max(wanted, NARROWEST), COORDINATE_CLIP)

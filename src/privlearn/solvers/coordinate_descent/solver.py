@@ -7,6 +7,7 @@ all coordinates at once, of one after the other, or of the one that matters most
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
@@ -18,6 +19,7 @@ from privlearn._core.norms import LINF, OUTER, UNIT_BOX
 from privlearn._core.plan import FACTS, Plan, Release
 from privlearn._core.problem import Budget, Problem, declared_numbers
 from privlearn._core.releaser import Releaser
+from privlearn._core.threads import blas_in_one_thread
 from privlearn._data.bounded import BoundedData
 from privlearn.exceptions import UnsupportedCombinationError
 from privlearn.solvers._common.histograms import LENGTH_BINS, MAGNITUDE_BINS, histogram_release
@@ -30,6 +32,8 @@ from privlearn.solvers.coordinate_descent.all_coordinates import descend_all
 from privlearn.solvers.coordinate_descent.rules import Mode, Settings
 
 __all__ = ["CoordinateDescent"]
+
+SMALL = 400  # columns up to which one thread of BLAS is as fast as several, and leaves others alone
 
 
 @dataclass(frozen=True)
@@ -116,23 +120,22 @@ class CoordinateDescent(SolverDefaults):
                 f"smoothness has {len(given)} entries, but X has {problem.n_features} "
                 "features; give one mean square per feature"
             )
-        _check_several_classes(self, problem)
-        _check_intervals(self, problem)
         mode = self._mode(problem, budget)
-        _check_source(problem, mode)
-        passes = int(self.passes or rules.passes_for(mode, problem, budget))
-        step = rules.step_for(mode, problem, budget) if self.passes is None else 1.0
-        share = rules.coordinate_clip_for(mode, problem, budget)
+        _refuse_unsupported(self, problem, mode)
+        rule = rules.by_rule(mode, problem, budget)
+        passes = int(self.passes or rule.passes)
+        step = rule.step_size if self.passes is None else 1.0
+        one_loop = mode == "cyclic" and passes < rules.ONE_LOOP  # each would pay for its clip
         return Settings(
             mode=mode,
             passes=passes,
-            outer=int(self.outer or rules.outer_for(mode, passes)),
+            outer=int(self.outer or (1 if one_loop else rules.OUTER)),
             step_size=float(self.step_size or step),
             clip=self.clip,
             smoothness=given,
             intercept_first=mode == "all" and problem.fit_intercept and passes > 1,
             wants_moments=problem.loss.wants_moments,
-            coordinate_clip=share if self.clip is None else rules.COORDINATE_CLIP,
+            coordinate_clip=rule.coordinate_clip if self.clip is None else rules.COORDINATE_CLIP,
             shortened=self.step_size is None and step < 1.0,
             intervals=problem.intervals,
             longest_for_errors=rules.longest_for_errors(problem, given),
@@ -162,7 +165,9 @@ class CoordinateDescent(SolverDefaults):
     ) -> Solution:
         """Descend along released gradients."""
         if settings.mode == "all":
-            return descend_all(problem, settings, data, release)
+            few = problem.n_features <= SMALL
+            with blas_in_one_thread() if few else nullcontext():
+                return descend_all(problem, settings, data, release)
         # Late: fits by default take all coordinates. A rehearsal has loaded it before a charge.
         if settings.mode == "cyclic":
             from privlearn.solvers.coordinate_descent.cyclic import descend_by_coordinates
@@ -210,32 +215,26 @@ class CoordinateDescent(SolverDefaults):
         return outlook(problem, settings, plan, n)
 
 
-def _check_several_classes(solver: CoordinateDescent, problem: Problem) -> None:
-    if problem.loss.coupled and (solver.block == 1 or solver.selection is not None):
+def _refuse_unsupported(solver: CoordinateDescent, problem: Problem, mode: Mode) -> None:
+    width = problem.n_features + int(problem.fit_intercept)
+    alone = solver.block == 1 or solver.selection is not None
+    if problem.loss.coupled and alone:
         raise UnsupportedCombinationError(
             "several classes move together: leave block and selection out, or fit one class "
             "against the rest"
         )
-    if not rules.bearable(problem):
+    if problem.loss.coupled and not rules.bearable(problem):
         raise UnsupportedCombinationError(
             f"solver='cd' keeps matrices of at most {rules.WIDEST} columns, and of several "
             f"classes that many weights with an l1 penalty or limits; here are "
             f"{n_weights(problem)} weights: use solver='sgd'"
         )
-
-
-def _check_source(problem: Problem, mode: Mode) -> None:
     if problem.from_source and mode != "all":
         raise UnsupportedCombinationError(
             "rows that stay on disk are read once for every gradient of all coordinates, but here "
             f"one coordinate moves at a time, of {n_weights(problem)}; leave block and selection "
             f"out, use at most {rules.WIDEST} columns, or read the rows into memory first"
         )
-
-
-def _check_intervals(solver: CoordinateDescent, problem: Problem) -> None:
-    width = problem.n_features + int(problem.fit_intercept)
-    alone = solver.block == 1 or solver.selection is not None
     if solver.of_one_size and not problem.loss.of_residual:
         raise UnsupportedCombinationError(
             f"of_one_size=True is about squared errors, but the loss is {problem.loss.name!r}; "
