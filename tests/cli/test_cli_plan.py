@@ -14,7 +14,7 @@ import privlearn
 from privlearn._core.releaser import Releaser
 from privlearn.cli import main
 from privlearn.cli.models import MODELS
-from privlearn.cli.progress import progress
+from privlearn.cli.screen import progress
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = ("demo", "plan", "fit", "predict", "ledger", "verify")

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from privlearn.cli.errors import CommandError
 from privlearn.cli.open_ledger import create_ledger, existing_ledger
-from privlearn.cli.progress import progress
-from privlearn.cli.releases import in_short
 from privlearn.cli.sample import write_sample
+from privlearn.cli.screen import in_short, progress
 from privlearn.datasets import load_cps1988
 from privlearn.private_bounds.summary import what_is_estimated
 

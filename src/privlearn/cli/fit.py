@@ -23,8 +23,7 @@ from privlearn.cli.outputs import Output
 from privlearn.cli.paths import check_paths
 from privlearn.cli.people import Ids, add_person, facts_of_others, without_person
 from privlearn.cli.predictions import predictions_output, read_new_rows, write_predictions
-from privlearn.cli.progress import progress
-from privlearn.cli.releases import in_short
+from privlearn.cli.screen import in_short, progress
 from privlearn.cli.tables import Source, open_source
 from privlearn.cli.training import read_training
 from privlearn.private_bounds.summary import what_is_estimated

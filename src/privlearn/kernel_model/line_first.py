@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from privlearn._core.forecast import Forecast
-from privlearn._core.plan import Plan, Release
+from privlearn._core.plan import Plan
 from privlearn._core.problem import Budget, Problem
 from privlearn._core.releaser import ReleaseBatch, Releaser
 from privlearn._data.bounded import BoundedData
@@ -109,7 +109,7 @@ class LineFirst(SolverDefaults):
         curve = self.curve.plan(self._residual_problem(problem), settings.curve, scale)
         line = self.line.plan(_of_line(problem), settings.line, curve.scale)
         first = [
-            (_named(release, OF_THE_LINE + release.name), self.share * line.share(release))
+            (replace(release, name=OF_THE_LINE + release.name), self.share * line.share(release))
             for release in line.releases
         ]
         both = curve.split([*first, *((release, None) for release in curve.releases)])
@@ -130,11 +130,14 @@ class LineFirst(SolverDefaults):
         residuals = _with_residuals(problem, rest, line, data)
         curve = self.curve.solve(rest, settings.curve, residuals, release)
         step = 1.0 / problem.loss.smoothness
+        errors = curve.errors
+        if errors is not None:
+            errors = _beside_a_line(errors, curve.coef.shape[1], problem.n_features)
         return KernelSolution(
             np.hstack([step * curve.coef, line.coef]),
             line.intercept + step * curve.intercept,
             curve.features,
-            errors=_beside_a_line(curve, problem.n_features),
+            errors=errors,
         )
 
     def settled(self, problem: Problem, settings: Settings) -> Settings:
@@ -177,7 +180,7 @@ class LineFirst(SolverDefaults):
             return self.line.forecast(problem, settings.line, plan, n)
         size = len(OF_THE_LINE)
         mine = [r for r in plan.releases if r.name.startswith(OF_THE_LINE)]
-        first = replace(plan, releases=tuple(_named(r, r.name[size:]) for r in mine))
+        first = replace(plan, releases=tuple(replace(r, name=r.name[size:]) for r in mine))
         rest = self._residual_problem(problem)
         later = replace(plan, releases=tuple(r for r in plan.releases if r not in mine))
         line = self.line.forecast(_of_line(problem), settings.line, first, n)
@@ -195,21 +198,14 @@ def _of_line(problem: Problem) -> Problem:
     return replace(problem, intervals=False)
 
 
-def _beside_a_line(curve: Solution, columns: int) -> StandardErrors | None:
+def _beside_a_line(errors: StandardErrors, size: int, columns: int) -> StandardErrors:
     """Errors of features and intercept, with none on the coefficients of the columns between."""
-    if curve.errors is None:
-        return None
-    size = curve.coef.shape[1]
 
     def spread(weights: NDArray[np.float64]) -> NDArray[np.float64]:
         nothing = np.zeros((len(weights), columns))
         return np.hstack([weights[:, :size], nothing, weights[:, size:]])
 
-    return curve.errors.mapped(spread)
-
-
-def _named(release: Release, name: str) -> Release:
-    return replace(release, name=name)
+    return errors.mapped(spread)
 
 
 def _with_residuals(

@@ -87,8 +87,9 @@ class StreamingMixin(PrivateEstimator):
         if before is not None:
             work.__dict__.update(before.bond.learned)
         labels = work._labels_of_stream(classes, before)
-        remember_target(work, y)
-        X, y = with_target(X, y, self.schema)
+        if not type(X) is type(y) is np.ndarray:  # arrays have no names
+            remember_target(work, y)
+            X, y = with_target(X, y, self.schema)
         table = work._read(X, y, labels, reset=before is None)
         stream, budget = work._planned_stream(solver, table, before)
         stream.rehearse(table, budget)

@@ -36,14 +36,9 @@ def slopes_are_unknown(problem: Problem) -> bool:
     return problem.loss.has_unit and not math.isfinite(problem.loss.lipschitz)
 
 
-def _histograms(problem: Problem) -> int:
-    """Of rows; and of gradients where nothing else says how large slopes are."""
-    return 2 if slopes_are_unknown(problem) else 1
-
-
 def lengths_release(problem: Problem) -> Release:
-    """The planned release."""
-    return histogram_release(LENGTHS, LENGTH_BINS, _histograms(problem))
+    """Of rows; and of gradients where nothing else says how large slopes are."""
+    return histogram_release(LENGTHS, LENGTH_BINS, 2 if slopes_are_unknown(problem) else 1)
 
 
 def private_lengths(
@@ -55,7 +50,7 @@ def private_lengths(
     release: Releaser,
 ) -> tuple[float, float | None]:
     """Typical length of a row, and where to clip gradients at zero weights for squared errors."""
-    kinds = _histograms(problem)
+    kinds = 2 if slopes_are_unknown(problem) else 1
     norms, targets = rows.norms[present], rows.targets[present]
     lengths = [norms, np.abs(targets) * norms][:kinds]
     counts = np.stack([histograms.count_lengths(each) for each in lengths])

@@ -96,7 +96,7 @@ class OnePassState:
 
     def found(self) -> Array:
         """The weights to publish."""
-        return self.sgd.average if self._averages() else self.sgd.weights
+        return self.sgd.average if self.settings.schedule is None else self.sgd.weights
 
     def _step_size(self) -> float:
         """Length of the present step per unit of gradient."""
@@ -129,9 +129,6 @@ class OnePassState:
         pull = float(np.linalg.norm(curvatures * self.weights))
         if pull > limit:
             self.weights[curvatures > 0.0] *= limit / pull
-
-    def _averages(self) -> bool:
-        return self.settings.schedule is None
 
     def _average(self) -> None:
         """The mean of the second half, or, without an end, one in which late iterates count."""

@@ -1,8 +1,20 @@
-"""Plans and certificates on a screen, with one line for all their releases."""
+"""What a screen shows of a fit: a bar while it runs, and its releases on one line."""
 
 from __future__ import annotations
 
-__all__ = ["in_short"]
+import sys
+from contextlib import AbstractContextManager
+from typing import TextIO
+
+from privlearn._core.progress import render, shown
+
+__all__ = ["in_short", "progress", "render"]
+
+
+def progress(stream: TextIO | None = None) -> AbstractContextManager[None]:
+    """Show fits inside the block on `stream` (default: stderr) if that is a terminal."""
+    terminal = sys.stderr if stream is None else stream
+    return shown(terminal.isatty(), terminal)
 
 
 def in_short(text: str, where: str) -> str:
