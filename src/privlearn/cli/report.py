@@ -15,7 +15,7 @@ from privlearn.cli.outputs import Output
 from privlearn.cli.paths import check_paths
 
 if TYPE_CHECKING:
-    from privlearn.report import Learned
+    from privlearn.export.report import Learned
 
 __all__ = ["add_options", "run"]
 
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     inputs = {"the model": args.model, "the ledger": args.ledger}
     inputs |= {f"scores {k}": path for k, path in enumerate(args.scores, 1)}
     check_paths(inputs, {"the page": out}, overwrite=args.overwrite)
-    from privlearn.report import page
+    from privlearn.export.report import page
 
     learned = _learned(args.model)
     book = None if args.ledger is None else existing_ledger(args.ledger)
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _learned(path: str) -> Learned:
     """What a file tells, with its certificate."""
-    from privlearn.report import Learned
+    from privlearn.export.report import Learned
 
     saved = read_any(path)
     with suppress(ValueError, KeyError, TypeError):

@@ -1,1 +1,1 @@
-"""Fitted models for others: files, plain scikit-learn, ONNX and SQL."""
+"""Fitted models for others: files, plain scikit-learn, ONNX, SQL, and a page for people."""

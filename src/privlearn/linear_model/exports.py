@@ -143,7 +143,7 @@ class Exportable:
         '<!DOCTYPE html>'
         """
         from privlearn._core.whole_file import write_whole
-        from privlearn.report import Learned, page
+        from privlearn.export.report import Learned, page
 
         model = self._fitted()
         named = dataset if ledger is not None or dataset is not None else model.dataset

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from privlearn.report.drawing.canvas import COLOURS, Scale, figure, number, svg_text, ticks
-from privlearn.report.markup import Markup, tag
+from privlearn.export.report.drawing.canvas import COLOURS, Scale, figure, number, svg_text, ticks
+from privlearn.export.report.markup import Markup, tag
 
 __all__ = ["privacy_curve"]
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from privlearn._core.certificate import Certificate
-from privlearn.report.drawing.canvas import number
-from privlearn.report.markup import Markup, group, name, tag
-from privlearn.report.tables import table
+from privlearn.export.report.drawing.canvas import number
+from privlearn.export.report.markup import Markup, group, name, tag
+from privlearn.export.report.tables import table
 
 __all__ = ["Scores", "read_scores", "refuse_others", "shown_scores"]
 

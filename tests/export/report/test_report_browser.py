@@ -10,7 +10,7 @@ import pytest
 
 from privlearn import KernelRegressor, LinearRegression
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 AXE = os.environ.get("AXE_CORE", "")  # axe.min.js, from npm's axe-core
 
 

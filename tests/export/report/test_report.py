@@ -21,14 +21,14 @@ from privlearn._core.certificate_page import blocks
 from privlearn._core.harmless import harmless
 from privlearn.cli import main
 from privlearn.exceptions import LedgerError
-from privlearn.report import Learned, page
-from privlearn.report.citing import REFERENCES
-from privlearn.report.statement import at_most, percent, power_at_most
-from privlearn.report.wording import in_words
+from privlearn.export.report import Learned, page
+from privlearn.export.report.citing import REFERENCES
+from privlearn.export.report.statement import at_most, percent, power_at_most
+from privlearn.export.report.wording import in_words
 from privlearn.schema.encoding import Column
 from privlearn.schema.kinds import Date, Number
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 BOX = {"bounds_X": (0, 1), "bounds_y": (0, 3)}
 NASTY = ["</script><script>alert(1)</script>", "' onload='x", '" onload="x', "\x1b[31m", "\u202e"]
 NASTY += ["=1+1", "</pre>", "<!--", "]]>", "&lt;", "\x00", "\udcff", "{{", "</style>", "é", "\n"]
@@ -198,7 +198,7 @@ def test_epsilon_is_placed_and_who_decided_is_told(epsilon, word):
 
 
 def test_the_scale_is_that_of_the_page_about_epsilon():
-    from privlearn.report.top import BEYOND, SCALE
+    from privlearn.export.report.top import BEYOND, SCALE
 
     page = (ROOT / "docs/start/choosing-epsilon.md").read_text(encoding="utf-8")
     ends = [float(end) for end in re.findall(r"^\| (?:up to|[\d.]+ to) ([\d.]+) \|", page, re.M)]

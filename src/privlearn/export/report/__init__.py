@@ -3,7 +3,7 @@
 `report(path)` of every estimator writes it, and so does ``privlearn report``.
 """
 
-from privlearn.report.learned import Learned
-from privlearn.report.page import page
+from privlearn.export.report.learned import Learned
+from privlearn.export.report.page import page
 
 __all__ = ["Learned", "page"]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from privlearn._core.certificate import Certificate
-from privlearn.report.markup import Markup, group, tag
-from privlearn.report.nist import REFERENCE
+from privlearn.export.report.markup import Markup, group, tag
+from privlearn.export.report.nist import REFERENCE
 
 __all__ = ["REFERENCES", "citations"]
 

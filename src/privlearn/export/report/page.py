@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 from privlearn._core.certificate import Certificate
 from privlearn._core.certificate_page import block_id
 from privlearn._core.harmless import json_text
-from privlearn.report.budget import curve_points, spending
-from privlearn.report.citing import citations
-from privlearn.report.coefficients import coefficients
-from privlearn.report.columns import assumed, estimated
-from privlearn.report.learned import Learned
-from privlearn.report.markup import Markup, group, tag
-from privlearn.report.nist import vocabulary
-from privlearn.report.scores import Scores, read_scores, refuse_others, shown_scores
-from privlearn.report.spent import ledger_state
-from privlearn.report.statement import statement
-from privlearn.report.top import top
+from privlearn.export.report.budget import curve_points, spending
+from privlearn.export.report.citing import citations
+from privlearn.export.report.coefficients import coefficients
+from privlearn.export.report.columns import assumed, estimated
+from privlearn.export.report.learned import Learned
+from privlearn.export.report.markup import Markup, group, tag
+from privlearn.export.report.nist import vocabulary
+from privlearn.export.report.scores import Scores, read_scores, refuse_others, shown_scores
+from privlearn.export.report.spent import ledger_state
+from privlearn.export.report.statement import statement
+from privlearn.export.report.top import top
 
 if TYPE_CHECKING:
     from privlearn.ledger import Ledger
@@ -63,7 +63,7 @@ def page(
 
 
 def _whole(title: str, top: Markup, body: Sequence[Markup]) -> str:
-    style = files("privlearn.report").joinpath("style.css").read_text(encoding="utf-8")
+    style = files("privlearn.export.report").joinpath("style.css").read_text(encoding="utf-8")
     head = tag(
         "head",
         tag("meta", charset="utf-8"),

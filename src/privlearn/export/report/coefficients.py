@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn.report.drawing.canvas import number
-from privlearn.report.drawing.coefficients import (
+from privlearn.export.report.drawing.canvas import number
+from privlearn.export.report.drawing.coefficients import (
     MOST,
     MOST_OUTPUTS,
     NOT_TOLD,
@@ -16,9 +16,9 @@ from privlearn.report.drawing.coefficients import (
     drawn_effects,
     standing_out,
 )
-from privlearn.report.learned import Learned
-from privlearn.report.markup import Markup, group, name, tag
-from privlearn.report.tables import table
+from privlearn.export.report.learned import Learned
+from privlearn.export.report.markup import Markup, group, name, tag
+from privlearn.export.report.tables import table
 from privlearn.schema.categories import ABOUT_OTHERS
 
 __all__ = ["coefficients", "what_it_is"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn.report.drawing.canvas import (
+from privlearn.export.report.drawing.canvas import (
     COLOURS,
     Scale,
     figure,
@@ -17,7 +17,7 @@ from privlearn.report.drawing.canvas import (
     svg_text,
     ticks,
 )
-from privlearn.report.markup import Markup, tag
+from privlearn.export.report.markup import Markup, tag
 
 __all__ = ["MOST", "MOST_OUTPUTS", "NOT_TOLD", "Effects", "drawn_effects", "standing_out"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from privlearn.report.drawing.canvas import COLOURS, figure, fitting, svg_text
-from privlearn.report.markup import Markup, tag
+from privlearn.export.report.drawing.canvas import COLOURS, figure, fitting, svg_text
+from privlearn.export.report.markup import Markup, tag
 
 __all__ = ["STAGES", "Share", "budget_shares"]
 

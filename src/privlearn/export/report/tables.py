@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from privlearn.report.markup import Markup, tag
+from privlearn.export.report.markup import Markup, tag
 
 __all__ = ["table", "terms"]
 

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from privlearn.report.markup import Markup, tag
+from privlearn.export.report.markup import Markup, tag
 
 __all__ = ["COLOURS", "NARROW", "WIDE", "Scale", "figure", "fitting", "number", "svg_text", "ticks"]
 

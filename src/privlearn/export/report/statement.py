@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable, Sequence
 
 from privlearn._core.certificate import Certificate
-from privlearn.report.learned import Learned
-from privlearn.report.markup import Markup, group, name, tag
-from privlearn.report.tables import table
+from privlearn.export.report.learned import Learned
+from privlearn.export.report.markup import Markup, group, name, tag
+from privlearn.export.report.tables import table
 
 __all__ = ["at_most", "odds_factor", "percent", "power_at_most", "statement"]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from privlearn import LinearRegression
-from privlearn.report.drawing.coefficients import Effects, drawn_effects
+from privlearn.export.report.drawing.coefficients import Effects, drawn_effects
 
 NAN = np.nan
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from privlearn.export.report.drawing.canvas import number
+from privlearn.export.report.learned import Learned
+from privlearn.export.report.markup import Markup, group, name, tag
+from privlearn.export.report.tables import table
+from privlearn.export.report.wording import in_words
 from privlearn.private_bounds.summary import what_is_estimated
-from privlearn.report.drawing.canvas import number
-from privlearn.report.learned import Learned
-from privlearn.report.markup import Markup, group, name, tag
-from privlearn.report.tables import table
-from privlearn.report.wording import in_words
 from privlearn.schema.categories import Category
 from privlearn.schema.encoding import Column, Encoding
 

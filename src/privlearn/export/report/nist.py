@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from privlearn._core.certificate import Certificate
 from privlearn.accounting import compose
 from privlearn.accounting.composition import is_closed_form
-from privlearn.report.markup import Markup, group, tag
-from privlearn.report.tables import terms
+from privlearn.export.report.markup import Markup, group, tag
+from privlearn.export.report.tables import terms
 
 __all__ = ["REFERENCE", "vocabulary"]
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from privlearn._core.certificate import Certificate
-from privlearn.report.markup import Markup, group, name, tag
-from privlearn.report.tables import table
+from privlearn.export.report.markup import Markup, group, name, tag
+from privlearn.export.report.tables import table
 
 if TYPE_CHECKING:
     from privlearn.ledger import Ledger

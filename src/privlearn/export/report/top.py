@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from privlearn._core.certificate import Certificate
-from privlearn.report.coefficients import what_it_is
-from privlearn.report.learned import Learned
-from privlearn.report.markup import Markup, name, tag
-from privlearn.report.statement import at_most, percent
+from privlearn.export.report.coefficients import what_it_is
+from privlearn.export.report.learned import Learned
+from privlearn.export.report.markup import Markup, name, tag
+from privlearn.export.report.statement import at_most, percent
 
 __all__ = ["top"]
 

@@ -9,10 +9,10 @@ import numpy as np
 from privlearn._core.certificate import Certificate
 from privlearn.accounting import compose
 from privlearn.accounting.composition import is_closed_form
-from privlearn.report.drawing.curve import privacy_curve
-from privlearn.report.drawing.shares import Share, budget_shares
-from privlearn.report.markup import Markup, group, tag
-from privlearn.report.tables import table
+from privlearn.export.report.drawing.curve import privacy_curve
+from privlearn.export.report.drawing.shares import Share, budget_shares
+from privlearn.export.report.markup import Markup, group, tag
+from privlearn.export.report.tables import table
 
 __all__ = ["curve_points", "spending"]
 
