@@ -149,7 +149,10 @@ def feature_norm(row_norm: float, fit_intercept: bool) -> float:
 
 
 def nearest_to_zero(bounds: Bounds) -> NDArray[np.float64] | None:
-    """The point of the box that is nearest to zero; None where that is zero itself."""
+    """The point of the box that is nearest to zero; None where that is zero itself.
+
+    Then entries of sparse rows that are not stored stay zero.
+    """
     if bounds.low is None or bounds.high is None:
         return None
     nearest = np.clip(0.0, bounds.low, bounds.high)

@@ -13,14 +13,7 @@ from privlearn._data.clipping import feature_limit
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["bounded_csr", "zero_is_allowed"]
-
-
-def zero_is_allowed(bounds: Bounds) -> bool:
-    """Whether entries that are not stored stay zero under the box."""
-    if bounds.low is None or bounds.high is None:
-        return True
-    return bool((bounds.low <= 0.0).all() and (bounds.high >= 0.0).all())
+__all__ = ["bounded_csr"]
 
 
 def bounded_csr(

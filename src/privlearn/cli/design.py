@@ -122,6 +122,8 @@ def design(
     kinds, rest = facts.kinds, Estimate() if facts.estimate else facts.number
     chosen = [(name, kinds.get(name, rest)) for name in _chosen(names, facts, target, where)]
     columns = tuple(Column(name, kind) for name, kind in chosen if isinstance(kind, Kind))
+    # A schema may say no more than which columns are left out, or what goes without saying.
+    described = not all(kind in (Ignore(), PLAIN) for kind in facts.schema.values())
     found = Design(
         target=target,
         columns=columns,
@@ -130,16 +132,11 @@ def design(
         classes=facts.classes,
         data_norm=facts.data_norm,
         number=facts.number,
-        estimable=estimates and not (mapped or _describes(facts)) and facts.number == PLAIN,
+        estimable=estimates and not (mapped or described) and facts.number == PLAIN,
     )
     if not estimates:
         _refuse_to_estimate(found)
     return found
-
-
-def _describes(facts: Facts) -> bool:
-    """Whether a schema says more than which columns are left out, or what goes without saying."""
-    return not all(kind in (Ignore(), PLAIN) for kind in facts.schema.values())
 
 
 def demand_target(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from privlearn.cli.notices import plain_warnings
 from privlearn.cli.open_ledger import charged_ledger, signed
 from privlearn.cli.outputs import Output
 from privlearn.cli.paths import check_paths
-from privlearn.cli.people import Ids, add_person, facts_of_others, without_person
+from privlearn.cli.people import add_person, facts_of_others, without_person
 from privlearn.cli.predictions import predictions_output, read_new_rows, write_predictions
 from privlearn.cli.screen import in_short, progress
 from privlearn.cli.tables import Source, open_source
@@ -33,7 +33,6 @@ from privlearn.schema.encoding import EncodedRows
 
 if TYPE_CHECKING:
     from privlearn._core.certificate import Certificate
-    from privlearn.linear_model.base import PrivateEstimator
     from privlearn.schema.raw import RawRows
 
 __all__ = ["add_options", "run"]
@@ -136,7 +135,12 @@ def run(args: argparse.Namespace) -> int:
         _model_output(args, chosen) as output,
         predictions_output(args.predictions, new_rows, chosen.classes, args.overwrite) as there,
     ):
-        _charge_and_fit(args, estimator, estimator_rows(args.model, chosen, X), y, ids)
+        rows = estimator_rows(args.model, chosen, X)
+        # From here on, an error costs privacy.
+        ledger = charged_ledger(args.ledger, args.dataset, args.ledger_epsilon, args.ledger_delta)
+        estimator.set_params(ledger=ledger, dataset=args.dataset)
+        with signed(ledger, args.by, args.output), plain_warnings(), progress():
+            estimator.fit(rows, y, groups=ids)
         more = _assumed(source, chosen, estimator.privacy_)
         estimator.privacy_ = assuming(estimator.privacy_, more)
         model = SavedModel.of(args.model, chosen, estimator)
@@ -167,20 +171,6 @@ def _model_output(args: argparse.Namespace, chosen: Design) -> Output:
     if MODELS[args.model].mapped:  # frequencies and coefficients of up to so many random features
         size += 40 * MOST_COMPONENTS * (chosen.n_features + max(len(chosen.classes or ()), 1))
     return Output(args.output, overwrite=args.overwrite, size=size)
-
-
-def _charge_and_fit(
-    args: argparse.Namespace,
-    estimator: PrivateEstimator,
-    X: EncodedRows | RawRows | Array,
-    y: NDArray[Any],
-    ids: Ids | None,
-) -> None:
-    """From here on, an error costs privacy."""
-    ledger = charged_ledger(args.ledger, args.dataset, args.ledger_epsilon, args.ledger_delta)
-    estimator.set_params(ledger=ledger, dataset=args.dataset)
-    with signed(ledger, args.by, args.output), plain_warnings(), progress():
-        estimator.fit(X, y, groups=ids)
 
 
 def _assumed(source: Source, chosen: Design, certificate: Certificate) -> list[str]:

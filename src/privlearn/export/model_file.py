@@ -143,8 +143,12 @@ class FileContent:
         size = sum(len(column.features) for column in self.columns)
         if self.values.get("clip_X") is None or self.scales:
             return [None] * size
-        pairs = [_no_minus_zero(pair) for pair in zip(*self.values["clip_X"], strict=True)]
-        return [None if pair == [None, None] else pair for pair in pairs]
+        pairs = zip(*self.values["clip_X"], strict=True)
+        return [
+            # To add zero takes away the sign of a zero.
+            None if pair == (None, None) else [None if end is None else end + 0.0 for end in pair]
+            for pair in pairs
+        ]
 
     def _beyond(self) -> dict[str, Any]:
         """What only the fourth and fifth format say; of the fifth, limits of scaled features."""
@@ -154,10 +158,6 @@ class FileContent:
             scaled = {"clip": self.values["clip_X"]} if self.scales else {}
             given["features"] = {"coef": self.values["coef"]} | scaled | given["features"]
         return {"schema": self.values.get("schema") is not None} | given
-
-
-def _no_minus_zero(pair: tuple[float | None, ...]) -> list[float | None]:
-    return [None if end is None else end + 0.0 for end in pair]
 
 
 def parsed(text: str | bytes, where: str) -> FileContent:

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from privlearn._core.forecast import Forecast
 from privlearn._core.numerics import MAX_ROWS
 from privlearn._core.plan import Plan
-from privlearn._core.problem import Adjacency, Bounds, Budget, Problem
+from privlearn._core.problem import Adjacency, Bounds, Budget, Problem, nearest_to_zero
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
-from privlearn._data.sparse import zero_is_allowed
 from privlearn._objective.losses import Target
 from privlearn._objective.penalties import PENALTIES
 from privlearn.exceptions import UnsupportedCombinationError
@@ -221,7 +220,7 @@ def stored_rows(problem: Problem, *, sparse: bool, copies: int = 1) -> float:
     """Bytes of all rows that may count in single precision, and of numbers beside each."""
     rows = (problem.people or 0) * problem.most_rows if problem.n is None else problem.n
     rows = 0 if problem.from_source else rows  # there are never more than a few at once
-    dense = not sparse or not zero_is_allowed(problem.bounds)
+    dense = not sparse or nearest_to_zero(problem.bounds) is not None
     return rows * ((4.0 * problem.n_features * copies if dense else 0.0) + 32.0)
 
 

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.jit import worth_compiling
+from privlearn._core.problem import nearest_to_zero
 from privlearn._core.threads import in_parts
 from privlearn._data.bounded import BoundedData
-from privlearn._data.sparse import zero_is_allowed
 from privlearn.solvers._common.loops import counting as loops
 
 __all__ = ["count_evenly", "count_magnitudes", "count_signed"]
@@ -113,7 +113,7 @@ def _in_memory(
 ) -> Array:
     """The same of rows that are in memory."""
     width = data.n_features if what == "features" else 1
-    if what == "features" and data.sparse and zero_is_allowed(data.bounds):
+    if what == "features" and data.sparse and nearest_to_zero(data.bounds) is None:
         return _counted_sparse(data, bins, plain, *facts)
     at_once = max(AT_ONCE // width, 64)
     worth = worth_compiling(data.n * data.n_features)  # of the whole: one is loaded for all

@@ -26,11 +26,10 @@ from privlearn._core.jit import (
     worth_compiling,
 )
 from privlearn._core.plan import Plan, Release
-from privlearn._core.problem import Bounds, Budget, Problem
+from privlearn._core.problem import Bounds, Budget, Problem, nearest_to_zero
 from privlearn._core.releaser import Releaser
 from privlearn._core.run_settings import Watcher
 from privlearn._data.bounded import BoundedData, Table, bound, watch_rows
-from privlearn._data.sparse import zero_is_allowed
 from privlearn._objective.losses import Target
 from privlearn.exceptions import PlanViolationError, PrivacyTestFailedError
 from privlearn.solvers.base import Solver
@@ -159,7 +158,7 @@ def signature(kind: Hashable, problem: Problem, plan: Plan, table: Table) -> Has
             bounds.target is None,
             bounds.scale is None,
         ),
-        (zero_is_allowed(bounds), min(problem.n_features, COLUMNS)),
+        (nearest_to_zero(bounds) is None, min(problem.n_features, COLUMNS)),
         (isinstance(table.X, np.ndarray), table.X.dtype.str),
     )
 

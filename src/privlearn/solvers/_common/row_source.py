@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.numerics import BLOCK_ROWS, BlockSum
+from privlearn._core.problem import nearest_to_zero
 from privlearn._core.threads import blas_in_one_thread, in_parts
 from privlearn._data.bounded import BoundedData, Rows
-from privlearn._data.sparse import zero_is_allowed
 from privlearn.solvers._common.loops import row_products, sgd
 from privlearn.solvers._common.loops.row_products import StoredRows
 from privlearn.solvers._common.loops.sequential_sgd import ComputedRows, Recipe
@@ -190,7 +190,7 @@ def store_rows(scaling: Scaling, data: BoundedData) -> StoredRows:
     In single precision: half the memory and traffic, and what is stored *is* the row, so nothing
     else changes. Sums are taken in double precision (numerics.py).
     """
-    around_zero = not scaling.center.any() and zero_is_allowed(data.bounds)
+    around_zero = not scaling.center.any() and nearest_to_zero(data.bounds) is None
     if data.longest is None and data.sparse and around_zero:
         return _stored_sparse(scaling, data)
     n, p = data.n, len(scaling.center)

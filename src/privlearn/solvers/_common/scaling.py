@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.forecast import Forecast
-from privlearn._core.problem import Bounds, Penalised, Problem
+from privlearn._core.problem import Bounds, Penalised, Problem, nearest_to_zero
 from privlearn._data.bounded import Rows
-from privlearn._data.sparse import zero_is_allowed
 from privlearn._objective.losses import Loss, Squared, Units
 from privlearn._objective.penalties import Penalty
 from privlearn._objective.prox import WeightPenalty
@@ -94,7 +93,7 @@ class Scaling:
         times the typical scale. Sparse rows are never centred.
         """
         choices = candidates(problem.bounds, problem.n_features, problem.fit_intercept)
-        if sparse and zero_is_allowed(problem.bounds):
+        if sparse and nearest_to_zero(problem.bounds) is None:
             choices = [_around_zero(*choice) for choice in choices]
         center, scale, squares = min(choices, key=lambda c: math.sqrt(c[2]) * _typical(c[1]))
         entry = INTERCEPT_SHARE * math.sqrt(squares or 1.0) if problem.fit_intercept else 0.0
