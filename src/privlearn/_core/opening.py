@@ -1,11 +1,22 @@
-"""Whose ledger is charged before a Releaser is opened."""
+"""Before a Releaser is opened: whose ledger is charged, and what is said, which no data decided."""
 
 from __future__ import annotations
 
+import logging
 import os
+import warnings
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-__all__ = ["charge_of"]
+from privlearn.exceptions import NotPrivateWarning
+
+if TYPE_CHECKING:
+    from privlearn._core.plan import Plan
+    from privlearn._core.problem import Budget
+
+__all__ = ["charge_of", "log_plan", "warn_of_seed"]
+
+LOGGER = logging.getLogger("privlearn")
 
 
 def charge_of(ledger: object) -> Callable[..., object]:
@@ -21,3 +32,27 @@ def charge_of(ledger: object) -> Callable[..., object]:
             "charge(plan, dataset) is needed; it is called before anything is released"
         )
     return charge
+
+
+def warn_of_seed() -> None:
+    """Before the charge, so that whoever takes warnings for errors has paid nothing."""
+    warnings.warn(
+        "random_state is set, so the noise can be computed by whoever knows or guesses the seed, "
+        "and the result is NOT private, though a ledger is charged; leave random_state out for "
+        "anything that is published (for tests on data of nobody this warning may be ignored)",
+        NotPrivateWarning,
+        stacklevel=2,
+    )
+
+
+def log_plan(plan: Plan, budget: Budget, dataset: str | None, *, charged: bool) -> None:
+    """Say what is about to be charged and released; nothing is said after the charge."""
+    LOGGER.info(
+        "releasing %d times by %s, for epsilon = %g and delta = %g under %s%s",
+        sum(release.count for release in plan.releases),
+        plan.solver or "a plan",
+        budget.epsilon,
+        budget.delta,
+        plan.adjacency.value,
+        f"; charging {dataset!r}" if charged else "",
+    )

@@ -7,7 +7,6 @@ grid ever does, so the rounding of floating-point numbers tells nothing (see doc
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from privlearn._core import opening
 from privlearn._core.certificate import Certificate
 from privlearn._core.mechanisms import Kind
 from privlearn._core.numerics import noisy, round_to_grid
@@ -381,34 +381,18 @@ def charge_and_open(
     `stream` is the id of a stream whose first batch this is; only ledgers that count batches need
     to know the word.
     """
-    from privlearn._core import log
     from privlearn.noise.source import seed_of
 
     seed = seed_of(random_state)
     if seed is not None and _opener.get() is Releaser:  # audits have their own, and say so
-        _warn_of_seed()
+        opening.warn_of_seed()
     head: object = None
-    log.planned(plan, budget, dataset, charged=ledger is not None)
+    opening.log_plan(plan, budget, dataset, charged=ledger is not None)
     if ledger is not None:
-        from privlearn._core.opening import charge_of
-
         known = {} if stream is None else {"stream": stream}
-        head = charge_of(ledger)(plan, dataset, **known)
+        head = opening.charge_of(ledger)(plan, dataset, **known)
     releaser = _opener.get()(plan, budget, seed)
     releaser.ledger_head = head if isinstance(head, str) else None
     # From here on no number may stop a fit or warn: which one did would tell about a row.
     with no_sizes_told(AFTER), np.errstate(all="ignore"):
         yield releaser
-
-
-def _warn_of_seed() -> None:
-    """Before the charge, so that whoever takes warnings for errors has paid nothing."""
-    from privlearn.exceptions import NotPrivateWarning
-
-    warnings.warn(
-        "random_state is set, so the noise can be computed by whoever knows or guesses the seed, "
-        "and the result is NOT private, though a ledger is charged; leave random_state out for "
-        "anything that is published (for tests on data of nobody this warning may be ignored)",
-        NotPrivateWarning,
-        stacklevel=2,
-    )

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import check_is_fitted
 
 from privlearn._core.budget import warn_of_delta
 from privlearn._core.calibration import calibrate
@@ -30,10 +28,7 @@ from privlearn._core.plan import Plan, check_size
 from privlearn._core.problem import Adjacency, Bounds, Budget, Problem, budget_of
 from privlearn._core.releaser import charge_and_open
 from privlearn._data.bounded import Table, bound
-from privlearn._data.clipping import within
 from privlearn._data.named_cells import with_target
-from privlearn._data.reading import Features
-from privlearn._data.tables import NO_GAPS, read_features, refuse_gaps
 from privlearn._objective.losses import Loss
 from privlearn._objective.penalties import Penalty
 from privlearn.exceptions import DeltaWarning, UnsupportedCombinationError
@@ -42,6 +37,7 @@ from privlearn.linear_model.exports import Exportable
 from privlearn.linear_model.fitted import FittedModel
 from privlearn.linear_model.job import Job
 from privlearn.linear_model.penalty_parameters import in_a_box
+from privlearn.linear_model.predicting import Predicting
 from privlearn.private_bounds import solver_by_rule, with_private_bounds
 from privlearn.solvers import Solution, Solver, resolve
 from privlearn.solvers._common.memory import refuse_too_large
@@ -56,7 +52,7 @@ __all__ = ["PrivateEstimator"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
+class PrivateEstimator(FittedModel, Predicting, Exportable, BaseEstimator):
     """Base of linear models with a privacy guarantee; subclasses name loss and penalty.
 
     The fields are the parameters of `__init__`, which stores them as they are; `fit` checks them.
@@ -199,7 +195,8 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
         self
             Fitted, with `coef_`, `intercept_` and `privacy_`.
         """
-        self._refuse(unsupported)
+        if unsupported:
+            self._refuse(unsupported)
         work = blank(self)
         bar: AbstractContextManager[None] = nullcontext()
         if self.verbose:
@@ -285,34 +282,6 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
             self._coef_noise = solution.coef_noise.reshape(np.shape(self.coef_))
         if solution.errors is not None:
             self._errors = solution.errors
-
-    def _read_solution(self, content: Mapping[str, Any], solution: Solution) -> Solution:
-        """What `to_dict` told beside coefficients and limits, added to them."""
-        return solution
-
-    def _input_width(self, solution: Solution) -> int:
-        """How many numbers a row has that a solution predicts from."""
-        return int(solution.coef.shape[1])
-
-    def _scores(self, X: object) -> NDArray[np.float64]:
-        """Rows times coefficients plus intercept; X is clipped where the model learned so."""
-        features = self._features(X)
-        return np.asarray(safe_sparse_dot(features, self.coef_.T)) + self.intercept_
-
-    def _features(self, X: object) -> Features:
-        """X to predict from, within the limits that the model was learned with, if any."""
-        check_is_fitted(self)
-        features = read_features(self, X, reset=False, predicts=True)
-        refuse_gaps(self, features, NO_GAPS)
-        return self._within_limits(features)
-
-    def _within_limits(self, features: Features) -> Features:
-        """The same, clipped as in the fit."""
-        if not hasattr(self, "_encoding"):
-            return within(features, getattr(self, "_clip_bounds", None), self.fit_intercept)
-        from privlearn.linear_model.tabular import within_limits
-
-        return within_limits(self, features)
 
     def _prepare(
         self,
