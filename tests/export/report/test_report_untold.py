@@ -52,7 +52,10 @@ def test_pages_say_it_in_figure_caption_and_table(model, tmp_path):
 def test_so_do_plots(model):
     matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     matplotlib.use("agg")
+    from matplotlib import pyplot
+
     axes = model.coef_plot()
     assert [text.get_text() for text in axes.texts] == ["not told", "not told"]
     (container,) = axes.containers
     assert container.lines[0].get_xdata().tolist() == [model.coef_[1]]
+    pyplot.close(axes.figure)
