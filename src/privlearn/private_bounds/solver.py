@@ -6,7 +6,7 @@ The proof is in proof.md. To an estimator a `WithPrivateBounds` looks like any o
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, cast
@@ -351,8 +351,7 @@ def _ranges(
         narrow = found.may_be_narrow
         counted = partial(count_evenly, data, what, found.low, found.high, many, narrow)
         if not narrow.any():  # what was released says that nobody will look
-            unseen = lambda counted=counted: _padded(counted(), width)  # noqa: E731
-            release.pass_over(zoom, unseen, clip=math.sqrt(width))
+            _passed_over(release, zoom, counted, columns=width)
             continue
         found = located_range(noisy(zoom, counted()), release.noise_scale(zoom), found)
     counts = noisy(last, count_evenly(data, what, found.low, found.high, LAST_BINS))
@@ -369,6 +368,13 @@ def _released(release: Releaser, name: str, counts: Array, *, columns: int) -> A
     """Noisy counts; a row is in one bin of each of at most so many columns."""
     filled = counts if len(counts) == columns else _padded(counts, columns)
     return release(name, filled, clip=math.sqrt(columns))[: len(counts)]
+
+
+def _passed_over(
+    release: Releaser, name: str, counted: Callable[[], Array], *, columns: int
+) -> None:
+    """The same, where nobody will look."""
+    release.pass_over(name, lambda: _padded(counted(), columns), clip=math.sqrt(columns))
 
 
 def _padded(counts: Array, columns: int) -> Array:
