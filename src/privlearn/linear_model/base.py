@@ -149,10 +149,11 @@ class PrivateEstimator(FittedModel, Predicting, Exportable, BaseEstimator):
         job = self._prepare(n, n_features, n_classes, sample_epsilon)
         if n is None:
             return job.plan
+        from privlearn.linear_model.discovered import usually_found
         from privlearn.solvers._common.forecast import judged_forecast, warn_of_few_rows
 
         warn_of_few_rows(job, n)
-        plan = replace(job.plan, outlook=judged_forecast(job, n))
+        plan = replace(job.plan, outlook=judged_forecast(usually_found(job), n))
         if sample_epsilon is not None:
             return plan
         twin = blank(self)
@@ -161,13 +162,15 @@ class PrivateEstimator(FittedModel, Predicting, Exportable, BaseEstimator):
 
     def _outlook(self, n: int, n_features: int, n_classes: int, epsilon: float) -> Forecast:
         """The forecast for another epsilon, without a warning."""
+        from privlearn.linear_model.discovered import usually_found
         from privlearn.solvers._common.forecast import judged_forecast
 
         twin = blank(self)
         twin.epsilon = epsilon
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeltaWarning)
-            return judged_forecast(twin._prepare(n, n_features, n_classes, None), n)
+            job = twin._prepare(n, n_features, n_classes, None)
+            return judged_forecast(usually_found(job), n)
 
     @documented
     def fit(

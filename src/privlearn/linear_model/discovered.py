@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from privlearn.linear_model.base import PrivateEstimator
     from privlearn.schema.discovery import Discovery
 
-__all__ = ["after_first", "discovery_of", "learned_after_first"]
+__all__ = ["after_first", "discovery_of", "learned_after_first", "usually_found"]
+
+USUAL_FEATURES = 2.0  # of a column that nobody describes: a number, a flag, or a list of values
 
 
 def discovery_of(estimator: PrivateEstimator, problem: Problem, budget: Budget) -> Discovery | None:
@@ -80,6 +82,31 @@ def learned_after_first(
     space = _rehearsed(job, table)
     with _charged(job, table, space, charge) as (release, counted):
         return _solved(estimator, job, counted, space, release), release
+
+
+def usually_found(job: Job) -> Job:
+    """The same fit of as many features as are usually found, for a forecast.
+
+    A plan has room for long lists in all columns, which no table has. Features without bounds of
+    their own come first: any column may be a number.
+    """
+    from privlearn._core.narrowing import narrowed
+    from privlearn.private_bounds.selection import bounds_of
+
+    problem = job.problem
+    if problem.fewest is None:
+        return job
+    width = min(problem.n_features, round(USUAL_FEATURES * problem.fewest))
+    known = problem.bounds.known
+    order = np.arange(problem.n_features) if known is None else np.argsort(known, kind="stable")
+    bounds = bounds_of(problem.bounds, np.sort(order[:width]))
+    problem = replace(problem, n_features=width, bounds=bounds)
+    solver, settings = job.solver.narrowed(problem, job.settings)
+    charged = job.solver_plan
+    plan = narrowed(solver.plan(problem, settings, job.plan.scale), charged)
+    first = job.plan.releases[: len(job.plan.releases) - len(charged.releases)]
+    plan = replace(plan, releases=(*first, *plan.releases))
+    return replace(job, problem=problem, solver=solver, settings=settings, plan=plan)
 
 
 def _widest(table: Table, job: Job) -> Table:
