@@ -63,7 +63,7 @@ def test_columns_that_repeat_each_other_are_named_as_the_reason():
 def test_a_private_number_of_rows_is_not_in_the_text():
     texts = {str(fitted(n, 19, adjacency="add_remove")[0][0].message) for n in (300, 301)}
     (text,) = texts
-    assert re.findall(r"\d+", text) == ["20", "20"]
+    assert re.findall(r"\b\d+\b", text) == ["20", "20", "10"]  # and 10 more names
 
 
 def test_what_helps_people_and_declared_gaps_is_named():
@@ -145,3 +145,17 @@ def test_what_predictions_do_not_tell_is_said():
     (one,), (low, _) = warned(lambda: model.predict_interval(rows(5)[0]))
     assert "some predictions (nan)" in str(one.message)
     assert np.isnan(low).all()
+
+
+def test_places_of_values_that_nobody_listed_are_named_and_need_no_more_rows():
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame(
+        {"x": rng.standard_normal(20_000), "region": rng.choice(list("ab"), 20_000)}
+    )
+    y = people["x"] + (people["region"] == "a")
+    model = LinearRegression(schema="estimate", bounds_y=(-5, 5), intervals=True, random_state=0)
+    found, _ = warned(lambda: model.fit(people, y))
+    (text,) = {str(one.message) for one in found}
+    assert "'region is another value'" in text
+    assert "neither more rows" in text
+    assert "all are to be expected" not in text

@@ -17,7 +17,7 @@ from privlearn.solvers._common.standard_errors import StandardErrors
 if TYPE_CHECKING:
     from privlearn.linear_model.intervals import IntervalsMixin
 
-__all__ = ["Summary", "checked_level", "scores_between", "summarised"]
+__all__ = ["Summary", "checked_level", "coefficient_names", "scores_between", "summarised"]
 
 Array = NDArray[np.float64]
 INTERCEPT = "(intercept)"
@@ -160,7 +160,7 @@ def summarised(model: IntervalsMixin, errors: StandardErrors, level: float) -> S
         title += ", NOT PRIVATE (random_state was set)"
     ends = coef - reach * std_err, coef + reach * std_err
     return Summary(
-        _names(model, len(coef)),
+        coefficient_names(model, len(coef)),
         coef,
         noise,
         std_err,
@@ -183,7 +183,8 @@ def _estimates(model: Any) -> Array:  # noqa: ANN401
     return np.append(coef, model.intercept_) if model.fit_intercept else coef
 
 
-def _names(model: Any, size: int) -> tuple[str, ...]:  # noqa: ANN401
+def coefficient_names(model: Any, size: int) -> tuple[str, ...]:  # noqa: ANN401
+    """Of the coefficients, the intercept last."""
     own = size - int(model.fit_intercept)
     found = getattr(model, "feature_names_out_", None)
     names = [f"x{k}" for k in range(own)] if found is None else [str(name) for name in found]

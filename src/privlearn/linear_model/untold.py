@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +30,10 @@ REPEATED = (
     "use more rows or a larger epsilon"
 )
 MORE = "use more rows, a larger epsilon or fewer columns"
+UNLISTED = (
+    "hardly any row has a value that its column's list has not, so neither more rows nor a larger "
+    "epsilon will tell about such values, and predictions for them are noise"
+)
 MOST_NAMED = 10  # columns in one warning
 NOTATIONS = (
     "Date(first, last, format='%d/%m/%Y') or Number(low, high, decimal=',', thousands='.', "
@@ -46,13 +50,27 @@ def warn_of_untold_coefficients(model: Any) -> None:  # noqa: ANN401
     told = errors.tells(np.eye(len(errors.noise)))
     if told.all():
         return
+    from privlearn.linear_model.summary import coefficient_names
+    from privlearn.schema.categories import OTHERS
+
+    names = coefficient_names(model, len(told))
+    untold = [name for name, known in zip(names, told, strict=True) if not known]
+    unlisted = sum(name.endswith(OTHERS) for name in untold)
+    remedy = UNLISTED if unlisted else ""
+    if unlisted < len(untold):
+        remedy = _remedy(model, len(told)) + (f"; {remedy}" if remedy else "")
     warnings.warn(
-        f"{np.count_nonzero(~told)} of {len(told)} standard errors are not told, because noise "
-        f"leaves too little (nan in summary()), and these coefficients may be far off; "
-        f"{_remedy(model, len(told))}",
+        f"{len(untold)} of {len(told)} standard errors are not told, because noise leaves too "
+        f"little (nan in summary()), and these coefficients may be far off: {_listed(untold)}; "
+        + remedy,
         StandardErrorsWarning,
         stacklevel=4,
     )
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return ", ".join(map(repr, names[:MOST_NAMED])) + (f" and {more} more" if more > 0 else "")
 
 
 def _remedy(model: Any, size: int) -> str:  # noqa: ANN401
@@ -106,8 +124,7 @@ def warn_of_unseen_values(model: Any) -> None:  # noqa: ANN401
     ]
     if not names:
         return
-    one, more = len(names) == 1, len(names) - MOST_NAMED
-    listed = ", ".join(map(repr, names[:MOST_NAMED])) + (f" and {more} more" if more > 0 else "")
+    one, listed = len(names) == 1, _listed(names)
     warnings.warn(
         f"no value of {listed} was frequent enough to be published, so "
         f"{'the column contributes' if one else 'these columns contribute'} nothing, but for "
