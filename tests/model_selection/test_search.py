@@ -348,10 +348,8 @@ def told(model, grid, seed, capsys, caplog):
     return printed.out, printed.err, lines, [str(one.message) for one in seen]
 
 
-@pytest.mark.parametrize("model, grid", [(LOGISTIC, CS), (RIDGE, ALPHAS), (ON_PATH, ALPHAS)])
-def test_what_is_logged_or_shown_is_the_same_for_every_number_of_tries(
-    model, grid, capsys, caplog
-):
+@pytest.mark.parametrize(("model", "grid"), [(LOGISTIC, CS), (RIDGE, ALPHAS), (ON_PATH, ALPHAS)])
+def test_what_is_logged_or_shown_is_the_same_for_every_number_of_tries(model, grid, capsys, caplog):
     chatty = clone(model).set_params(verbose=1)
     first = told(chatty, grid, 0, capsys, caplog)
     assert len(first[2]) == 1  # the charge of the whole
