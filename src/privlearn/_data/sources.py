@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._data.frames import refuse_same_names
+from privlearn._data.quiet import quietly
 from privlearn._data.reading import native
 from privlearn._data.targets import one_column
 
@@ -30,6 +31,7 @@ __all__ = ["AT_ONCE", "Batch", "Source", "is_source", "source_of"]
 AT_ONCE = 2**16  # rows of a batch: those of all threads together take a few megabytes
 AHEAD = 4  # batches that are read before they are asked for
 LONGEST_PARTITION = 2**20  # rows of a memory map
+TEXT_FORMATS = ("csv", "json")
 FILES = {".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather": "feather"}
 
 
@@ -96,6 +98,7 @@ def source_of(X: Any, y: object) -> Source:  # noqa: ANN401
     if isinstance(X, os.PathLike):
         return _Arrow(_dataset(os.fspath(X)))
     if native("pyarrow.dataset", X, "Dataset"):
+        _refuse_text(X)
         return _Arrow(X)
     if native("dask.array", X, "Array") or native("dask.dataframe", X, "DataFrame"):
         from privlearn._data.dask_source import dask_source
@@ -120,6 +123,22 @@ def _dataset(path: str) -> ds.Dataset:
         ) from None
     kind = FILES.get(os.path.splitext(path)[1].lower(), "parquet")
     return ds.dataset(path, format=kind)
+
+
+def _refuse_text(dataset: Any) -> None:  # noqa: ANN401
+    """Refuse files of text: one row's quotation mark takes in those behind it, without an error.
+
+    And types come from a look at cells, and one cell that does not fit stops the reading.
+    """
+    for part in getattr(dataset, "children", ()):
+        _refuse_text(part)
+    kind = getattr(dataset, "format", None)
+    if kind is not None and kind.default_extname in TEXT_FORMATS:
+        raise ValueError(
+            f"X is a dataset of {kind.default_extname} files, in which one row can change how "
+            "others are read; write them to Parquet, with a type declared for every column, or "
+            "use the command line, privlearn fit FILE.csv, which reads each row on its own"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +223,7 @@ class _Lazy:
 
     @property
     def names(self) -> Sequence[str]:
-        return list(self.frame.collect_schema().names())
+        return quietly(lambda: list(self.frame.collect_schema().names()))
 
     def batches(self, columns: Sequence[str] | None) -> Iterator[Batch]:
         frame = self.frame if columns is None else self.frame.select(list(columns))
