@@ -1,4 +1,4 @@
-"""Files of one dataset, of which each has types of its own: no cell of one refuses or changes others."""
+"""Files of one dataset, each with its own types: no cell refuses the fit, or changes others."""
 
 import datetime
 
@@ -71,7 +71,10 @@ def test_whole_numbers_behind_truth_values_stay_numbers(tmp_path):
 
 
 def test_targets_and_columns_of_a_schema(tmp_path):
-    days = [*DAYS[: N // 2], *(datetime.datetime(d.year, d.month, d.day, 12) for d in DAYS[N // 2 :])]
+    days = [
+        *DAYS[: N // 2],
+        *(datetime.datetime(d.year, d.month, d.day, 12) for d in DAYS[N // 2 :]),
+    ]
     texts = [*("012"[v] for v in WHOLE[: N // 2]), *WHOLE[N // 2 :]]
     y = [*(round(v) for v in TARGET[: N // 2]), *TARGET[N // 2 :]]
     columns = {"c": texts, "d": days, "a": [*WHOLE[: N // 2], *TARGET[N // 2 :]], "y": y}
@@ -105,6 +108,9 @@ def test_folders_that_name_a_column(tmp_path):
 
 def test_a_filter_of_files_of_different_types_is_refused(tmp_path):
     columns = {"a": [*WHOLE[: N // 2], *TARGET[N // 2 :]], "y": TARGET}
-    X = ds.dataset(written(tmp_path, columns)).filter(pc.field("y") > 0.5)
-    with pytest.raises(ValueError, match=r"column 'a' .* int64 .* double"):
-        model().fit(X, "y")
+    whole = ds.dataset(written(tmp_path, columns))
+    for X in (whole.filter(pc.field("y") > 0.5), ds.dataset([whole])):
+        with pytest.raises(ValueError, match=r"column 'a' in different types \(double, int64\)"):
+            model().fit(X, "y")
+    same = {"a": TARGET, "y": TARGET}
+    model().fit(ds.dataset(written(tmp_path, same)).filter(pc.field("y") > 0.5), "y")
