@@ -1,4 +1,4 @@
-"""A cell that says nothing about itself but errors, which quote: it is a missing one, everywhere."""
+"""A cell that says nothing of itself but errors, which quote: it is a missing one, everywhere."""
 
 import numpy as np
 import pandas as pd

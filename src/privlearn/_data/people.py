@@ -143,12 +143,12 @@ def _exact_below(kind: object) -> float:
 
 def _id_of(cell: Any, exact: float) -> Any:  # noqa: ANN401
     """An id as a plain Python value, None where a cell is no id."""
-    if isinstance(cell, UUID):
+    if issubclass(type(cell), UUID):  # not what the cell says that it is: its error may quote it
         try:
             return UUID.__str__(cell)
         except Exception:  # a subclass may do anything, and its error may quote it
             return None
-    if isinstance(cell, np.generic | np.ndarray):
+    if issubclass(type(cell), np.generic | np.ndarray):
         exact = min(exact, _exact_below(cell.dtype))
     key = plain_value(cell)
     rounded = key is not None and not isinstance(key, str | bytes) and not abs(key) < exact
