@@ -10,6 +10,8 @@ import pyarrow.dataset as ds
 import pytest
 
 from privlearn import LinearRegression, LogisticRegression
+from privlearn._data import sources
+from privlearn.exceptions import SourceChangedError
 
 SECRET = "grey-diabetes"
 FACTS = {"bounds_X": (0, 1), "adjacency": "add_remove"}
@@ -83,3 +85,32 @@ def test_text_files_are_no_datasets(on_invalid, tmp_path):
     for X in text_formats(tmp_path):
         with pytest.raises(ValueError, match="Parquet"):
             LinearRegression(bounds_y=(0, 1), on_invalid=on_invalid, **FACTS).fit(X, "y")
+
+
+class Panic(BaseException):
+    """As those of polars, which are no Exception."""
+
+
+class Later:
+    """Batches whose third reading, which is after the charge, ends in a panic."""
+
+    read = 0
+
+    def __iter__(self):
+        self.read += 1
+        yield pa.table({"a": [0.5, 0.25] * 50, "y": [0, 1] * 50}).to_batches()[0]
+        if self.read > 3:
+            raise Panic(SECRET)
+
+
+def test_a_panic_after_the_charge_is_told_by_its_kind():
+    with pytest.raises(SourceChangedError, match="Panic") as caught:
+        LinearRegression(bounds_y=(0, 1), **FACTS).fit(Later(), "y")
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
+
+
+def test_targets_beyond_the_rows_of_a_memory_map_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "AT_ONCE", 10)  # of which there are whole batches
+    rows = np.memmap(tmp_path / "rows", np.float64, "w+", shape=(20, 1))
+    with pytest.raises(ValueError, match="inconsistent"):
+        LinearRegression(bounds_y=(0, 1), **FACTS).fit(rows, np.zeros(21))

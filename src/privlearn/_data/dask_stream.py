@@ -102,13 +102,14 @@ class DaskStream(Stream):
     ) -> T:
         """A later pass: what stops it is told by its kind, and rows must be as at first."""
         self.passes += 1
+        found: tuple[Words, Any] | BaseException
         try:
             found = run()
-        except (MemoryError, PlanViolationError):
+        except (MemoryError, KeyboardInterrupt, SystemExit, PlanViolationError):
             raise
-        except Exception as error:  # of dask: workers that are lost again and again
+        except BaseException as error:  # of dask: workers that are lost again and again
             found = error
-        if isinstance(found, Exception):
+        if isinstance(found, BaseException):
             kind = str(found) if isinstance(found, _Stopped) else type(found).__name__
             raise SourceChangedError(changed(f"could not be read again ({kind})"))
         digest, result = found

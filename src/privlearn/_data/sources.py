@@ -93,7 +93,10 @@ def _is_batches(X: object) -> bool:
 def source_of(X: Any, y: object) -> Source:  # noqa: ANN401
     """The source that X is, or a refusal of what can be read only once."""
     if isinstance(X, np.memmap):
-        return _Mapped(X, one_column(y))
+        mapped = _Mapped(X, one_column(y))
+        if X.shape[:1] != mapped.y.shape:
+            raise ValueError("X and y have inconsistent numbers of samples; give one y per row")
+        return mapped
     if native("polars", X, "LazyFrame"):
         return _Lazy(X)
     if isinstance(X, os.PathLike):

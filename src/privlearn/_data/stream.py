@@ -166,9 +166,9 @@ class Stream:
         found: dict[int, _Digest] = {}
         try:
             yield from self._digested(work, found, target_only=target_only, source=source)
-        except (MemoryError, KeyboardInterrupt, GeneratorExit):
+        except (MemoryError, KeyboardInterrupt, SystemExit, GeneratorExit):
             raise
-        except Exception as error:  # of whatever library reads, and it may quote cells
+        except BaseException as error:  # of whatever library, panics too, and it may quote cells
             stopped = type(error).__name__
         else:
             stopped = ""
