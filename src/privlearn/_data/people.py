@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from privlearn._core.numerics import BLOCK_ROWS
 from privlearn._data.bounded import Table
 from privlearn._data.labels import EXACT, plain_value
+from privlearn._data.named_cells import series_name
 from privlearn._data.reading import is_frame
 from privlearn._data.targets import one_column
 
@@ -132,7 +133,7 @@ def _column_of(groups: Any) -> tuple[Any, str]:  # noqa: ANN401
             name = frame.columns[0]
             groups = frame.get_column(name).to_native()
     else:
-        name = getattr(groups, "name", None)
+        name = series_name(groups)
     return groups, name if isinstance(name, str) else ""
 
 
