@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from privlearn import LinearRegression
+from privlearn import LinearRegression, audit
 from privlearn.audit.tape import Series, record, remapped, replay_on
 from privlearn.solvers import DualCoordinateDescent
 from support import regression
@@ -48,3 +48,19 @@ def test_who_lacks_nobody_draws_the_same(solver):
         again = replay_on(tape, model, X, Y)
         for before, after in zip(batches(tape), batches(again), strict=True):
             assert np.array_equal(after.rows, before.rows)
+
+
+class Hoarder(LinearRegression):
+    """Keeps something of the rows where nobody is meant to look."""
+
+    def fit(self, X, y):
+        found = super().fit(X, y)
+        found._seen = float(np.nanmean(np.asarray(X)))
+        return found
+
+
+def test_what_a_model_hides_is_compared_as_well():
+    known = {"bounds_X": (0, 1), "bounds_y": (0, 1)}
+    audit.check_replay(LinearRegression(**known), n_features=2, every=9)
+    with pytest.raises(audit.AuditFailure, match="_seen differs"):
+        audit.check_replay(Hoarder(**known), n_features=2, every=9)

@@ -337,6 +337,26 @@ def test_neither_progress_nor_warnings_tell_the_number_of_tries():
     assert len(counts) == 1
 
 
+def told(model, grid, seed, capsys, caplog):
+    """All that a search of a try or more says while it runs, but for addresses and times."""
+    capsys.readouterr(), caplog.clear()
+    with caplog.at_level("DEBUG", logger="privlearn"), warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        PrivateSearchCV(model, grid, random_state=seed, **ONE).fit(X, Y if grid is CS else Z)
+    printed = capsys.readouterr()
+    lines = [record.getMessage() for record in caplog.records]
+    return printed.out, printed.err, lines, [str(one.message) for one in seen]
+
+
+@pytest.mark.parametrize(("model", "grid"), [(LOGISTIC, CS), (RIDGE, ALPHAS), (ON_PATH, ALPHAS)])
+def test_what_is_logged_or_shown_is_the_same_for_every_number_of_tries(model, grid, capsys, caplog):
+    chatty = clone(model).set_params(verbose=1)
+    first = told(chatty, grid, 0, capsys, caplog)
+    assert len(first[2]) == 1  # the charge of the whole
+    for seed in range(1, 6):
+        assert told(chatty, grid, seed, capsys, caplog) == first
+
+
 def test_it_can_be_pickled_and_says_as_little():
     search = classified(random_state=0).fit(X, Y)
     again = pickle.loads(pickle.dumps(search))

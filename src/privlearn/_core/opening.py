@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from privlearn._core.run_settings import untold
 from privlearn.exceptions import NotPrivateWarning
 
 if TYPE_CHECKING:
@@ -46,7 +47,12 @@ def warn_of_seed() -> None:
 
 
 def log_plan(plan: Plan, budget: Budget, dataset: str | None, *, charged: bool) -> None:
-    """Say what is about to be charged and released; nothing is said after the charge."""
+    """Say what is about to be charged and released; nothing is said after the charge.
+
+    Nor of parts of a whole that was charged: how many tries a search makes is a secret.
+    """
+    if untold.get():
+        return
     LOGGER.info(
         "releasing %d times by %s, for epsilon = %g and delta = %g under %s%s",
         sum(release.count for release in plan.releases),

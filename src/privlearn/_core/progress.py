@@ -24,10 +24,15 @@ def render(done: int, total: int) -> str:
 
 
 def shown(verbose: object, stream: TextIO | None = None) -> AbstractContextManager[None]:
-    """Show fits inside the block on `stream` (default: stderr) where `verbose` is true."""
-    from privlearn._core.releaser import progress
+    """Show fits inside the block on `stream` (default: stderr) where `verbose` is true.
 
-    return progress(Bar(sys.stderr if stream is None else stream)) if verbose else nullcontext()
+    Not those of which nobody is told: a bar for each would tell how many there are.
+    """
+    from privlearn._core.run_settings import progress, untold
+
+    if not verbose or untold.get():
+        return nullcontext()
+    return progress(Bar(sys.stderr if stream is None else stream))
 
 
 class Bar:

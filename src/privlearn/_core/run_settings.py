@@ -7,10 +7,12 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-__all__ = ["Watcher", "current_watcher", "progress", "set_to"]
+__all__ = ["Watcher", "current_watcher", "progress", "set_to", "untold"]
 
 Watcher = Callable[[int, int], None]
 current_watcher: ContextVar[Watcher | None] = ContextVar("privlearn_watcher", default=None)
+# Whether runs are parts of another one, of which how many there are may be a secret.
+untold: ContextVar[bool] = ContextVar("privlearn_untold", default=False)
 
 
 @contextmanager

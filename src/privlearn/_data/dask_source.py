@@ -11,6 +11,7 @@ import numpy as np
 
 from privlearn._data.frames import refuse_same_names
 from privlearn._data.masked import opened, sealed
+from privlearn._data.quiet import quietly
 from privlearn._data.reading import native
 from privlearn._data.sources import AT_ONCE, Batch
 
@@ -126,7 +127,8 @@ class DaskSource:
     def _told(self, work: Callable[[Batch], Any], parts: list[Part], first: int) -> list[Any]:
         key = fresh_key()
         there = tasks("told", key, _Told(work, key), parts, first)
-        answers = [opened(key, k, found) for k, found in enumerate(compute(there), first)]
+        told = quietly(lambda: compute(there))
+        answers = [opened(key, k, found) for k, found in enumerate(told, first)]
         for kind, answer in answers:
             if kind == "error":
                 raise answer from None

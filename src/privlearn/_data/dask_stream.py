@@ -34,6 +34,7 @@ from privlearn._data.masked import (
     stamped,
     total_mask,
 )
+from privlearn._data.quiet import quietly
 from privlearn._data.sources import Batch
 from privlearn._data.stream import Piece, Read, Stream, added, changed, digests
 from privlearn.exceptions import PlanViolationError, SourceChangedError
@@ -54,10 +55,11 @@ class DaskStream(Stream):
     _digest: Words  # of all partitions
 
     def look(self) -> None:
-        """The first pass: refuse, count, remember digests; errors are told as they are."""
+        """The first pass: refuse, count, remember digests; our own errors are told as they are."""
         self.passes += 1
         zero = np.zeros(2, np.int64)
-        found = self._pass(_Task(self.read, _counted, zero, self.n_features, tells=True))
+        task = _Task(self.read, _counted, zero, self.n_features, tells=True)
+        found = quietly(lambda: self._pass(task))
         if isinstance(found, Exception):
             raise found from None
         self._digest, counts = found
@@ -100,13 +102,14 @@ class DaskStream(Stream):
     ) -> T:
         """A later pass: what stops it is told by its kind, and rows must be as at first."""
         self.passes += 1
+        found: tuple[Words, Any] | BaseException
         try:
             found = run()
-        except (MemoryError, PlanViolationError):
+        except (MemoryError, KeyboardInterrupt, SystemExit, PlanViolationError):
             raise
-        except Exception as error:  # of dask: workers that are lost again and again
+        except BaseException as error:  # of dask: workers that are lost again and again
             found = error
-        if isinstance(found, Exception):
+        if isinstance(found, BaseException):
             kind = str(found) if isinstance(found, _Stopped) else type(found).__name__
             raise SourceChangedError(changed(f"could not be read again ({kind})"))
         digest, result = found

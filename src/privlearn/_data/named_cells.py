@@ -24,6 +24,7 @@ __all__ = [
     "named_cells",
     "refuse_target_in",
     "refuse_unknown",
+    "series_name",
     "target_name",
     "with_ids",
     "with_target",
@@ -219,5 +220,22 @@ def target_name(y: Any) -> str | None:  # noqa: ANN401
     if native("pandas", y, "DataFrame"):
         name = y.columns[0] if y.shape[1] == 1 else None
     else:
-        name = y if isinstance(y, str) else getattr(y, "name", None)
+        name = y if isinstance(y, str) else series_name(y)
     return str(name) if isinstance(name, str) and name else None
+
+
+def series_name(values: Any) -> object:  # noqa: ANN401
+    """The name of a column of a data frame, by whichever library; None of anything else.
+
+    An array may have a name, too, but nobody gave it: that of dask's is a hash of all it holds.
+    """
+    if isinstance(values, np.ndarray | list | tuple) or values is None:
+        return None
+    known = native("pandas", values, "Series", "Index") or native("polars", values, "Series")
+    if not (known or native("dask.dataframe", values, "Series")):
+        import narwhals.stable.v1 as nw
+
+        found = nw.from_native(values, pass_through=True, eager_only=True, allow_series=True)
+        if not isinstance(found, nw.Series):
+            return None
+    return getattr(values, "name", None)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from privlearn._core.numerics import BLOCK_ROWS
 from privlearn._data.bounded import Table
 from privlearn._data.labels import EXACT, plain_value
+from privlearn._data.named_cells import series_name
 from privlearn._data.reading import is_frame
 from privlearn._data.targets import one_column
 
@@ -132,7 +133,7 @@ def _column_of(groups: Any) -> tuple[Any, str]:  # noqa: ANN401
             name = frame.columns[0]
             groups = frame.get_column(name).to_native()
     else:
-        name = getattr(groups, "name", None)
+        name = series_name(groups)
     return groups, name if isinstance(name, str) else ""
 
 
@@ -143,12 +144,12 @@ def _exact_below(kind: object) -> float:
 
 def _id_of(cell: Any, exact: float) -> Any:  # noqa: ANN401
     """An id as a plain Python value, None where a cell is no id."""
-    if isinstance(cell, UUID):
+    if issubclass(type(cell), UUID):  # not what the cell says that it is: its error may quote it
         try:
             return UUID.__str__(cell)
         except Exception:  # a subclass may do anything, and its error may quote it
             return None
-    if isinstance(cell, np.generic | np.ndarray):
+    if issubclass(type(cell), np.generic | np.ndarray):
         exact = min(exact, _exact_below(cell.dtype))
     key = plain_value(cell)
     rounded = key is not None and not isinstance(key, str | bytes) and not abs(key) < exact

@@ -18,11 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._data.frames import refuse_same_names
+from privlearn._data.quiet import quietly
 from privlearn._data.reading import native
 from privlearn._data.targets import one_column
 
 if TYPE_CHECKING:
     import polars as pl
+    import pyarrow as pa
     import pyarrow.dataset as ds
 
 __all__ = ["AT_ONCE", "Batch", "Source", "is_source", "source_of"]
@@ -30,6 +32,7 @@ __all__ = ["AT_ONCE", "Batch", "Source", "is_source", "source_of"]
 AT_ONCE = 2**16  # rows of a batch: those of all threads together take a few megabytes
 AHEAD = 4  # batches that are read before they are asked for
 LONGEST_PARTITION = 2**20  # rows of a memory map
+TEXT_FORMATS = ("csv", "json")
 FILES = {".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather": "feather"}
 
 
@@ -90,13 +93,17 @@ def _is_batches(X: object) -> bool:
 def source_of(X: Any, y: object) -> Source:  # noqa: ANN401
     """The source that X is, or a refusal of what can be read only once."""
     if isinstance(X, np.memmap):
-        return _Mapped(X, one_column(y))
+        mapped = _Mapped(X, one_column(y))
+        if X.shape[:1] != mapped.y.shape:
+            raise ValueError("X and y have inconsistent numbers of samples; give one y per row")
+        return mapped
     if native("polars", X, "LazyFrame"):
         return _Lazy(X)
     if isinstance(X, os.PathLike):
-        return _Arrow(_dataset(os.fspath(X)))
+        return _Arrow(_dataset(os.fspath(X))).checked()
     if native("pyarrow.dataset", X, "Dataset"):
-        return _Arrow(X)
+        _refuse_text(X)
+        return _Arrow(X).checked()
     if native("dask.array", X, "Array") or native("dask.dataframe", X, "DataFrame"):
         from privlearn._data.dask_source import dask_source
 
@@ -122,9 +129,29 @@ def _dataset(path: str) -> ds.Dataset:
     return ds.dataset(path, format=kind)
 
 
+def _refuse_text(dataset: Any) -> None:  # noqa: ANN401
+    """Refuse files of text: one row's quotation mark takes in those behind it, without an error.
+
+    And types come from a look at cells, and one cell that does not fit stops the reading.
+    """
+    for part in getattr(dataset, "children", ()):
+        _refuse_text(part)
+    kind = getattr(dataset, "format", None)
+    if kind is not None and kind.default_extname in TEXT_FORMATS:
+        raise ValueError(
+            f"X is a dataset of {kind.default_extname} files, in which one row can change how "
+            "others are read; write them to Parquet, with a type declared for every column, or "
+            "use the command line, privlearn fit FILE.csv, which reads each row on its own"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class _Arrow:
-    """A dataset of pyarrow: every file is a partition; `first` is the number of the first."""
+    """A dataset of pyarrow: every file is a partition; `first` is the number of the first.
+
+    A dataset has the types of its first file, and pyarrow would cast the others to them: a fraction
+    stops that, and behind truth values 2 becomes 1. So files of other types are read by their own.
+    """
 
     dataset: ds.Dataset
     first: int = 0
@@ -137,21 +164,54 @@ class _Arrow:
 
     def batches(self, columns: Sequence[str] | None) -> Iterator[Batch]:
         wanted = self.names if columns is None else list(columns)
-        scanner = self.dataset.scanner(
-            columns=wanted,
-            batch_size=AT_ONCE,
-            batch_readahead=AHEAD,
-            fragment_readahead=1,
-            fragment_scan_options=_without_buffers(self.dataset),
-        )
+        known = {
+            "columns": wanted,
+            "batch_size": AT_ONCE,
+            "batch_readahead": AHEAD,
+            "fragment_scan_options": _without_buffers(self.dataset),
+        }
+        if not self.types.keys().isdisjoint(wanted):
+            yield from self._one_by_one(known)
+            return
         partition, last = self.first - 1, None
-        for tagged in scanner.scan_batches():
+        for tagged in self.dataset.scanner(fragment_readahead=1, **known).scan_batches():
             own = str(tagged.fragment)
             if own != last:
                 partition, last = partition + 1, own
             place = self.places.get(own, partition)
             if tagged.record_batch.num_rows:
                 yield Batch(place, tagged.record_batch)
+
+    def _one_by_one(self, known: dict[str, Any]) -> Iterator[Batch]:
+        """The same, each file by its own types."""
+        for place, file in enumerate(self._files, self.first):
+            schema = _own_types(self.dataset.schema, file.physical_schema)
+            for batch in file.scanner(schema=schema, **known).to_batches():
+                if batch.num_rows:
+                    yield Batch(place, batch)
+
+    @cached_property
+    def types(self) -> dict[str, list[str]]:
+        """Columns of which some file has another type than the dataset, and all their types."""
+        named = self.dataset.schema
+        kinds = [_own_types(named, own) for own in _schemas(self.dataset, self._files)]
+        found = {
+            name: [str(named.field(name).type), *(str(own.field(name).type) for own in kinds)]
+            for name in named.names
+        }
+        return {name: sorted(set(own)) for name, own in found.items() if len(set(own)) > 1}
+
+    def checked(self) -> _Arrow:
+        """The same, unless its files have different types and cannot be read by themselves."""
+        types = quietly(lambda: self.types)
+        if types and not self._files:
+            name, kinds = next(iter(types.items()))
+            raise ValueError(
+                f"files of X have column {name!r} in different types ({', '.join(kinds)}), and of "
+                "a dataset with a filter, or of several datasets, pyarrow brings all to one, which "
+                "one cell may stop; write them with the same types, or give all rows of one folder"
+            )
+        return self
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -181,6 +241,38 @@ class _Arrow:
         return _Arrow(some, first)
 
 
+def _schemas(dataset: Any, files: list[Any]) -> Iterator[pa.Schema]:  # noqa: ANN401
+    """Of all files: of those of a dataset that is filtered, and of several datasets, too."""
+    for part in getattr(dataset, "children", ()):
+        yield from _schemas(part, [])
+    if not files and native("pyarrow.dataset", dataset, "FileSystemDataset"):
+        kind, where = dataset.format, dataset.filesystem
+        files = [kind.make_fragment(path, where) for path in dataset.files]
+    yield from (file.physical_schema for file in files)
+
+
+def _own_types(dataset: pa.Schema, file: pa.Schema) -> pa.Schema:
+    """The dataset's columns in a file's own types, but for those that no cell can make differ."""
+    for place, field in enumerate(dataset):
+        if field.name in file.names:
+            own = file.field(file.names.index(field.name)).type
+            if not _alike(field.type, own):
+                dataset = dataset.set(place, field.with_type(own))
+    return dataset
+
+
+def _alike(one: pa.DataType, other: pa.DataType) -> bool:
+    """Whether all cells of the other type can be brought to this one, each on its own."""
+    import pyarrow.types as known
+
+    texts = known.is_string, known.is_large_string, known.is_string_view
+    return (
+        one == other
+        or (known.is_floating(one) and known.is_floating(other))
+        or all(any(is_one(kind) for is_one in texts) for kind in (one, other))
+    )
+
+
 def _without_buffers(dataset: ds.Dataset) -> ds.FragmentScanOptions | None:
     """Of files on this machine: what is read ahead would take more memory than all else.
 
@@ -204,7 +296,7 @@ class _Lazy:
 
     @property
     def names(self) -> Sequence[str]:
-        return list(self.frame.collect_schema().names())
+        return quietly(lambda: list(self.frame.collect_schema().names()))
 
     def batches(self, columns: Sequence[str] | None) -> Iterator[Batch]:
         frame = self.frame if columns is None else self.frame.select(list(columns))

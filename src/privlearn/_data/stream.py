@@ -23,6 +23,7 @@ from privlearn._core.numerics import MAX_ROWS
 from privlearn._core.threads import in_parts, thread_count
 from privlearn._data import loops
 from privlearn._data.bounded import Table, read_only
+from privlearn._data.quiet import quiet
 from privlearn._data.sources import Batch, Source
 from privlearn.exceptions import SourceChangedError
 
@@ -133,7 +134,7 @@ class Stream:
         """The first pass: read all rows once, count them, remember digests."""
         self.passes += 1
         found: dict[int, _Digest] = {}
-        for piece in self._digested(lambda piece: piece, found, target_only=False):
+        for piece in self._digested(lambda piece: piece, found, target_only=False, first=True):
             self.n += len(piece.y)
             self.present += len(piece.y) if piece.finite else int(piece.table().present().sum())
             if self.n > MAX_ROWS:
@@ -143,7 +144,7 @@ class Stream:
 
     def _refuse_one_time(self) -> None:
         """Refuse what cannot be read a second time, while nothing is charged."""
-        if self.n and next(iter(self.source.batches(self.columns)), None) is None:
+        if self.n and next(quiet(self.source.batches(self.columns)), None) is None:
             raise ValueError(
                 "X had rows when it was read first, and none when it was read again, while a fit "
                 "reads them several times; nothing was charged. Give an object whose __iter__ "
@@ -165,9 +166,9 @@ class Stream:
         found: dict[int, _Digest] = {}
         try:
             yield from self._digested(work, found, target_only=target_only, source=source)
-        except (MemoryError, KeyboardInterrupt, GeneratorExit):
+        except (MemoryError, KeyboardInterrupt, SystemExit, GeneratorExit):
             raise
-        except Exception as error:  # of whatever library reads, and it may quote cells
+        except BaseException as error:  # of whatever library, panics too, and it may quote cells
             stopped = type(error).__name__
         else:
             stopped = ""
@@ -202,11 +203,16 @@ class Stream:
         *,
         target_only: bool,
         source: Source | None = None,
+        first: bool = False,
     ) -> Iterator[T]:
-        """Read, digest and work in threads, as many batches at a time as there are threads."""
+        """Read, digest and work in threads, as many batches at a time as there are threads.
+
+        What cannot be read is told in words of our own: here in the first pass, else by who asks.
+        """
         alone = target_only and self.target is not None
         names = [self.target] if alone and self.target is not None else self.columns
-        for group in _groups((source or self.source).batches(names), thread_count()):
+        batches = (source or self.source).batches(names)
+        for group in _groups(quiet(batches) if first else batches, thread_count()):
             placed = [(batch, self._place(batch, found)) for batch in group]
             parts = in_parts(len(placed), partial(self._worked, placed, work, target_only))
             for batch, ((sums,), result) in zip(group, chain.from_iterable(parts), strict=True):

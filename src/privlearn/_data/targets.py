@@ -71,12 +71,34 @@ def _from_list(cells: list[Any], strict: bool, what: str) -> NDArray[Any]:
     """Cells as they are; one that is a list of one value is that value."""
     if not any(issubclass(kind, LISTS) for kind in set(map(type, cells))):
         return objects(cells)
-    marked = [(cell, isinstance(cell, LISTS) and getattr(cell, "ndim", 1) > 0) for cell in cells]
+    held = [_values_in(cell) for cell in cells]
     if strict:
-        if any(several and len(cell) != 1 for cell, several in marked):
+        if any(values is not None and len(values) != 1 for values in held):
             raise _several(2, what)
         _warn_column(what)
-    return objects(cell[0] if several and len(cell) == 1 else cell for cell, several in marked)
+    one = (values is not None and len(values) == 1 for values in held)
+    return objects(
+        values[0] if single else cell  # type: ignore[index]
+        for cell, values, single in zip(cells, held, one, strict=True)
+    )
+
+
+def _values_in(cell: Any) -> Sequence[Any] | None:  # noqa: ANN401
+    """What a list of values holds; None where a cell is no list. A class of its own has no say."""
+    kind = type(cell)
+    if issubclass(kind, list):
+        return list.copy(cell)
+    if issubclass(kind, tuple):
+        return tuple.__getitem__(cell, slice(None))
+    if not issubclass(kind, np.ndarray):
+        return None
+    plain = np.ndarray.view(cell, np.ndarray)
+    if not plain.ndim:
+        return None
+    hidden = (
+        np.ma.getmaskarray(cell) if issubclass(kind, np.ma.MaskedArray) else [False] * len(plain)
+    )
+    return [None if np.any(gone) else value for value, gone in zip(plain, hidden, strict=True)]
 
 
 def _several(dimensions: int, what: str) -> UnsupportedCombinationError:

@@ -131,9 +131,15 @@ def _of_neighbour(batches: Batches, drawn_from: int | None, n: int, place: int |
 
 
 def _published(estimator: Model) -> dict[str, NDArray[Any]]:
-    """Copies of the fitted attributes but for the certificate, which repeats the plan."""
-    fitted = {name: value for name, value in vars(estimator).items() if name.endswith("_")}
-    return {name: _content(value) for name, value in fitted.items() if name != "privacy_"}
+    """Copies of all that a fit leaves, but for the certificate, which repeats the plan.
+
+    Also of attributes that nobody is meant to read: they are in every pickle and saved model. Of a
+    stream, which has a random name, its state.
+    """
+    params: dict[str, object] = estimator.get_params(deep=False)  # type: ignore[attr-defined]
+    known = {*params, "privacy_"}
+    left = {name: value for name, value in vars(estimator).items() if name not in known}
+    return {name: _content(getattr(value, "state", value)) for name, value in left.items()}
 
 
 def _content(value: object) -> NDArray[Any]:

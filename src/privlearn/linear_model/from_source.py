@@ -24,6 +24,7 @@ from privlearn._data.dask_source import DaskSource
 from privlearn._data.frames import arrow_columns, arrow_numbers, arrow_target
 from privlearn._data.labels import found_labels
 from privlearn._data.named_cells import refuse_target_in, refuse_unknown, with_target
+from privlearn._data.quiet import quiet, quietly
 from privlearn._data.reading import native, refuse_not_finite
 from privlearn._data.source_data import SourceData, bound_source
 from privlearn._data.sources import Batch, Source, source_of
@@ -79,7 +80,7 @@ def _numbers_in(X: Any) -> int:  # noqa: ANN401
         return int(X.size)
     import polars as pl
 
-    return int(X.select(pl.len()).collect().item()) * len(X.collect_schema())
+    return quietly(lambda: int(X.select(pl.len()).collect().item()) * len(X.collect_schema()))
 
 
 def learn_from_source(
@@ -139,7 +140,7 @@ def _looked_at(
 ) -> tuple[Stream, Table, tuple[str, ...]]:
     """The stream after its first pass; its kind as a table without rows; types of its columns."""
     target, names = _target_of(source, y, estimator.schema)
-    first = next((batch for batch in source.batches(names) if batch.rows), None)
+    first = next((batch for batch in quiet(source.batches(names)) if batch.rows), None)
     public = Adjacency(estimator.adjacency).n_is_public
     if first is None:
         if not public:
@@ -239,7 +240,7 @@ def _labels(
     own = [target] if target is not None and names is not None else names
     work = partial(_labels_of, target, estimator.on_invalid)
     told = source.told(work, own) if isinstance(source, DaskSource) else None
-    for some in map(work, source.batches(own)) if told is None else told:
+    for some in map(work, quiet(source.batches(own))) if told is None else told:
         if some is not None:
             found = some if found is None else np.unique(np.concatenate([found, some]))
             if len(found) > MOST_LABELS:

@@ -18,6 +18,7 @@ from privlearn._core.norms import ONE_MODEL
 from privlearn._core.plan import Plan, Release
 from privlearn._core.problem import Adjacency
 from privlearn._core.releaser import charge_and_open, progress
+from privlearn._core.run_settings import set_to, untold
 from privlearn._data.bounded import Table
 from privlearn.linear_model.base import PrivateEstimator
 from privlearn.model_selection.attempts import SCORES, Attempts, Tried
@@ -156,7 +157,11 @@ def first_rows(table: Table, rows: int) -> Table:
 
 @contextmanager
 def in_silence() -> Iterator[None]:
-    """Nobody is told about single tries: neither by a progress bar nor by repeated warnings."""
-    with progress(lambda done, total: None), warnings.catch_warnings():
+    """Nobody is told about single tries: by no bar, of whomever, no log and no repeated warning."""
+    with (
+        set_to(untold, True),
+        progress(lambda done, total: None),
+        warnings.catch_warnings(),
+    ):
         warnings.simplefilter("ignore")
         yield

@@ -45,7 +45,7 @@ def as_text(cell: Any) -> str | None:  # noqa: ANN401
     ['F', '2', '2', 'True', None, None, None]
     """
     # How many zeros a decimal number ends with is its column's business, and 0.1 is no float.
-    value = plain_value(number(cell) if isinstance(cell, Decimal) else cell)
+    value = plain_value(number(cell) if issubclass(type(cell), Decimal) else cell)
     if isinstance(value, bytes):
         try:
             value = value.decode()
@@ -190,7 +190,7 @@ class Notation:
 
     def __call__(self, cell: Any) -> float:  # noqa: ANN401
         """The number that a cell holds; NaN where it holds none in this notation."""
-        if not isinstance(cell, str | bytes):
+        if not issubclass(type(cell), str | bytes):
             return number(cell)
         text = str.__str__(cell) if isinstance(cell, str) else bytes.decode(cell, "latin-1")
         if text in TRUTH:
