@@ -90,7 +90,7 @@ def predictions(model, seed, X, y, classes):
 
 
 def middle(scores):
-    return float(np.mean(scores[..., 1]))
+    return float(np.mean([one[1] for one in scores]))
 
 
 def summary(found, usual):
