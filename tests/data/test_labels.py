@@ -1,9 +1,11 @@
 """Labels: declared or read off y, of any kind, and never quoted."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from privlearn import LogisticRegression
+from privlearn._data.labels import found_labels
 
 BOX = {"bounds_X": (-1.0, 1.0)}
 RNG = np.random.default_rng(0)
@@ -216,3 +218,28 @@ def test_scores_of_regressors_quote_no_target():
     with pytest.raises(ValueError, match="sample_weight") as caught:
         model.score(X, X[:, 0], sample_weight=["Ms Grey"] * 300)
     assert "Ms Grey" not in str(caught.value)
+
+
+def in_objects(labels):
+    found = np.empty(len(labels), dtype=object)
+    found[:] = labels
+    return found
+
+
+@pytest.mark.parametrize("on_invalid", ["raise", "drop"])
+@pytest.mark.parametrize("kind", [list, tuple, in_objects, pd.Series, pd.Index])
+@pytest.mark.parametrize("place", [0, 1, 7])
+def test_how_one_row_spells_its_label_is_not_told(place, kind, on_invalid):
+    """Labels are declared public by value; 1, 1.0 and True are one, and so is what is published."""
+    plain = [0, 1] * 5
+    found = found_labels(kind(plain), on_invalid)
+    assert found.dtype == np.int64
+    for spelled in (float, bool, np.float32, np.int8, np.bool_):
+        labels = [*plain[:place], spelled(plain[place]), *plain[place + 1 :]]
+        told = found_labels(kind(labels), on_invalid)
+        assert (told.tolist(), told.dtype) == (found.tolist(), found.dtype)
+
+
+def test_arrays_of_a_declared_type_keep_it():
+    for kind in (np.bool_, np.int8, np.float64):
+        assert found_labels(np.array([0, 1, 1], dtype=kind), "raise").dtype == kind

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._data.cells import DATES, objects
+from privlearn._data.reading import native
 from privlearn._data.targets import one_column
 
 __all__ = [
@@ -57,7 +58,22 @@ def declared_classes(classes: object, y: object, on_invalid: str = "raise") -> N
 def found_labels(y: object, on_invalid: str) -> NDArray[Any]:
     """The sorted labels of y, however few."""
     cells = one_column(y, strict=on_invalid == "raise")
-    return _found_in(cells, on_invalid, by_value=not hasattr(y, "dtype"))
+    found = _found_in(cells, on_invalid, by_value=not hasattr(y, "dtype"))
+    return found if _is_declared(y) else _whole(_of_numbers(found))
+
+
+def _is_declared(y: object) -> bool:
+    """Whether no cell decides on the type: not that of lists, objects and pandas' columns."""
+    if isinstance(y, list | tuple) or native("pandas", y, "Series", "Index", "DataFrame"):
+        return False
+    return not hasattr(y, "dtype") or str(y.dtype) != "object"
+
+
+def _of_numbers(found: NDArray[Any]) -> NDArray[Any]:
+    """Labels that are numbers as an array of such; others as they are."""
+    plain = list(map(plain_value, found.tolist())) if found.dtype == object else [""]
+    numbers = set(map(type, plain)) <= {bool, int, float}
+    return np.array(plain, dtype=np.float64) if numbers else found
 
 
 def _declared(classes: object) -> NDArray[Any]:
@@ -110,7 +126,7 @@ def _found_in(cells: NDArray[Any], on_invalid: str, by_value: bool) -> NDArray[A
     else:
         known = _of_one_kind(cells, drop)
         found = _by_value(known) if drop or by_value else np.unique(known)
-    return _whole(found) if drop and found.dtype.kind in "biuf" else found
+    return _whole(found) if drop else found
 
 
 def _of_one_kind(cells: NDArray[Any], drop: bool) -> NDArray[Any]:
@@ -127,6 +143,8 @@ def _whole(found: NDArray[Any]) -> NDArray[Any]:
 
     Any other type of them could be what one row brought about.
     """
+    if found.dtype.kind not in "biuf":
+        return found
     whole = found[found == np.rint(found)] if found.dtype.kind == "f" else found
     fits = not len(whole) or bool(np.abs(whole.astype(np.float64)).max() < EXACT)
     return whole.astype(np.int64) if fits else whole
