@@ -170,8 +170,10 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
         if found.model is None:
             raise PrivacyTestFailedError(
                 "no setting could be fitted and scored: hardly any row is usable, or a planned "
-                "test failed. The budget is spent and no model is published. Check that columns "
-                "and labels are what the estimator expects, and that missing cells are few"
+                "test failed. The budget is spent and no model is published. Check first that the "
+                "target is what the estimator expects (labels, such as yes and no, need a "
+                "classifier, and classes that spell them alike), then that columns are, and that "
+                "missing cells are few"
             )
         self._publish(found, certificate)
         return self
