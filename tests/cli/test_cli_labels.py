@@ -120,6 +120,22 @@ def test_labels_that_were_not_declared(folder, capsys, cell):
     assert main([*line, "--on-invalid", "drop"]) == 0
 
 
+def test_an_empty_label_is_not_blamed_on_classes_that_nobody_gave(folder, capsys):
+    write(folder / "odd.csv", [(30, "no"), (60, "yes"), (40, "")])
+    assert main(["fit", "odd.csv", *FIT]) == 1
+    text = capsys.readouterr().err
+    assert "rich: a cell of the target is empty" in text
+    assert "--classes" not in text
+
+
+def test_typing_errors_among_labels_beside_intervals(folder, capsys):
+    write(folder / "odd.csv", [(30, "no"), (60, "yes"), (40, "Y"), (50, "?")])
+    assert main(["fit", "odd.csv", *FIT, "--intervals"]) == 1
+    text = capsys.readouterr().err
+    assert "the target has 4 labels" in text
+    assert "--classes no,yes" in text
+
+
 def test_missing_labels_become_no_class(folder):
     write(folder / "gaps.csv", [(30, "no"), (60, "yes"), (40, "")])
     assert main(["fit", "gaps.csv", *FIT, "--on-invalid", "drop"]) == 0

@@ -19,7 +19,11 @@ from privlearn._data.cells import DATES, objects
 from privlearn._data.targets import one_column
 
 __all__ = [
+    "DECLARED",
     "EXACT",
+    "OF_ALL",
+    "OF_MODEL",
+    "OF_Y",
     "codes_to_score",
     "declared_classes",
     "encode_labels",
@@ -32,6 +36,17 @@ NUMBERS, TEXT, BYTES = "numbers", "text", "bytes"
 EXACT = 2.0**53  # below it whole numbers and floats compare exactly
 LARGEST = 2**1023  # of labels: what no float can hold is none
 AT_ONCE = 2**14  # labels
+# Where classes come from, for an error about labels that are none of them; and what to do.
+DECLARED = "declared classes; add them to classes=[...], clean those rows"
+OF_Y = (
+    "labels that y itself holds, which classes='from_y' takes for the classes; clean those rows, "
+    "declare the labels that are meant with classes=[...]"
+)
+OF_ALL = (
+    "classes, which are the labels of all rows on disk, or those of the first partial_fit; clean "
+    "those rows, declare the labels that are meant with classes=[...]"
+)
+OF_MODEL = "classes of the model (model.classes_); clean those rows"
 KINDS: dict[type, str] = dict.fromkeys((bool, int, float), NUMBERS) | {str: TEXT, bytes: BYTES}
 
 
@@ -146,8 +161,12 @@ def _refuse_continuous(labels: NDArray[Any]) -> None:
         )
 
 
-def encode_labels(y: object, classes: NDArray[Any], on_invalid: str) -> NDArray[np.float64]:
+def encode_labels(
+    y: object, classes: NDArray[Any], on_invalid: str, whence: str = DECLARED
+) -> NDArray[np.float64]:
     """The position of each label in `classes`, NaN for what is not in it.
+
+    `whence` says where classes come from, for an error.
 
     Examples
     --------
@@ -156,11 +175,11 @@ def encode_labels(y: object, classes: NDArray[Any], on_invalid: str) -> NDArray[
     """
     cells = one_column(y, strict=on_invalid == "raise")
     found = np.empty(len(cells))
-    _write_codes(cells, classes, found, on_invalid == "raise")
+    _write_codes(cells, classes, found, on_invalid == "raise", whence)
     return found
 
 
-def encode_signs(y: object, classes: NDArray[Any]) -> NDArray[np.int8]:
+def encode_signs(y: object, classes: NDArray[Any], whence: str = DECLARED) -> NDArray[np.int8]:
     """-1 for the first and 1 for the second of two classes, in single bytes; others are refused.
 
     Examples
@@ -170,21 +189,21 @@ def encode_signs(y: object, classes: NDArray[Any]) -> NDArray[np.int8]:
     """
     cells = one_column(y)
     found = np.empty(len(cells), np.int8)
-    _write_codes(cells, classes, found, strict=True)
+    _write_codes(cells, classes, found, strict=True, whence=whence)
     found *= 2
     found -= 1
     return found
 
 
 def _write_codes(
-    cells: NDArray[Any], classes: NDArray[Any], found: NDArray[Any], strict: bool
+    cells: NDArray[Any], classes: NDArray[Any], found: NDArray[Any], strict: bool, whence: str
 ) -> None:
     """Some at a time, since to find them takes several times their size."""
     for start in range(0, len(cells), AT_ONCE):
         own = slice(start, start + AT_ONCE)
         codes = _codes(cells[own], classes)
         if strict and np.isnan(codes).any():
-            _refuse_unknown(cells, classes)
+            _refuse_unknown(cells, classes, whence)
         found[own] = codes
 
 
@@ -216,7 +235,7 @@ def _small(classes: NDArray[Any]) -> bool:
     return bool(np.all(np.abs(classes.astype(np.float64)) < EXACT))
 
 
-def _refuse_unknown(cells: NDArray[Any], classes: NDArray[Any]) -> None:
+def _refuse_unknown(cells: NDArray[Any], classes: NDArray[Any], whence: str) -> None:
     of_y, own = set(_kinds(cells)) - {None}, set(_kinds(classes))
     if of_y and not of_y & own:
         raise ValueError(
@@ -224,9 +243,8 @@ def _refuse_unknown(cells: NDArray[Any], classes: NDArray[Any]) -> None:
             "are different labels; declare classes as y spells them"
         )
     raise ValueError(
-        f"y holds NaN or labels that are not among the {len(classes)} declared classes; add "
-        "them to classes=[...], clean those rows, or pass on_invalid='drop': they then are "
-        "empty rows, and the guarantee covers them"
+        f"y holds NaN or labels that are not among the {len(classes)} {whence}, or pass "
+        "on_invalid='drop': they then are empty rows, and the guarantee covers them"
     )
 
 

@@ -127,7 +127,8 @@ def _refuse_invalid(
         labels = "if it holds labels: --model logistic"
         lines.append(f"  {design.target}: a cell of the target is empty or no number ({labels})")
     if y.dtype == object and not {*y} <= {*(design.classes or y)} - {None}:
-        lines.append(f"  {design.target}: a cell of the target is empty or none of --classes")
+        none = "" if design.classes is None else " or none of --classes"
+        lines.append(f"  {design.target}: a cell of the target is empty{none}")
     if ids is not None and None in ids:
         lines.append(f"  {ids.name}: a cell of the ids is empty, so that the row is nobody's")
     if not lines:

@@ -18,7 +18,7 @@ from privlearn._core.plan import Plan, Release, check_size
 from privlearn._core.problem import Adjacency, Bounds, Budget, budget_of
 from privlearn._core.releaser import Releaser, charge_and_open
 from privlearn._data.bounded import BoundedData
-from privlearn._data.labels import encode_labels
+from privlearn._data.labels import OF_MODEL, encode_labels
 from privlearn._data.named_cells import with_ids, with_target
 from privlearn._data.people import read_people
 from privlearn._data.tables import read_features, read_table
@@ -310,7 +310,9 @@ def read_rows(
     reader.max_rows_per_person = most  # errors then tell no number of rows
     encode: Callable[[object], Array] | None = None
     if task.classes is not None:
-        encode = partial(encode_labels, classes=task.classes, on_invalid=on_invalid)
+        encode = partial(
+            encode_labels, classes=task.classes, on_invalid=on_invalid, whence=OF_MODEL
+        )
     if task.encoding is not None:
         strict = on_invalid == "raise"
         values = np.asarray(read_features(reader, X, reset=False, strict=strict))
