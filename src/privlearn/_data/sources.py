@@ -12,11 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._data.files import FROM_DISK, into_memory
 from privlearn._data.frames import refuse_same_names
 from privlearn._data.reading import native
 from privlearn._data.targets import one_column
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     import pyarrow.dataset as ds
 
 __all__ = ["AT_ONCE", "Batch", "Source", "is_source", "source_of"]
+
+T = TypeVar("T")
 
 AT_ONCE = 2**16  # rows of a batch: those of all threads together take a few megabytes
 AHEAD = 4  # batches that are read before they are asked for
@@ -119,7 +122,40 @@ def _dataset(path: str) -> ds.Dataset:
             "X is a path, and files are read by pyarrow: pip install 'privlearn[arrow]'"
         ) from None
     kind = FILES.get(os.path.splitext(path)[1].lower(), "parquet")
-    return ds.dataset(path, format=kind)
+    problem = ""
+    try:
+        found = ds.dataset(path, format=kind)
+        if not getattr(found, "files", [path]):
+            problem = "is the path of a folder without files; check it"
+    except FileNotFoundError:
+        problem = "is a path at which there is no file; check it, and the folder that you are in"
+    except Exception as error:  # of pyarrow, which may quote what is in the file
+        problem = f"is a path that cannot be read as {kind.title()} ({type(error).__name__})"
+        problem += f"; {FROM_DISK}; read any other into memory, {into_memory(path)}"
+    if problem:
+        raise ValueError(f"X {problem}; nothing was charged")
+    return found
+
+
+def _quietly(batches: Iterable[T]) -> Iterator[T]:
+    """The same, but an error of a library, which may quote a cell, is told by its kind alone."""
+    steps = iter(batches)
+    while True:
+        try:
+            found = next(steps)
+        except StopIteration:
+            return
+        except (KeyboardInterrupt, SystemExit, MemoryError, GeneratorExit):
+            raise
+        except BaseException as error:  # polars panics, which is no Exception
+            stopped = type(error).__name__
+        else:
+            yield found
+            continue
+        raise ValueError(
+            f"rows of X cannot be read ({stopped}); see that every file is whole, and has the "
+            "columns and types of the first one"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +181,7 @@ class _Arrow:
             fragment_scan_options=_without_buffers(self.dataset),
         )
         partition, last = self.first - 1, None
-        for tagged in scanner.scan_batches():
+        for tagged in _quietly(scanner.scan_batches()):
             own = str(tagged.fragment)
             if own != last:
                 partition, last = partition + 1, own
@@ -208,7 +244,8 @@ class _Lazy:
 
     def batches(self, columns: Sequence[str] | None) -> Iterator[Batch]:
         frame = self.frame if columns is None else self.frame.select(list(columns))
-        for some in frame.collect_batches(chunk_size=AT_ONCE, maintain_order=True):
+        batches = frame.collect_batches(chunk_size=AT_ONCE, maintain_order=True)
+        for some in _quietly(batches):
             for part in some.iter_slices(AT_ONCE):
                 if len(part):
                     yield Batch(0, part)

@@ -109,8 +109,9 @@ class Support:
                 self.narrows or problem.fewest is None,
             ),
             (
-                "rows that stay on disk, which it needs in memory (read them first, or use "
-                "solver='auto' with squared errors or two classes, and without intervals)",
+                "rows that stay on disk, which it needs in memory (read them first, if they fit, "
+                "such as X = pandas.read_parquet(path), or use solver='auto' with squared errors "
+                "or two classes, and without intervals)",
                 not problem.from_source or self.takes_sources(problem),
             ),
         ]
