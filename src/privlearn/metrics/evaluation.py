@@ -147,10 +147,10 @@ def evaluate(
     Parameters
     ----------
     model : fitted classifier or regressor
-        Of privlearn or scikit-learn. It must not have been trained on these rows, unless it is
-        private itself: the certificate lists that as an assumption. Models other than linear ones
-        are asked about each row alone where ``adjacency="add_remove"`` or ``on_invalid="drop"``,
-        which takes longer.
+        Of privlearn or scikit-learn; a `PrivateSearchCV` stands for its best estimator. It must not
+        have been trained on these rows, unless it is private itself: the certificate lists that as
+        an assumption. Models other than linear ones are asked about each row alone where
+        ``adjacency="add_remove"`` or ``on_invalid="drop"``, which takes longer.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         One row per person; numbers and booleans.
         A data frame with the model's columns, where it was fitted with a schema.

@@ -77,8 +77,10 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
     best_estimator_ : estimator
         Fitted with it to the rows that are not for scores. Its certificate is that of the search.
     best_score_ : float
-        Its score, with noise. The best of noisy scores is optimistic: score the model on other
-        rows (`metrics.evaluate`) for a number to report.
+        Its score, with noise, as the metric has it: of "mse", "mae", "log_loss" and "brier" the
+        smaller is the better one, and no sign is turned as in scikit-learn's "neg_...". The best of
+        noisy scores is optimistic: score the search or its best estimator on other rows
+        (`metrics.evaluate`) for a number to report.
     privacy_ : Certificate
         What the whole search promised.
 
