@@ -85,7 +85,7 @@ def plan(
     n: int | None = None,
     *,
     epsilon: float,
-    delta: float,
+    delta: float = 1e-6,
     adjacency: str = "zero_out",
     max_rows_per_person: int | None = None,
     on_invalid: str = "raise",
@@ -127,7 +127,7 @@ def evaluate(
     y: object,
     *,
     epsilon: float,
-    delta: float,
+    delta: float = 1e-6,
     adjacency: str = "zero_out",
     groups: object = None,
     max_rows_per_person: int | None = None,
@@ -157,7 +157,7 @@ def evaluate(
     y : array-like of shape (n_samples,) or str
         True targets or labels; or the name of the column of X that holds them.
     epsilon, delta : float
-        What this evaluation promises in total; delta must be above 0.
+        What this evaluation promises in total; delta, 1e-6 as in fits, must be above 0.
     adjacency : {"zero_out", "add_remove", "replace_one"}, default="zero_out"
         As in every estimator.
     groups : array-like of shape (n_samples,), str or None, default=None
