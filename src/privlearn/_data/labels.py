@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._data.cells import DATES, objects
-from privlearn._data.targets import one_column
+from privlearn._data.targets import called, one_column
 
 __all__ = [
     "DECLARED",
@@ -162,11 +162,16 @@ def _refuse_continuous(labels: NDArray[Any]) -> None:
 
 
 def encode_labels(
-    y: object, classes: NDArray[Any], on_invalid: str, whence: str = DECLARED
+    y: object,
+    classes: NDArray[Any],
+    on_invalid: str,
+    whence: str = DECLARED,
+    name: str | None = None,
 ) -> NDArray[np.float64]:
     """The position of each label in `classes`, NaN for what is not in it.
 
-    `whence` says where classes come from, for an error.
+    `whence` says where classes come from, and `name` what y is called if it has no name itself, for
+    an error.
 
     Examples
     --------
@@ -175,11 +180,14 @@ def encode_labels(
     """
     cells = one_column(y, strict=on_invalid == "raise")
     found = np.empty(len(cells))
-    _write_codes(cells, classes, found, on_invalid == "raise", whence)
+    told = (called(y, name), whence) if on_invalid == "raise" else None
+    _write_codes(cells, classes, found, told)
     return found
 
 
-def encode_signs(y: object, classes: NDArray[Any], whence: str = DECLARED) -> NDArray[np.int8]:
+def encode_signs(
+    y: object, classes: NDArray[Any], whence: str = DECLARED, name: str | None = None
+) -> NDArray[np.int8]:
     """-1 for the first and 1 for the second of two classes, in single bytes; others are refused.
 
     Examples
@@ -189,21 +197,24 @@ def encode_signs(y: object, classes: NDArray[Any], whence: str = DECLARED) -> ND
     """
     cells = one_column(y)
     found = np.empty(len(cells), np.int8)
-    _write_codes(cells, classes, found, strict=True, whence=whence)
+    _write_codes(cells, classes, found, (called(y, name), whence))
     found *= 2
     found -= 1
     return found
 
 
 def _write_codes(
-    cells: NDArray[Any], classes: NDArray[Any], found: NDArray[Any], strict: bool, whence: str
+    cells: NDArray[Any], classes: NDArray[Any], found: NDArray[Any], told: tuple[str, str] | None
 ) -> None:
-    """Some at a time, since to find them takes several times their size."""
+    """Some at a time, since to find them takes several times their size.
+
+    With `told`, what an error calls y and where classes come from, other labels are refused.
+    """
     for start in range(0, len(cells), AT_ONCE):
         own = slice(start, start + AT_ONCE)
         codes = _codes(cells[own], classes)
-        if strict and np.isnan(codes).any():
-            _refuse_unknown(cells, classes, whence)
+        if told is not None and np.isnan(codes).any():
+            _refuse_unknown(cells, classes, *told)
         found[own] = codes
 
 
@@ -235,15 +246,15 @@ def _small(classes: NDArray[Any]) -> bool:
     return bool(np.all(np.abs(classes.astype(np.float64)) < EXACT))
 
 
-def _refuse_unknown(cells: NDArray[Any], classes: NDArray[Any], whence: str) -> None:
+def _refuse_unknown(cells: NDArray[Any], classes: NDArray[Any], what: str, whence: str) -> None:
     of_y, own = set(_kinds(cells)) - {None}, set(_kinds(classes))
     if of_y and not of_y & own:
         raise ValueError(
-            f"the labels of y are {_listed(of_y)}, but classes are {_listed(own)}, and 1 and '1' "
-            "are different labels; declare classes as y spells them"
+            f"the labels of {what} are {_listed(of_y)}, but classes are {_listed(own)}, and 1 and "
+            "'1' are different labels; declare classes as y spells them"
         )
     raise ValueError(
-        f"y holds NaN or labels that are not among the {len(classes)} {whence}, or pass "
+        f"{what} holds NaN or labels that are not among the {len(classes)} {whence}, or pass "
         "on_invalid='drop': they then are empty rows, and the guarantee covers them"
     )
 

@@ -206,11 +206,11 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
                     f"{name} is not supported: there is no privacy proof for it here; leave it out"
                 )
         work = blank(self)
+        remember_target(work, y)  # errors tell it, too
         from privlearn._core.progress import shown
 
         with shown(self.verbose), no_sizes_told(BEFORE):
             work._learn(X, y, sample_epsilon, groups)
-        remember_target(work, y)
         self.__dict__ = work.__dict__
         self._warn_of_untold()
         return self

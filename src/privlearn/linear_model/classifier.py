@@ -122,10 +122,11 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
         """-1 and 1 for two classes, in single bytes unless some may be missing; or positions."""
         self.classes_ = declared_classes(declared, y, self.on_invalid)
         found = OF_Y if isinstance(declared, str) else OF_ALL
+        name = getattr(self, "_target_name", None)
         whence = found if isinstance(self.classes, str) else DECLARED
         if len(self.classes_) == 2 and self.on_invalid == "raise":
-            return encode_signs(y, self.classes_, whence)
-        codes = encode_labels(y, self.classes_, self.on_invalid, whence)
+            return encode_signs(y, self.classes_, whence, name)
+        codes = encode_labels(y, self.classes_, self.on_invalid, whence, name)
         return 2.0 * codes - 1.0 if len(self.classes_) == 2 else codes
 
     def _problem(self, n: int | None, n_features: int, n_classes: int) -> Problem:

@@ -291,7 +291,7 @@ class _Reader:
         columns = encoded_columns(encoding, batch, strict=strict and self.checks)
         y = self._arrow_target(batch, strict)
         if self.checks and strict:
-            refuse_not_finite("y", y, DROP)
+            refuse_not_finite("y", y, DROP, [self.target] if self.target else None)
         return Piece(columns, y, strict and not encoding.drops)
 
     def _is_plain(self, X: object) -> bool:
@@ -316,13 +316,13 @@ class _Reader:
         """The target as numbers, as `_read` makes them."""
         if isinstance(self.estimator, PrivateLinearClassifier):
             return self.estimator._encode(self.labels, cells)
-        return target_numbers(cells, strict=strict)
+        return target_numbers(cells, strict=strict, name=self.target)
 
     def _checked(self, piece: Piece) -> Piece:
         if self.checks and piece.finite:
             for column in piece.columns:
                 refuse_not_finite("X", column, DROP)
-            refuse_not_finite("y", piece.y, DROP)
+            refuse_not_finite("y", piece.y, DROP, [self.target] if self.target else None)
         return piece
 
 
