@@ -120,6 +120,22 @@ def test_labels_that_were_not_declared(folder, capsys, cell):
     assert main([*line, "--on-invalid", "drop"]) == 0
 
 
+def test_an_empty_label_is_not_blamed_on_classes_that_nobody_gave(folder, capsys):
+    write(folder / "odd.csv", [(30, "no"), (60, "yes"), (40, "")])
+    assert main(["fit", "odd.csv", *FIT]) == 1
+    text = capsys.readouterr().err
+    assert "rich: a cell of the target is empty" in text
+    assert "--classes" not in text
+
+
+def test_typing_errors_among_labels_beside_intervals(folder, capsys):
+    write(folder / "odd.csv", [(30, "no"), (60, "yes"), (40, "Y"), (50, "?")])
+    assert main(["fit", "odd.csv", *FIT, "--intervals"]) == 1
+    text = capsys.readouterr().err
+    assert "the target has 4 labels" in text
+    assert "--classes no,yes" in text
+
+
 def test_missing_labels_become_no_class(folder):
     write(folder / "gaps.csv", [(30, "no"), (60, "yes"), (40, "")])
     assert main(["fit", "gaps.csv", *FIT, "--on-invalid", "drop"]) == 0
@@ -187,3 +203,37 @@ def test_measured_numbers_are_no_labels_and_are_not_printed(tmp_path, capsys):
         told = "".join(capsys.readouterr())
         assert "numbers with fractions" in told
         assert "5692" not in told
+
+
+# Labels, and no word about the model
+
+
+FORGOTTEN = ["fit", "people.csv", "--target", "rich", "--epsilon", "1", "--on-invalid", "drop"]
+
+
+def test_a_forgotten_model_is_noted_before_the_charge(folder, capsys):
+    """By the options alone, so also where y holds numbers; and not where a model was named."""
+    assert main([*FORGOTTEN, "--ledger", "l", "--dataset", "d", "--ledger-epsilon", "3"]) == 1
+    text = capsys.readouterr().err
+    note, error = text.index("note: without --model, rich is taken"), text.index("hardly any row")
+    assert note < text.index("add --model logistic") < error
+    assert "--model logistic" in text[error:].split("then that cells")[0]
+    for more in (["--model", "linear"], ["--model", "logistic"]):
+        main([*FORGOTTEN, *more, "--overwrite"])
+        assert "without --model" not in capsys.readouterr().err
+    main(["fit", "people.csv", "--target", "age", "--epsilon", "1", "--ignore", "rich"])
+    assert "without --model" not in capsys.readouterr().err
+
+
+def test_a_refusal_warns_before_it_names_drop(folder, capsys):
+    assert main(FORGOTTEN[:-2]) == 1
+    text = capsys.readouterr().err
+    assert text.index("if it holds labels: --model logistic") < text.index("--on-invalid drop")
+    assert "A target of labels then empties every row, and the budget is spent on nothing" in text
+
+
+def test_classes_that_are_spelled_otherwise(folder, capsys):
+    line = [*FORGOTTEN, "--model", "logistic", "--classes", "0,1"]
+    assert main(line) == 1
+    error = capsys.readouterr().err
+    assert error.index("--classes no,yes") < error.index("text needs a Category")

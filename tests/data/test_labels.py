@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privlearn import LogisticRegression
+from privlearn import KernelClassifier, LogisticRegression
 from privlearn._data.labels import found_labels
+from privlearn.exceptions import UnsupportedCombinationError
+from privlearn.metrics import evaluate
 
 BOX = {"bounds_X": (-1.0, 1.0)}
 RNG = np.random.default_rng(0)
@@ -243,3 +245,64 @@ def test_how_one_row_spells_its_label_is_not_told(place, kind, on_invalid):
 def test_arrays_of_a_declared_type_keep_it():
     for kind in (np.bool_, np.int8, np.float64):
         assert found_labels(np.array([0, 1, 1], dtype=kind), "raise").dtype == kind
+
+
+def _refused(model, *given, fit="fit", **more):
+    with pytest.raises(ValueError, match=r"^y .*holds NaN or labels") as told:
+        getattr(model, fit)(*given, **more)
+    return str(told.value)
+
+
+def test_a_refusal_says_where_the_classes_come_from():
+    y = np.where(UP, "up", "down").astype(object)
+    y[:3] = ["Up", "?", None]
+    text = _refused(LogisticRegression(**BOX), X, y)
+    assert "4 labels that y itself holds, which classes='from_y' takes" in text
+    assert "declare the labels that are meant with classes=[...]" in text
+    assert "?" not in text
+    named = LogisticRegression(classes=["up", "down"], **BOX)
+    assert "not among the 2 declared classes; add them to classes" in _refused(named, X, y)
+
+
+def test_a_refusal_of_rows_on_disk_of_a_batch_and_of_a_score():
+    """None of these has `classes`, so none of them may speak of declared ones."""
+    y = np.where(UP, "up", "down").astype(object)
+    pa, ds = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.dataset")
+    table = pa.table({"a": X[:, 0], "b": X[:, 1], "y": [*y[:-1].tolist(), None]})
+    stays = _refused(LogisticRegression(**BOX), ds.dataset(table), "y")
+    known = ["up", "down"]
+    model = LogisticRegression(delta=0, **BOX).partial_fit(X, y, classes=known)
+    y[0] = "sideways"
+    later = _refused(model, X, y, fit="partial_fit")
+    for text in (stays, later):
+        assert "2 classes, which are the labels of all rows on disk, or those of the first" in text
+        assert "sideways" not in text
+    scored = LogisticRegression(classes=known, **BOX).fit(X, np.where(UP, *known))
+    with pytest.raises(ValueError, match=r"the 2 classes of the model \(model.classes_\); clean"):
+        evaluate(scored, X, y, epsilon=1, delta=1e-6)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LogisticRegression(intervals=True, on_invalid="drop", **BOX),
+        LogisticRegression(solver="scd", **BOX),
+        KernelClassifier(solver="scd", **BOX),
+    ],
+)
+def test_labels_too_many_for_a_solver_are_counted(model):
+    """Typing errors make more classes than two, whose number is public, as the certificate says."""
+    y = np.where(UP, "up", "down").astype(object)
+    y[:2] = ["Up", "?"]
+    with pytest.raises(UnsupportedCombinationError, match=r"^the target has 4 labels") as told:
+        model.fit(X, y)
+    assert "pass classes=[...] with these two (on the command line --classes" in str(told.value)
+    assert "?" not in str(told.value)
+    assert "Up" not in str(told.value)
+
+
+def test_labels_are_not_blamed_for_what_two_could_not_have_either():
+    with pytest.raises(UnsupportedCombinationError, match=r"^solver='moments' does not support"):
+        LogisticRegression(solver="moments", **BOX).fit(X, np.arange(300) % 3)
+    plan = LogisticRegression(**BOX).plan(n=300, n_features=2, n_classes=4)
+    assert "the set of class labels in y is public" in plan.assumptions

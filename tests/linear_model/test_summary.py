@@ -14,6 +14,7 @@ from privlearn import (
     LogisticRegression,
     PoissonRegressor,
     Ridge,
+    load,
 )
 from privlearn._core.releaser import use_releaser
 from privlearn.exceptions import MissingFactError, UnsupportedCombinationError
@@ -190,3 +191,30 @@ def test_a_penalty_is_part_of_what_intervals_are_about():
     known = np.linalg.solve(Z.T @ Z + 2_000.0 * np.eye(2), Z.T @ (y - y.mean()))
     assert (np.abs(table.coef[:2] - known) < 3 * table.noise[:2] + 0.01).all()
     assert "penalty" in str(table)
+
+
+def test_the_title_says_what_is_predicted(tmp_path):
+    """The target by its name, and of two labels the one that positive coefficients speak for."""
+    X, y = rows("classes")
+    frame = pd.DataFrame(X).add_prefix("x").assign(back=np.where(y > 0, "yes", "no"))
+    model = LogisticRegression(intervals=True, bounds_X=(-5, 5), classes=["no", "yes"])
+    title = model.fit(frame, "back").summary().title
+    assert title == "LogisticRegression of back = yes, epsilon = 1, delta = 1e-06"
+    model.save(tmp_path / "model.json")
+    assert load(tmp_path / "model.json").summary().title == title
+    unnamed = LogisticRegression(intervals=True, bounds_X=(-5, 5)).fit(X, (y > 0).astype(int))
+    assert unnamed.summary().title.startswith("LogisticRegression of y = 1, epsilon")
+    bounds = {"bounds_X": (-5, 5), "bounds_y": (-10, 10), "intervals": True}
+    line = Ridge(**bounds).fit(frame.assign(back=y), "back")
+    assert line.summary().title.startswith("Ridge of back, epsilon")
+    assert Ridge(**bounds).fit(X, y).summary().title.startswith("Ridge, epsilon")
+
+
+def test_a_label_in_the_title_is_harmless():
+    X, y = rows("classes")
+    odd = ["<b>", "\x1b[31m<i>"]
+    model = LogisticRegression(intervals=True, bounds_X=(-5, 5), classes=odd)
+    table = model.fit(X, np.where(y > 0, odd[0], odd[1])).summary()
+    assert "\x1b" not in str(table)
+    assert "\x1b" not in table._repr_html_()
+    assert "<b>" not in table._repr_html_()

@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 
-from privlearn import LogisticRegression, Ridge
+from privlearn import (
+    HuberRegressor,
+    KernelClassifier,
+    KernelRegressor,
+    Lasso,
+    LinearRegression,
+    LinearSVC,
+    LogisticRegression,
+    Ridge,
+)
 from privlearn.exceptions import PrivacyTestFailedError
 from privlearn.solvers._common.row_count import USABLE, least_usable
 
@@ -58,3 +67,32 @@ def test_few_rows_cannot_be_told_from_noise():
     X, y = rows(50)
     assert least_usable(30.0, 50) > 0.05 * 50
     Ridge(on_invalid="drop", **FACTS).fit(X * np.nan, y)
+
+
+TO_DROP = {"bounds_X": (0, 1), "on_invalid": "drop", "random_state": 0}
+
+
+@pytest.mark.parametrize("model", [LinearRegression, Ridge, Lasso, HuberRegressor, KernelRegressor])
+def test_labels_where_a_number_is_expected(model):
+    """The first thing to check is what y is taken for, and which model takes labels."""
+    X, y = rows()
+    labels = np.where(y > 0.5, "yes", "no").tolist()
+    with pytest.raises(PrivacyTestFailedError) as told:
+        model(bounds_y=(0, 1), **TO_DROP).fit(X, labels)
+    _first(told.value, "LogisticRegression with classes=['no', 'yes']", "--model logistic")
+
+
+@pytest.mark.parametrize("model", [LogisticRegression, LinearSVC, KernelClassifier])
+def test_labels_that_classes_spell_otherwise(model):
+    X, y = rows()
+    labels = np.where(y > 0.5, "yes", "no").tolist()
+    with pytest.raises(PrivacyTestFailedError) as told:
+        model(classes=[0, 1], **TO_DROP).fit(X, labels)
+    _first(told.value, "labels are spelled as in classes", "classes=['no', 'yes']")
+
+
+def _first(error, *words):
+    """What is said of the target stands before what is said of cells."""
+    text = str(error)
+    assert text.index("Check first") < min(map(text.index, words))
+    assert max(map(text.index, words)) < text.index("text needs a Category")

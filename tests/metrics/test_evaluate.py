@@ -510,3 +510,19 @@ def test_without_noise_nothing_is_certified():
         found = evaluate(TwoClasses(), X, y, **ONE)
     assert found.privacy is None
     assert evaluation.METHOD
+
+
+def test_delta_is_that_of_fits_where_it_is_left_out():
+    """A promise without an epsilon is none, but every door to one has the same delta."""
+    from inspect import Parameter, signature
+
+    from privlearn import Ridge
+    from privlearn.model_selection import PrivateSearchCV, cross_fit
+
+    usual = Ridge().delta
+    for ask in (evaluate, plan, cross_fit, PrivateSearchCV):
+        assert signature(ask).parameters["delta"].default == usual
+    assert signature(evaluate).parameters["epsilon"].default is Parameter.empty
+    X, y = labels(500)
+    assert evaluate(TwoClasses(), X, y, epsilon=1.0).privacy.delta == usual
+    assert plan(TwoClasses(), 500, epsilon=1.0) == plan(TwoClasses(), 500, epsilon=1.0, delta=usual)

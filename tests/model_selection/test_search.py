@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone, is_classifier
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression as Plain
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -34,8 +35,10 @@ from privlearn.exceptions import (
     PrivacyTestFailedError,
     UnsupportedCombinationError,
 )
+from privlearn.metrics import evaluate
+from privlearn.metrics import plan as score_plan
 from privlearn.model_selection import PrivateSearchCV, attempts, parts, searching
-from privlearn.schema import Category, Number
+from privlearn.schema import Category, Ignore, Number
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-1, 1, size=(3000, 2))
@@ -512,3 +515,25 @@ def test_rows_in_both_parts_are_found(monkeypatch):
     monkeypatch.setattr(parts, "folds_of", sharing)
     with pytest.raises(AssertionError, match="both parts"):
         check_parts(classified(random_state=0), X, Y, patch=monkeypatch)
+
+
+def test_a_search_is_scored_as_its_best_estimator(tmp_path):
+    """By names and schema, with columns that it ignores, at the price and noise of the model."""
+    frame = pd.DataFrame(X, columns=["a", "b"]).assign(sex=np.where(Y, "F", "M"), who=0, y=Y)
+    schema = {"sex": Category(["F", "M"]), "who": Ignore(), "a": Number(-1, 1), "b": Number(-1, 1)}
+    model = LogisticRegression(schema=schema, classes=[0, 1])
+    search = PrivateSearchCV(model, CS, **ONE).fit(frame, "y")
+    asked = {"epsilon": 1, "delta": 1e-6, "random_state": 0}
+    found = evaluate(search, frame, "y", **asked)
+    assert found.to_dict() == evaluate(search.best_estimator_, frame, "y", **asked).to_dict()
+    assert found.model == "LogisticRegression"
+    plan = score_plan(search, 3_000, epsilon=1, delta=1e-6)
+    assert plan == score_plan(search.best_estimator_, 3_000, epsilon=1, delta=1e-6)
+    with pytest.raises(NotFittedError):
+        evaluate(PrivateSearchCV(model, CS), frame, "y", **asked)
+
+
+def test_the_best_error_is_the_smallest_and_positive():
+    found = regressed(epsilon=200.0).fit(X, Z)
+    assert 0 < found.best_score_ < 0.1
+    assert found.best_params_["alpha"] < 1e6

@@ -146,3 +146,14 @@ def test_the_certificate_and_the_words():
     assert not found.privacy.private
     assert "each person counts once" in str(found.privacy)
     assert found.privacy.epsilon == 1.0
+
+
+def test_bins_are_told_as_what_they_hold():
+    """Each person is in one of them, so none may be called 'up to'."""
+    sizes = np.repeat([1, 2, 3, 4, 9, 40], 50)
+    told = str(estimate_max_rows(np.repeat(np.arange(300), sizes), epsilon=1e6, limit=8))
+    lines = told.splitlines()[1:]
+    expected = {"1 row": 50, "2 rows": 50, "3 to 4 rows": 100, "5 or more rows": 100}
+    assert [line.split(" people")[0].strip() for line in lines] == [
+        f"{bin}: about {count}" for bin, count in expected.items()
+    ]

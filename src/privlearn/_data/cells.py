@@ -17,7 +17,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DATES", "PLAIN", "TRUTH", "as_numbers", "number", "numbers", "numbers_in", "objects"]
+__all__ = [
+    "DATES",
+    "PLAIN",
+    "TARGET",
+    "TRUTH",
+    "as_numbers",
+    "number",
+    "numbers",
+    "numbers_in",
+    "objects",
+]
 
 Array = NDArray[np.float64]
 
@@ -30,6 +40,7 @@ PLAIN = frozenset(
 TRUTH = {
     case(w): v for w, v in (("True", 1.0), ("False", 0.0)) for case in (str, str.lower, str.upper)
 }
+TARGET = "y"  # how errors call the target, before the name of its column
 DATES = (np.datetime64, np.timedelta64, datetime.date, datetime.time, datetime.timedelta)
 
 
@@ -153,7 +164,13 @@ def _or_else(what: str, width: int) -> str:
             '...]), and schema="estimate", which finds out privately what every column holds, or '
             "a schema that says it (privlearn.schema has Category, Date, Flag and Number)"
         )
-    return "; labels need a classifier, such as LogisticRegression" if what == "y" else ""
+    if what.partition(" ")[0] != TARGET:
+        return ""
+    return (
+        "; labels need a classifier, such as LogisticRegression; where a few cells are no numbers, "
+        "clean those rows, or pass on_invalid='drop' to fit: they then are empty rows, and the "
+        "guarantee covers them"
+    )
 
 
 def _is_missing(cell: object) -> bool:

@@ -17,10 +17,14 @@ from numpy.typing import NDArray
 
 from privlearn._data.cells import DATES, objects
 from privlearn._data.reading import native
-from privlearn._data.targets import one_column
+from privlearn._data.targets import called, one_column
 
 __all__ = [
+    "DECLARED",
     "EXACT",
+    "OF_ALL",
+    "OF_MODEL",
+    "OF_Y",
     "codes_to_score",
     "declared_classes",
     "encode_labels",
@@ -33,6 +37,17 @@ NUMBERS, TEXT, BYTES = "numbers", "text", "bytes"
 EXACT = 2.0**53  # below it whole numbers and floats compare exactly
 LARGEST = 2**1023  # of labels: what no float can hold is none
 AT_ONCE = 2**14  # labels
+# Where classes come from, for an error about labels that are none of them; and what to do.
+DECLARED = "declared classes; add them to classes=[...], clean those rows"
+OF_Y = (
+    "labels that y itself holds, which classes='from_y' takes for the classes; clean those rows, "
+    "declare the labels that are meant with classes=[...]"
+)
+OF_ALL = (
+    "classes, which are the labels of all rows on disk, or those of the first partial_fit; clean "
+    "those rows, declare the labels that are meant with classes=[...]"
+)
+OF_MODEL = "classes of the model (model.classes_); clean those rows"
 KINDS: dict[type, str] = dict.fromkeys((bool, int, float), NUMBERS) | {str: TEXT, bytes: BYTES}
 
 
@@ -164,8 +179,17 @@ def _refuse_continuous(labels: NDArray[Any]) -> None:
         )
 
 
-def encode_labels(y: object, classes: NDArray[Any], on_invalid: str) -> NDArray[np.float64]:
+def encode_labels(
+    y: object,
+    classes: NDArray[Any],
+    on_invalid: str,
+    whence: str = DECLARED,
+    name: str | None = None,
+) -> NDArray[np.float64]:
     """The position of each label in `classes`, NaN for what is not in it.
+
+    `whence` says where classes come from, and `name` what y is called if it has no name itself, for
+    an error.
 
     Examples
     --------
@@ -174,11 +198,14 @@ def encode_labels(y: object, classes: NDArray[Any], on_invalid: str) -> NDArray[
     """
     cells = one_column(y, strict=on_invalid == "raise")
     found = np.empty(len(cells))
-    _write_codes(cells, classes, found, on_invalid == "raise")
+    told = (called(y, name), whence) if on_invalid == "raise" else None
+    _write_codes(cells, classes, found, told)
     return found
 
 
-def encode_signs(y: object, classes: NDArray[Any]) -> NDArray[np.int8]:
+def encode_signs(
+    y: object, classes: NDArray[Any], whence: str = DECLARED, name: str | None = None
+) -> NDArray[np.int8]:
     """-1 for the first and 1 for the second of two classes, in single bytes; others are refused.
 
     Examples
@@ -188,21 +215,24 @@ def encode_signs(y: object, classes: NDArray[Any]) -> NDArray[np.int8]:
     """
     cells = one_column(y)
     found = np.empty(len(cells), np.int8)
-    _write_codes(cells, classes, found, strict=True)
+    _write_codes(cells, classes, found, (called(y, name), whence))
     found *= 2
     found -= 1
     return found
 
 
 def _write_codes(
-    cells: NDArray[Any], classes: NDArray[Any], found: NDArray[Any], strict: bool
+    cells: NDArray[Any], classes: NDArray[Any], found: NDArray[Any], told: tuple[str, str] | None
 ) -> None:
-    """Some at a time, since to find them takes several times their size."""
+    """Some at a time, since to find them takes several times their size.
+
+    With `told`, what an error calls y and where classes come from, other labels are refused.
+    """
     for start in range(0, len(cells), AT_ONCE):
         own = slice(start, start + AT_ONCE)
         codes = _codes(cells[own], classes)
-        if strict and np.isnan(codes).any():
-            _refuse_unknown(cells, classes)
+        if told is not None and np.isnan(codes).any():
+            _refuse_unknown(cells, classes, *told)
         found[own] = codes
 
 
@@ -234,17 +264,16 @@ def _small(classes: NDArray[Any]) -> bool:
     return bool(np.all(np.abs(classes.astype(np.float64)) < EXACT))
 
 
-def _refuse_unknown(cells: NDArray[Any], classes: NDArray[Any]) -> None:
+def _refuse_unknown(cells: NDArray[Any], classes: NDArray[Any], what: str, whence: str) -> None:
     of_y, own = set(_kinds(cells)) - {None}, set(_kinds(classes))
     if of_y and not of_y & own:
         raise ValueError(
-            f"the labels of y are {_listed(of_y)}, but classes are {_listed(own)}, and 1 and '1' "
-            "are different labels; declare classes as y spells them"
+            f"the labels of {what} are {_listed(of_y)}, but classes are {_listed(own)}, and 1 and "
+            "'1' are different labels; declare classes as y spells them"
         )
     raise ValueError(
-        f"y holds NaN or labels that are not among the {len(classes)} declared classes; add "
-        "them to classes=[...], clean those rows, or pass on_invalid='drop': they then are "
-        "empty rows, and the guarantee covers them"
+        f"{what} holds NaN or labels that are not among the {len(classes)} {whence}, or pass "
+        "on_invalid='drop': they then are empty rows, and the guarantee covers them"
     )
 
 

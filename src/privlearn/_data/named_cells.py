@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._data.cells import objects
+from privlearn._data.files import refuse_files
 from privlearn._data.frames import cells_of_pandas, or_one_by_one, refuse_same_names
 from privlearn._data.reading import OF_MAPPING, is_frame, native
 
@@ -41,6 +42,7 @@ def collected(X: Any) -> Any:  # noqa: ANN401
     """X itself, or the data frame that a lazy one stands for."""
     if isinstance(X, np.ndarray | list | tuple) or X is None:
         return X
+    refuse_files(X)
     if native("polars", X, "LazyFrame"):
         return _quietly(X.collect)
     if native("pyarrow", X, "RecordBatch"):
@@ -79,9 +81,13 @@ def _quietly(compute: Callable[[], Any]) -> Any:  # noqa: ANN401
 def column_names(X: object, what: str) -> list[str]:
     """Names of a frame's columns: public, different from each other, and texts."""
     if not is_frame(X):
+        of_dask = native("dask.dataframe", X, "DataFrame")
+        other = "of dask; compute its rows first, X.compute(), or ask X.map_partitions" + (
+            "(model.predict) for predictions"
+        )
         raise ValueError(
             f"{what} names columns, and X is a {type(X).__name__}, "
-            + (OF_MAPPING if isinstance(X, Mapping) else FRAMES)
+            + (OF_MAPPING if isinstance(X, Mapping) else other if of_dask else FRAMES)
         )
     if native("pandas", X, "DataFrame"):
         names = list(X.columns)  # type: ignore[attr-defined]

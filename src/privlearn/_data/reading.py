@@ -196,7 +196,7 @@ def refuse_not_finite(
     if not (np.isfinite(total) or np.isfinite(values).all()):
         large = "infinity or a value too large for dtype('float64')"
         what = "NaN" if np.isnan(values).any() else large
-        named = columns is not None and isinstance(array, np.ndarray)
+        named = bool(columns) and isinstance(array, np.ndarray)
         place = int(np.argmin(np.isfinite(array).all(axis=0))) if named else 0
         where = f" in column {columns[place]!r}" if named and columns is not None else ""
         raise ValueError(f"Input {name} contains {what}{where}. Clean those rows, {remedy}")

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._data.files import FROM_DISK, into_memory
 from privlearn._data.frames import refuse_same_names
 from privlearn._data.quiet import quietly
 from privlearn._data.reading import native
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     import pyarrow.dataset as ds
 
 __all__ = ["AT_ONCE", "Batch", "Source", "is_source", "source_of"]
+
 
 AT_ONCE = 2**16  # rows of a batch: those of all threads together take a few megabytes
 AHEAD = 4  # batches that are read before they are asked for
@@ -126,7 +128,19 @@ def _dataset(path: str) -> ds.Dataset:
             "X is a path, and files are read by pyarrow: pip install 'privlearn[arrow]'"
         ) from None
     kind = FILES.get(os.path.splitext(path)[1].lower(), "parquet")
-    return ds.dataset(path, format=kind)
+    problem = ""
+    try:
+        found = ds.dataset(path, format=kind)
+        if not getattr(found, "files", [path]):
+            problem = "is the path of a folder without files; check it"
+    except FileNotFoundError:
+        problem = "is a path at which there is no file; check it, and the folder that you are in"
+    except Exception as error:  # of pyarrow, which may quote what is in the file
+        problem = f"is a path that cannot be read as {kind.title()} ({type(error).__name__})"
+        problem += f"; {FROM_DISK}; read any other into memory, {into_memory(path)}"
+    if problem:
+        raise ValueError(f"X {problem}; nothing was charged")
+    return found
 
 
 def _refuse_text(dataset: Any) -> None:  # noqa: ANN401
@@ -300,7 +314,8 @@ class _Lazy:
 
     def batches(self, columns: Sequence[str] | None) -> Iterator[Batch]:
         frame = self.frame if columns is None else self.frame.select(list(columns))
-        for some in frame.collect_batches(chunk_size=AT_ONCE, maintain_order=True):
+        batches = frame.collect_batches(chunk_size=AT_ONCE, maintain_order=True)
+        for some in batches:
             for part in some.iter_slices(AT_ONCE):
                 if len(part):
                     yield Batch(0, part)

@@ -73,7 +73,8 @@ def read_table(
             f"This {type(estimator).__name__} estimator requires y to be passed, "
             "but the target y is None."
         )
-    target = target_numbers(y, strict=strict) if encode is None else encode(y)
+    name = target_name(y) or (getattr(estimator, "_target_name", None) if reset else None)
+    target = target_numbers(y, strict=strict, name=name) if encode is None else encode(y)
     if features.shape[0] != target.shape[0]:
         sizes = f": {features.shape[0]} and {target.shape[0]}" if n_is_public else ""
         raise ValueError(f"X and y have inconsistent numbers of samples{sizes}; give one y per row")
@@ -85,7 +86,7 @@ def read_table(
     if strict:  # before any noise is drawn; which row it is stays unsaid
         if encoding is None:
             refuse_gaps(estimator, features, DROP)
-        refuse_not_finite("y", target, DROP)
+        refuse_not_finite("y", target, DROP, [name] if name else None)
     if encoding is None:
         return Table(features, target, finite=strict)
     finite = strict and not encoding.drops

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._data.cells import as_numbers, objects
+from privlearn._data.cells import TARGET, as_numbers, objects
 from privlearn._data.frames import cells_of_pandas, typed_cells
+from privlearn._data.named_cells import target_name
 from privlearn._data.reading import native, plain_array
 from privlearn.exceptions import UnsupportedCombinationError
 
-__all__ = ["one_column", "target_numbers"]
+__all__ = ["called", "one_column", "target_numbers"]
 
 LISTS = (list, tuple, np.ndarray)
 
@@ -112,8 +113,23 @@ def _several(dimensions: int, what: str) -> UnsupportedCombinationError:
     )
 
 
-def target_numbers(y: object, *, strict: bool = True, what: str = "y") -> NDArray[np.float64]:
-    """Y as numbers, NaN where a cell holds none; `strict` refuses those.
+def called(y: object, name: str | None = None) -> str:
+    """What an error calls the target: with the name of its column, where it has one.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> called([1.0]), called(pd.Series([1.0], name="wage")), called([1.0], "wage")
+    ('y', "y (column 'wage')", "y (column 'wage')")
+    """
+    known = name or target_name(y)
+    return TARGET if known is None else f"{TARGET} (column {known!r})"
+
+
+def target_numbers(
+    y: object, *, strict: bool = True, what: str = TARGET, name: str | None = None
+) -> NDArray[np.float64]:
+    """Y as numbers, NaN where a cell holds none; `strict` refuses those, by `name` if y has none.
 
     Examples
     --------
@@ -121,6 +137,7 @@ def target_numbers(y: object, *, strict: bool = True, what: str = "y") -> NDArra
     array([ 1.,  1., nan])
     """
     cells = one_column(y, strict=strict)
+    what = called(y, name) if what == TARGET else what
     return np.asarray(as_numbers(cells, what if strict else None), dtype=np.float64)
 
 

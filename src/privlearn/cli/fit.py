@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -123,6 +124,7 @@ def run(args: argparse.Namespace) -> int:
         named=args.person is not None,
     )
     estimator = build(args, chosen, on_invalid=args.on_invalid)
+    _note_model(args, chosen.target)
     remedy = None if args.on_invalid == "drop" else "--on-invalid drop"
     public = args.adjacency != "add_remove" and args.person is None
     X, y, ids = read_training(source, chosen, person=args.person, remedy=remedy, n_is_public=public)
@@ -147,6 +149,17 @@ def run(args: argparse.Namespace) -> int:
         _save(model, new_rows, output, there, Intervals() if args.intervals else None)
     _report(args, model, estimator.privacy_)
     return 0
+
+
+def _note_model(args: argparse.Namespace, target: str) -> None:
+    """Say what the target is taken for, where labels would empty every row: by options alone."""
+    if args.on_invalid == "drop" and not args.model_said:
+        print(
+            f"privlearn: note: without --model, {harmless(target, 'terminal')} is taken for a "
+            "number, and rows where it is none count as empty; if it holds labels, such as yes "
+            "and no, add --model logistic",
+            file=sys.stderr,
+        )
 
 
 def _check_files(args: argparse.Namespace) -> None:

@@ -28,8 +28,9 @@ class Fault(Enum):
     BLANK = "a blank line; delete it"
     CELLS = (
         "a line with more or fewer cells than its header, which has {width} by the separator "
-        "{mark!r}; add --separator if that is wrong, or mend the file (a cell that holds a "
-        "separator needs double quotes)"
+        "{mark!r}; look first whether separator and quotes are right: add --separator if that is "
+        "wrong, put a cell that holds a separator in double quotes, and add --quoted-newlines if "
+        "cells hold line breaks"
     )
     ENCODING = (
         "text that is not {code}; add --encoding with the right one (latin-1 and cp1252 are common "

@@ -149,11 +149,33 @@ def add_ledger(parser: argparse.ArgumentParser, what: str) -> None:
     add("--ledger-delta", type=number, metavar="D", help="and this delta (default: 1e-6)")
 
 
+class _Said(argparse.Action):
+    """Keep the value, and that it was said: a default may be a mistake, which a note can tell."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        setattr(namespace, self.dest, values)
+        setattr(namespace, f"{self.dest}_said", True)
+
+
 def add_model(parser: argparse.ArgumentParser) -> None:
     """The model and what belongs to some models only."""
     add = parser.add_argument_group("model").add_argument
     kinds = "; ".join(f"{name} predicts {kind.summary}" for name, kind in MODELS.items())
-    add("--model", choices=tuple(MODELS), default="linear", metavar="NAME", help=kinds)
+    parser.set_defaults(model_said=False)
+    add(
+        "--model",
+        choices=tuple(MODELS),
+        default="linear",
+        metavar="NAME",
+        action=_Said,
+        help=f"{kinds} (default: linear)",
+    )
     add(
         "--solver",
         default="auto",

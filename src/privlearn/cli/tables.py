@@ -249,8 +249,9 @@ class CsvSource:
             if not isinstance(cells, Fault) and len(cells) != width:
                 cells = Fault.CELLS
             if isinstance(cells, Fault) and remedy is not None:
+                few = "" if cells is Fault.BLANK else "if only a few lines are so, "
                 raise CommandError(
-                    f"{self.path} has {self._words(cells)}; or add {remedy}: such lines then count "
-                    "as empty rows"
+                    f"{self.path} has {self._words(cells)}; {few or 'or '}add {remedy}: such lines "
+                    "then count as empty rows"
                 )
             yield [""] * width if isinstance(cells, Fault) else cells

@@ -122,11 +122,13 @@ def _refuse_invalid(
     lines = [_complaint(column) for column in design.columns if column.name in broken]
     if len(lines) > MOST_COMPLAINTS:
         lines[MOST_COMPLAINTS:] = [f"  and {len(lines) - MOST_COMPLAINTS:,} more columns"]
-    if y.dtype != object and np.isnan(y).any():
+    of_numbers = y.dtype != object and bool(np.isnan(y).any())
+    if of_numbers:
         labels = "if it holds labels: --model logistic"
         lines.append(f"  {design.target}: a cell of the target is empty or no number ({labels})")
     if y.dtype == object and not {*y} <= {*(design.classes or y)} - {None}:
-        lines.append(f"  {design.target}: a cell of the target is empty or none of --classes")
+        none = "" if design.classes is None else " or none of --classes"
+        lines.append(f"  {design.target}: a cell of the target is empty{none}")
     if ids is not None and None in ids:
         lines.append(f"  {ids.name}: a cell of the ids is empty, so that the row is nobody's")
     if not lines:
@@ -140,7 +142,7 @@ def _refuse_invalid(
         f"{source.path} has rows that cannot be used{_found_out(design, broken)}:\n"
         + "\n".join(lines)
         + f"\nMend them{_left_out(design, broken)}, or add {remedy}: such rows then add "
-        f"nothing, and the guarantee covers them{_all_of_them(design, broken)}"
+        f"nothing, and the guarantee covers them{_all_of_them(design, broken, of_numbers)}"
     )
 
 
@@ -155,13 +157,16 @@ def _left_out(design: Design, broken: set[str]) -> str:
     return f", describe {words} in a schema file, leave {words} out with {flags}{more}"
 
 
-def _all_of_them(design: Design, broken: set[str]) -> str:
-    """What dropping rows may cost where nothing is said about a column."""
-    if not any(name in broken for name in design.unlimited):
+def _all_of_them(design: Design, broken: set[str], of_numbers: bool) -> str:
+    """What dropping rows may cost: of a column of which nothing is said, or of a target of text."""
+    columns = any(name in broken for name in design.unlimited)
+    found = ["a target of labels"] * of_numbers + ["a column of text"] * columns
+    mend = ["add --model logistic"] * of_numbers + ["describe or leave out columns"] * columns
+    if not found:
         return ""
     return (
-        ". A column of text then empties every row, and the budget is spent on nothing: describe "
-        "or leave out columns first"
+        f". {' or '.join(found).capitalize()} then empties every row, and the budget is spent on "
+        f"nothing: {' or '.join(mend)} first"
     )
 
 

@@ -235,7 +235,7 @@ class PrivateEstimator(FittedModel, Predicting, Exportable, BaseEstimator):
         if not type(X) is type(y) is np.ndarray:  # arrays have no names, and are in memory
             from privlearn.linear_model.elsewhere import learned_elsewhere
 
-            remember_target(self, y)
+            remember_target(self, y)  # errors tell it, too
             given = learned_elsewhere(self, X, y, sample_epsilon, groups)
             if given is None:
                 return

@@ -14,7 +14,14 @@ from privlearn._core.docstrings import documented
 from privlearn._core.plan import Plan
 from privlearn._core.problem import Problem
 from privlearn._data.bounded import Table
-from privlearn._data.labels import declared_classes, encode_labels, encode_signs
+from privlearn._data.labels import (
+    DECLARED,
+    OF_ALL,
+    OF_Y,
+    declared_classes,
+    encode_labels,
+    encode_signs,
+)
 from privlearn._data.named_cells import with_target
 from privlearn._data.tables import read_table
 from privlearn.linear_model.base import PrivateEstimator
@@ -114,9 +121,12 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
     def _encode(self, declared: object, y: object) -> NDArray[Any]:
         """-1 and 1 for two classes, in single bytes unless some may be missing; or positions."""
         self.classes_ = declared_classes(declared, y, self.on_invalid)
+        found = OF_Y if isinstance(declared, str) else OF_ALL
+        name = getattr(self, "_target_name", None)
+        whence = found if isinstance(self.classes, str) else DECLARED
         if len(self.classes_) == 2 and self.on_invalid == "raise":
-            return encode_signs(y, self.classes_)
-        codes = encode_labels(y, self.classes_, self.on_invalid)
+            return encode_signs(y, self.classes_, whence, name)
+        codes = encode_labels(y, self.classes_, self.on_invalid, whence, name)
         return 2.0 * codes - 1.0 if len(self.classes_) == 2 else codes
 
     def _problem(self, n: int | None, n_features: int, n_classes: int) -> Problem:

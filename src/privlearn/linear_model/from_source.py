@@ -21,6 +21,7 @@ from privlearn._core.problem import Adjacency, Problem
 from privlearn._core.releaser import charge_and_open
 from privlearn._data.bounded import Table
 from privlearn._data.dask_source import DaskSource
+from privlearn._data.files import needs_memory
 from privlearn._data.frames import arrow_columns, arrow_numbers, arrow_target
 from privlearn._data.labels import found_labels
 from privlearn._data.named_cells import refuse_target_in, refuse_unknown, with_target
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 __all__ = ["learn_from_source", "rows_stay"]
 
 IN_MEMORY = 2**25  # numbers of a lazy frame or memory map that are read into memory, 256 MiB
+OPEN = "say what these columns are, declare them in the schema"
 MOST_LABELS = 2**16  # that may be found in y; more are no classes
 
 
@@ -87,8 +89,8 @@ def learn_from_source(
     estimator: PrivateEstimator, X: object, y: object, sample_epsilon: object, groups: object
 ) -> None:
     """Fit an object that nobody else has yet, as `fit` does of rows in memory."""
-    _refuse_unsupported(estimator, sample_epsilon, groups)
-    stream, like, kinds = _looked_at(estimator, source_of(X, y), y)
+    _refuse_unsupported(estimator, X, sample_epsilon, groups)
+    stream, like, kinds = _looked_at(estimator, X, y)
     n_classes = len(getattr(estimator, "classes_", ()))
     estimator._rows_stay = True
     job = estimator._prepare(stream.n, stream.n_features, n_classes, None, sparse=False)
@@ -118,27 +120,28 @@ def learn_from_source(
 
 
 def _refuse_unsupported(
-    estimator: PrivateEstimator, sample_epsilon: object, groups: object
+    estimator: PrivateEstimator, X: object, sample_epsilon: object, groups: object
 ) -> None:
     """What has no form that reads rows in passes; all of it follows from parameters."""
+    people = groups is not None or estimator.max_rows_per_person is not None
+    schema = estimator.schema
     given = {
-        "groups": groups is not None or estimator.max_rows_per_person is not None,
-        "sample_epsilon": sample_epsilon is not None,
-        "a kernel": hasattr(estimator, "n_components"),
+        "groups": (people, "leave it out, if nobody has several rows"),
+        "sample_epsilon": (sample_epsilon is not None, "leave sample_epsilon out"),
+        "a kernel": (hasattr(estimator, "n_components"), "use a linear model"),
+        "intervals=True": (getattr(estimator, "intervals", False), "leave intervals out"),
+        'schema="estimate"': (isinstance(schema, str) and schema == "estimate", OPEN),
     }
-    for name, there in given.items():
+    for name, (there, instead) in given.items():
         if there:
-            raise UnsupportedCombinationError(
-                f"{name} is not supported where rows stay on disk; read them into memory first, "
-                "for example with dataset.to_table(), or use a linear model of rows that are "
-                "people"
-            )
+            raise UnsupportedCombinationError(needs_memory(name, X, instead))
 
 
 def _looked_at(
-    estimator: PrivateEstimator, source: Source, y: object
+    estimator: PrivateEstimator, rows: object, y: object
 ) -> tuple[Stream, Table, tuple[str, ...]]:
     """The stream after its first pass; its kind as a table without rows; types of its columns."""
+    source = source_of(rows, y)
     target, names = _target_of(source, y, estimator.schema)
     first = next((batch for batch in quiet(source.batches(names)) if batch.rows), None)
     public = Adjacency(estimator.adjacency).n_is_public
@@ -151,7 +154,7 @@ def _looked_at(
     labels = _labels(estimator, source, target, names)
     X, cells = _split(first, target)
     table = estimator._read(X, cells, labels)  # names, number and kinds of columns
-    _refuse_open(estimator)
+    _refuse_open(estimator, rows)
     reader = _Reader(_without_secrets(estimator), target, labels)
     stream = _kind_of(source)(source, reader.piece, int(table.X.shape[1]), target, names)
     stream.look()
@@ -188,13 +191,11 @@ def _refuse_gathering(stream: Stream, job: Job) -> None:
         )
 
 
-def _refuse_open(estimator: PrivateEstimator) -> None:
+def _refuse_open(estimator: PrivateEstimator, X: object) -> None:
     encoding = getattr(estimator, "_encoding", None)
     if encoding is not None and encoding.pending:
-        raise UnsupportedCombinationError(
-            "columns whose kinds or categories are estimated are not supported where rows stay on "
-            "disk; declare them in the schema, or read the rows into memory first"
-        )
+        what = "a schema with columns whose kinds or categories are estimated"
+        raise UnsupportedCombinationError(needs_memory(what, X, OPEN))
 
 
 def _target_of(source: Source, y: object, schema: object) -> tuple[str | None, list[str] | None]:
@@ -291,7 +292,7 @@ class _Reader:
         columns = encoded_columns(encoding, batch, strict=strict and self.checks)
         y = self._arrow_target(batch, strict)
         if self.checks and strict:
-            refuse_not_finite("y", y, DROP)
+            refuse_not_finite("y", y, DROP, [self.target] if self.target else None)
         return Piece(columns, y, strict and not encoding.drops)
 
     def _is_plain(self, X: object) -> bool:
@@ -316,13 +317,13 @@ class _Reader:
         """The target as numbers, as `_read` makes them."""
         if isinstance(self.estimator, PrivateLinearClassifier):
             return self.estimator._encode(self.labels, cells)
-        return target_numbers(cells, strict=strict)
+        return target_numbers(cells, strict=strict, name=self.target)
 
     def _checked(self, piece: Piece) -> Piece:
         if self.checks and piece.finite:
             for column in piece.columns:
                 refuse_not_finite("X", column, DROP)
-            refuse_not_finite("y", piece.y, DROP)
+            refuse_not_finite("y", piece.y, DROP, [self.target] if self.target else None)
         return piece
 
 

@@ -15,7 +15,7 @@ from privlearn._core.problem import Bounds, Problem
 from privlearn._data.bounded import Table
 from privlearn._data.named_cells import with_target
 from privlearn._data.tables import read_table
-from privlearn._data.targets import target_numbers
+from privlearn._data.targets import called, target_numbers
 from privlearn._objective.losses import Loss, Poisson
 from privlearn._objective.losses.poisson import SPAN
 from privlearn._objective.penalties import Penalty
@@ -154,7 +154,8 @@ def _counts(y: object, *, strict: bool = True) -> NDArray[np.float64]:
     negative = found < 0.0
     if strict and negative.any():
         raise ValueError(
-            "y holds negative numbers, but counts of at least 0 are needed; clean those rows, or "
-            "pass on_invalid='drop' to fit: they then are empty rows, and the guarantee covers them"
+            f"{called(y)} holds negative numbers, but counts of at least 0 are needed; clean those "
+            "rows, or pass on_invalid='drop' to fit: they then are empty rows, and the guarantee "
+            "covers them"
         )
     return np.where(negative, np.nan, found)

@@ -45,7 +45,7 @@ class Summary:
     level : float
         Of confidence.
     title : str
-        Of the table.
+        Of the table: the model, what it predicts (of labels, which one), and its promise.
     notes : tuple of str
         What intervals are about, and what they leave out.
     """
@@ -118,11 +118,12 @@ class Summary:
             for row in rows
         ]
         rule = "-" * len(lines[0])
-        return "\n".join([self.title, rule, lines[0], rule, *lines[1:], rule, *self.notes])
+        title = harmless(self.title, "terminal")
+        return "\n".join([title, rule, lines[0], rule, *lines[1:], rule, *self.notes])
 
     def _repr_html_(self) -> str:
         head, *body = [[html.escape(cell) for cell in row] for row in self.rows()]
-        title = html.escape(self.title)
+        title = harmless(self.title, "html")
         lines = ["".join(f"<td>{cell}</td>" for cell in row) for row in body]
         notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
         return (
@@ -154,7 +155,8 @@ def summarised(model: IntervalsMixin, errors: StandardErrors, level: float) -> S
     p_value = 2.0 * ndtr(-np.abs(_in_errors(coef, std_err)))
     certificate = model.privacy_  # type: ignore[attr-defined]
     title = (
-        f"{type(model).__name__}, epsilon = {certificate.epsilon:g}, delta = {certificate.delta:g}"
+        f"{type(model).__name__}{_of(model)}, epsilon = {certificate.epsilon:g}, "
+        f"delta = {certificate.delta:g}"
     )
     if not certificate.private:
         title += ", NOT PRIVATE (random_state was set)"
@@ -170,6 +172,17 @@ def summarised(model: IntervalsMixin, errors: StandardErrors, level: float) -> S
         title,
         _notes(model, bool(told.all()), errors.penalised),
     )
+
+
+def _of(model: Any) -> str:  # noqa: ANN401
+    """What is predicted, where that is known: the target, and which of two classes scores are of.
+
+    Intervals are told of two classes at most.
+    """
+    name, classes = getattr(model, "_target_name", None), getattr(model, "classes_", None)
+    if classes is not None:
+        return f" of {name or 'y'} = {classes[-1]}"
+    return "" if name is None else f" of {name}"
 
 
 def _in_errors(coef: Array, std_err: Array) -> Array:

@@ -18,7 +18,7 @@ from privlearn._core.plan import Plan, Release, check_size
 from privlearn._core.problem import Adjacency, Bounds, Budget, budget_of
 from privlearn._core.releaser import Releaser, charge_and_open
 from privlearn._data.bounded import BoundedData
-from privlearn._data.labels import encode_labels
+from privlearn._data.labels import OF_MODEL, encode_labels
 from privlearn._data.named_cells import with_ids, with_target
 from privlearn._data.people import read_people
 from privlearn._data.tables import read_features, read_table
@@ -85,7 +85,7 @@ def plan(
     n: int | None = None,
     *,
     epsilon: float,
-    delta: float,
+    delta: float = 1e-6,
     adjacency: str = "zero_out",
     max_rows_per_person: int | None = None,
     on_invalid: str = "raise",
@@ -127,7 +127,7 @@ def evaluate(
     y: object,
     *,
     epsilon: float,
-    delta: float,
+    delta: float = 1e-6,
     adjacency: str = "zero_out",
     groups: object = None,
     max_rows_per_person: int | None = None,
@@ -147,17 +147,17 @@ def evaluate(
     Parameters
     ----------
     model : fitted classifier or regressor
-        Of privlearn or scikit-learn. It must not have been trained on these rows, unless it is
-        private itself: the certificate lists that as an assumption. Models other than linear ones
-        are asked about each row alone where ``adjacency="add_remove"`` or ``on_invalid="drop"``,
-        which takes longer.
+        Of privlearn or scikit-learn; a `PrivateSearchCV` stands for its best estimator. It must not
+        have been trained on these rows, unless it is private itself: the certificate lists that as
+        an assumption. Models other than linear ones are asked about each row alone where
+        ``adjacency="add_remove"`` or ``on_invalid="drop"``, which takes longer.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         One row per person; numbers and booleans.
         A data frame with the model's columns, where it was fitted with a schema.
     y : array-like of shape (n_samples,) or str
         True targets or labels; or the name of the column of X that holds them.
     epsilon, delta : float
-        What this evaluation promises in total; delta must be above 0.
+        What this evaluation promises in total; delta, 1e-6 as in fits, must be above 0.
     adjacency : {"zero_out", "add_remove", "replace_one"}, default="zero_out"
         As in every estimator.
     groups : array-like of shape (n_samples,), str or None, default=None
@@ -310,7 +310,9 @@ def read_rows(
     reader.max_rows_per_person = most  # errors then tell no number of rows
     encode: Callable[[object], Array] | None = None
     if task.classes is not None:
-        encode = partial(encode_labels, classes=task.classes, on_invalid=on_invalid)
+        encode = partial(
+            encode_labels, classes=task.classes, on_invalid=on_invalid, whence=OF_MODEL
+        )
     if task.encoding is not None:
         strict = on_invalid == "raise"
         values = np.asarray(read_features(reader, X, reset=False, strict=strict))

@@ -12,6 +12,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from privlearn._core.problem import Bounds
+from privlearn._data.reading import native
 from privlearn.exceptions import MissingFactError, UnsupportedCombinationError
 from privlearn.metrics.known_models import is_known
 from privlearn.schema.encoding import Encoding
@@ -76,7 +77,7 @@ class Task:
         return found if isinstance(found, Encoding) else None
 
     @classmethod
-    def of(cls, model: object, metrics: object, bounds_y: object) -> Task:
+    def of(cls, model: Any, metrics: object, bounds_y: object) -> Task:  # noqa: ANN401
         """The facts, or a refusal that says what is missing."""
         if isinstance(model, type) or not (is_classifier(model) or is_regressor(model)):
             raise TypeError(
@@ -84,6 +85,8 @@ class Task:
                 "privlearn or scikit-learn is needed"
             )
         check_is_fitted(model)
+        if native("privlearn.model_selection.search", model, "PrivateSearchCV"):
+            model = model.best_estimator_  # which knows names and a schema, and is asked quickly
         if is_classifier(model):
             return cls._of_classes(model, metrics, bounds_y)
         bounds, assumed, estimated = _range(model, bounds_y)

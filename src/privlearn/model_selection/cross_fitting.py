@@ -70,7 +70,7 @@ def cross_fit(
     y: object,
     *,
     epsilon: float,
-    delta: float,
+    delta: float = 1e-6,
     folds: int = 5,
     metrics: object = None,
     groups: object = None,
@@ -94,7 +94,7 @@ def cross_fit(
     y : array-like of shape (n_samples,) or str
         Target, or the name of its column.
     epsilon, delta : float
-        What everything together promises; delta must be above 0.
+        What everything together promises; delta, 1e-6 as in fits, must be above 0.
     folds : int, default=5
         Number of equal parts. Where rows are left over, these take no part.
     metrics : list of str or None, default=None

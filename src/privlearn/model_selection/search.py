@@ -77,8 +77,10 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
     best_estimator_ : estimator
         Fitted with it to the rows that are not for scores. Its certificate is that of the search.
     best_score_ : float
-        Its score, with noise. The best of noisy scores is optimistic: score the model on other
-        rows (`metrics.evaluate`) for a number to report.
+        Its score, with noise, as the metric has it: of "mse", "mae", "log_loss" and "brier" the
+        smaller is the better one, and no sign is turned as in scikit-learn's "neg_...". The best of
+        noisy scores is optimistic: score the search or its best estimator on other rows
+        (`metrics.evaluate`) for a number to report.
     privacy_ : Certificate
         What the whole search promised.
 
@@ -170,8 +172,10 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):
         if found.model is None:
             raise PrivacyTestFailedError(
                 "no setting could be fitted and scored: hardly any row is usable, or a planned "
-                "test failed. The budget is spent and no model is published. Check that columns "
-                "and labels are what the estimator expects, and that missing cells are few"
+                "test failed. The budget is spent and no model is published. Check first that the "
+                "target is what the estimator expects (labels, such as yes and no, need a "
+                "classifier, and classes that spell them alike), then that columns are, and that "
+                "missing cells are few"
             )
         self._publish(found, certificate)
         return self

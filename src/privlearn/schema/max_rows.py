@@ -60,12 +60,28 @@ class MaxRows:
 
     def __str__(self) -> str:
         lines = [f"max_rows_per_person = {self.value}"]
+        last = max(self.people, default=0)
         lines += [
-            f"  up to {most} row{'s' if most > 1 else ''}: about {max(0.0, count):,.0f} people "
-            f"(+- {self.noise:,.0f})"
+            f"  {_rows(most, last)}: about {max(0.0, count):,.0f} people (+- {self.noise:,.0f})"
             for most, count in self.people.items()
         ]
         return "\n".join(lines)
+
+
+def _rows(most: int, last: int) -> str:
+    """Numbers of rows of a bin, of which the last has everybody with more.
+
+    Examples
+    --------
+    >>> [_rows(most, 8) for most in (1, 2, 4, 8)]
+    ['1 row', '2 rows', '3 to 4 rows', '5 or more rows']
+    """
+    least = most // 2 + 1
+    if most == last:
+        return f"{least} or more rows"
+    if least == most:
+        return f"{most} row{'s' if most > 1 else ''}"
+    return f"{least} to {most} rows"
 
 
 def estimate_max_rows(

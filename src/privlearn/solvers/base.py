@@ -17,7 +17,7 @@ from privlearn._core.plan import Plan
 from privlearn._core.problem import Adjacency, Bounds, Budget, Problem, nearest_to_zero
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
-from privlearn._objective.losses import Target
+from privlearn._objective.losses import Logistic, Softmax, Target
 from privlearn._objective.penalties import PENALTIES
 from privlearn.exceptions import UnsupportedCombinationError
 
@@ -108,8 +108,9 @@ class Support:
                 self.narrows or problem.fewest is None,
             ),
             (
-                "rows that stay on disk, which it needs in memory (read them first, or use "
-                "solver='auto' with squared errors or two classes, and without intervals)",
+                "rows that stay on disk, which it needs in memory (read them first, if they fit, "
+                "such as X = pandas.read_parquet(path), or use solver='auto' with squared errors "
+                "or two classes, and without intervals)",
                 not problem.from_source or self.takes_sources(problem),
             ),
         ]
@@ -240,8 +241,25 @@ def check_supported(solver: Solver, problem: Problem) -> None:
             for name in ("losses", "penalties", "adjacency")
         )
         raise UnsupportedCombinationError(
-            f"solver={solver.name!r} does not support {' and '.join(missing)}; it supports {offers}"
+            f"{_too_many_classes(solver, problem)}solver={solver.name!r} does not support "
+            f"{' and '.join(missing)}; it supports {offers}"
         )
+
+
+def _too_many_classes(solver: Solver, problem: Problem) -> str:
+    """Where two classes would do: how many there are, which is declared or assumed to be public."""
+    loss = problem.loss
+    if loss.target is not Target.CLASS:
+        return ""
+    two = Logistic() if isinstance(loss, Softmax) else type(loss)()
+    now, then = (solver.support.missing(replace(problem, loss=each)) for each in (loss, two))
+    if len(then) == len(now):
+        return ""
+    return (
+        f"the target has {loss.outputs} labels, but this takes two: if only two are meant, as "
+        "where others are typing errors, pass classes=[...] with these two (on the command line "
+        "--classes no,yes); rows with other labels are then invalid ones. For so many, "
+    )
 
 
 LEAST, LARGEST = 1e-50, 1e50  # of numbers that meet declared facts of up to 1e100

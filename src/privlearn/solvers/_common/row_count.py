@@ -18,6 +18,7 @@ from privlearn._core.plan import FACTS, Plan, Release
 from privlearn._core.problem import Budget, Problem
 from privlearn._core.releaser import Releaser
 from privlearn._data.bounded import BoundedData
+from privlearn._objective.losses.base import Loss, Target
 from privlearn.exceptions import PrivacyTestFailedError
 
 __all__ = [
@@ -131,8 +132,22 @@ def demand_usable(problem: Problem, present: int, release: Releaser) -> None:
     if found < least == LEAST_USABLE * rows >= FEW:
         raise PrivacyTestFailedError(
             f"hardly any row is usable: by a noisy count it is below {LEAST_USABLE:.0%} of all, so "
-            "a model would be noise. The budget is spent and no model is published. Check that "
-            "cells are spelled as the schema says (text needs a Category, or schema='estimate'; "
-            "decimal marks and currencies are options of Number), that labels are those of "
-            "classes, and that missing cells are few, or have missing='fill' or 'flag'"
+            "a model would be noise. The budget is spent and no model is published. Check first "
+            f"{_about_target(problem.loss)}; then that cells are spelled as the schema says (text "
+            "needs a Category, or schema='estimate'; decimal marks and currencies are options of "
+            "Number), and that missing cells are few, or have missing='fill' or 'flag'"
         )
+
+
+def _about_target(loss: Loss) -> str:
+    """What to check of y: what a model takes y for follows from its kind alone."""
+    if loss.target is Target.NUMBER:
+        return (
+            "that the target holds numbers: labels, such as yes and no, need a classifier, such as "
+            "LogisticRegression with classes=['no', 'yes'] (on the command line --model logistic, "
+            "with --classes no,yes)"
+        )
+    return (
+        "that labels are spelled as in classes, for 1 and 'yes' are different labels: "
+        "classes=['no', 'yes'] (on the command line --classes no,yes) where the target holds these"
+    )
