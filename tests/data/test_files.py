@@ -4,9 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pyarrow.dataset as ds
-import pyarrow.parquet as pq
 import pytest
 
 from privlearn import KernelRegressor, LinearRegression, LogisticRegression, Ridge
@@ -119,17 +117,6 @@ def test_what_needs_all_rows_says_how_they_are_read(name, folder):
     model.set_params(ledger=Never(), dataset="d", **(BOX if name == "a solver" else {}))
     words = "X = pandas.read_parquet(path)", "if they fit", otherwise
     refused(lambda: model.fit(folder / "p.parquet", "y", **more), *words)
-
-
-def test_a_library_that_reads_files_quotes_no_cell(tmp_path):
-    """The second file holds a number that the first one's type cannot: pyarrow would tell it."""
-    for name, kind, cell in (("a", pa.int8(), 7), ("b", pa.int64(), 77_777)):
-        rows = pa.table({"a": pa.array([1, cell], kind), "y": [0.1, 0.2]})
-        pq.write_table(rows, tmp_path / f"{name}.parquet")
-    with pytest.raises(ValueError, match=r"rows of X cannot be read \(ArrowInvalid\)") as told:
-        LinearRegression(**BOX, ledger=Never(), dataset="d").fit(tmp_path, "y")
-    assert "77" not in str(told.value)
-    assert told.value.__context__ is None
 
 
 def test_frames_of_dask_say_how_predictions_are_made(frame, models):
