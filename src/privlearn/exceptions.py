@@ -10,6 +10,7 @@ __all__ = [
     "InvalidBudgetError",
     "LedgerError",
     "MissingFactError",
+    "NotPrivateWarning",
     "PlanViolationError",
     "PrivacyError",
     "PrivacyTestFailedError",
@@ -87,6 +88,10 @@ class DeltaWarning(UserWarning):
 
 class FewRowsWarning(UserWarning):
     """The rows and the budget are too few for so many coefficients; nothing is charged yet."""
+
+
+class NotPrivateWarning(UserWarning):
+    """A `random_state` makes the noise reproducible: whoever knows it can subtract the noise."""
 
 
 class StandardErrorsWarning(UserWarning):

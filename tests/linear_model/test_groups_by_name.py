@@ -114,3 +114,10 @@ def test_scores_say_that_the_model_protects_people():
     with pytest.warns(UserWarning, match="fitted to people, .* pass groups") as told:
         evaluate(found, X, Y, **SCORES)
     assert [one.filename for one in told if "fitted to people" in str(one.message)] == [__file__]
+
+
+@pytest.mark.parametrize("name", ["max_rows_per_person", "epsilon", "bounds_X"])
+def test_parameters_given_to_fit_are_told_where_they_belong(name):
+    X = np.linspace(0.0, 1.0, 400).reshape(-1, 2)
+    with pytest.raises(TypeError, match=rf"write LinearRegression\({name}=\.\.\.\)\.fit\(X, y\)"):
+        LinearRegression().fit(X, X[:, 0], **{name: 1})

@@ -343,6 +343,13 @@ def test_scores_come_with_their_certificates(path, capsys):
         model.report(path, scores=0.9)
     with pytest.raises(ValueError, match="incomplete or damaged"):
         model.report(path, scores=one.to_dict() | {"scores": 3})
+    of_classes = LogisticRegression(bounds_X=(0, 1), classes=[0, 1], epsilon=5, delta=1e-6)
+    of_classes.fit(X, y > 1.0)
+    other = metrics.evaluate(of_classes, X, y > 1.0, epsilon=3, delta=1e-6)
+    with pytest.raises(ValueError, match="predicts 2 classes, but this one predicts numbers"):
+        model.report(path, scores=other)
+    with pytest.raises(ValueError, match="predicts numbers, but this one predicts 2 classes"):
+        of_classes.report(path, scores=[other, one])
     assert path.read_text(encoding="utf-8") == text
 
 

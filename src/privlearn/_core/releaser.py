@@ -7,6 +7,7 @@ grid ever does, so the rounding of floating-point numbers tells nothing (see doc
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -384,6 +385,8 @@ def charge_and_open(
     from privlearn.noise.seeds import seed_of
 
     seed = seed_of(random_state)
+    if seed is not None and _opener.get() is Releaser:  # audits have their own, and say so
+        _warn_of_seed()
     head: object = None
     log.planned(plan, budget, dataset, charged=ledger is not None)
     if ledger is not None:
@@ -396,3 +399,16 @@ def charge_and_open(
     # From here on no number may stop a fit or warn: which one did would tell about a row.
     with no_sizes_told(AFTER), np.errstate(all="ignore"):
         yield releaser
+
+
+def _warn_of_seed() -> None:
+    """Before the charge, so that whoever takes warnings for errors has paid nothing."""
+    from privlearn.exceptions import NotPrivateWarning
+
+    warnings.warn(
+        "random_state is set, so the noise can be computed by whoever knows or guesses the seed, "
+        "and the result is NOT private, though a ledger is charged; leave random_state out for "
+        "anything that is published (for tests on data of nobody this warning may be ignored)",
+        NotPrivateWarning,
+        stacklevel=2,
+    )

@@ -29,7 +29,7 @@ from privlearn.audit.replay import check_replay
 from privlearn.audit.row_locality import check_row_locality
 from privlearn.audit.sampling import check_sampling
 from privlearn.audit.white_box import WhiteBox, white_box
-from privlearn.exceptions import FewRowsWarning
+from privlearn.exceptions import FewRowsWarning, NotPrivateWarning
 
 __all__ = [
     "CHECKS",
@@ -88,6 +88,7 @@ def check(estimator: Model, *, n_features: int, seed: int = 0) -> None:
         For the adversarial data and for reproducible noise.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FewRowsWarning)  # an attack has few rows on purpose
+        for category in (FewRowsWarning, NotPrivateWarning):  # an attack has few rows, and a seed
+            warnings.simplefilter("ignore", category)
         for one in CHECKS:
             one(estimator, n_features=n_features, seed=seed)

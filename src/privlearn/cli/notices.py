@@ -7,11 +7,16 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from privlearn.exceptions import DeltaWarning, FewRowsWarning, StandardErrorsWarning
+from privlearn.exceptions import (
+    DeltaWarning,
+    FewRowsWarning,
+    NotPrivateWarning,
+    StandardErrorsWarning,
+)
 
 __all__ = ["plain_warnings"]
 
-OURS = (DeltaWarning, FewRowsWarning, StandardErrorsWarning)
+OURS = (DeltaWarning, FewRowsWarning, NotPrivateWarning, StandardErrorsWarning)
 
 
 @contextmanager

@@ -42,7 +42,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Check the file and say what was checked; 1 if it does not hold."""
     for title, checked in _checked(args.file):
-        print(f"{args.file}: the certificate{title} holds")
+        but = "" if checked.certificate.private else ", but the fit is NOT PRIVATE"
+        print(f"{args.file}: the certificate{title} holds{but}")
         for name, text in _lines(checked):
             print(f"  {name:<12} {harmless(text, 'terminal')}")
     print(NOT_CHECKED)

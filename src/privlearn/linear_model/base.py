@@ -200,11 +200,7 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
         self
             Fitted, with `coef_`, `intercept_` and `privacy_`.
         """
-        for name, value in unsupported.items():
-            if value is not None:
-                raise UnsupportedCombinationError(
-                    f"{name} is not supported: there is no privacy proof for it here; leave it out"
-                )
+        self._refuse(unsupported)
         work = blank(self)
         remember_target(work, y)  # errors tell it, too
         from privlearn._core.progress import shown
@@ -214,6 +210,20 @@ class PrivateEstimator(FittedModel, Exportable, BaseEstimator):
         self.__dict__ = work.__dict__
         self._warn_of_untold()
         return self
+
+    def _refuse(self, unsupported: Mapping[str, object]) -> None:
+        """Arguments of `fit` that are parameters of the estimator, or have no proof."""
+        own = self.get_params(deep=False)
+        for name in (name for name, value in unsupported.items() if value is not None):
+            cls = type(self).__name__
+            if name in own:
+                raise TypeError(
+                    f"{name} is no argument of fit but a parameter of {cls}: write "
+                    f"{cls}({name}=...).fit(X, y)"
+                )
+            raise UnsupportedCombinationError(
+                f"{name} is not supported: there is no privacy proof for it here; leave it out"
+            )
 
     def _learn(self, X: object, y: object, sample_epsilon: object, groups: object) -> None:
         """Fit this very object, which nobody else has yet.

@@ -158,6 +158,8 @@ def summarised(model: IntervalsMixin, errors: StandardErrors, level: float) -> S
         f"{type(model).__name__}{_of(model)}, epsilon = {certificate.epsilon:g}, "
         f"delta = {certificate.delta:g}"
     )
+    if not certificate.private:
+        title += ", NOT PRIVATE (random_state was set)"
     ends = coef - reach * std_err, coef + reach * std_err
     return Summary(
         _names(model, len(coef)),

@@ -17,7 +17,7 @@ from privlearn.report.columns import assumed, estimated
 from privlearn.report.learned import Learned
 from privlearn.report.markup import Markup, group, tag
 from privlearn.report.nist import vocabulary
-from privlearn.report.scores import Scores, read_scores, shown_scores
+from privlearn.report.scores import Scores, read_scores, refuse_others, shown_scores
 from privlearn.report.spent import ledger_state
 from privlearn.report.statement import statement
 from privlearn.report.top import top
@@ -42,6 +42,7 @@ def page(
 ) -> str:
     """A model's report as HTML."""
     certificate, found = learned.certificate, read_scores(scores)
+    refuse_others(found, learned.classes)
     points = curve_points(certificate)
     state = ledger_state(ledger, dataset, certificate)
     sections = [

@@ -13,21 +13,29 @@ from privlearn.report.drawing.canvas import number
 from privlearn.report.markup import Markup, group, name, tag
 from privlearn.report.tables import table
 
-__all__ = ["Scores", "read_scores", "shown_scores"]
+__all__ = ["Scores", "read_scores", "refuse_others", "shown_scores"]
 
 FORMAT = "privlearn evaluation 1"
 FOR_PROGRAMMERS = "; for scores of the declared range pass it ("  # of metrics/notes.py
 LABELS = {"r2": "R\u00b2", "mse": "mean squared error", "mae": "mean absolute error"}
+NUMBERS = frozenset(LABELS)  # scores of models that predict numbers
 LABELS |= {"auc": "AUC", "log_loss": "log loss", "brier": "Brier score"}
 
 
 @dataclass(frozen=True)
 class Scores:
-    """Tables in words, with the certificate of what they cost."""
+    """Tables in words, with the certificate of what they cost.
+
+    Attributes
+    ----------
+    predicts : str
+        What the model predicts that was scored, as far as its scores tell.
+    """
 
     tables: tuple[tuple[str, list[list[str]]], ...]
     notes: tuple[str, ...]
     certificate: Certificate
+    predicts: str
 
 
 def read_scores(given: Any) -> list[Scores]:  # noqa: ANN401
@@ -44,6 +52,21 @@ def read_scores(given: Any) -> list[Scores]:  # noqa: ANN401
     return [_read(one) for one in several]
 
 
+def refuse_others(found: Iterable[Scores], classes: Sequence[str] | None) -> None:
+    """Scores that cannot be this model's: of numbers, of classes, or of another number of them."""
+    own = {"numbers"} if classes is None else {_classes(None), _classes(len(classes))}
+    for one in found:
+        if one.predicts not in own:
+            raise ValueError(
+                f"the scores are of a model that predicts {one.predicts}, but this one predicts "
+                f"{max(own, key=len)}; give the scores of this very model"
+            )
+
+
+def _classes(number: int | None) -> str:
+    return "classes" if number is None else f"{number} classes"
+
+
 def _read(given: Any) -> Scores:  # noqa: ANN401
     content = given.to_dict() if hasattr(given, "to_dict") else given
     if not isinstance(content, Mapping) or content.get("format") != FORMAT:
@@ -54,7 +77,9 @@ def _read(given: Any) -> Scores:  # noqa: ANN401
     with suppress(KeyError, TypeError, AttributeError, IndexError, ValueError):
         tables = [_values(content), *_confusion(content), *_calibration(content)]
         made = Certificate.from_dict(content["certificate"])
-        return Scores(tuple(tables), tuple(str(note) for note in content["notes"]), made)
+        classes = len(content["confusion"]["classes"]) if "confusion" in content else None
+        kind = "numbers" if not NUMBERS.isdisjoint(content["scores"]) else _classes(classes)
+        return Scores(tuple(tables), tuple(str(note) for note in content["notes"]), made, kind)
     raise ValueError("the scores are incomplete or damaged; give what metrics.evaluate returned")
 
 

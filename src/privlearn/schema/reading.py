@@ -179,9 +179,11 @@ def _hint_at_identifiers(encoding: Encoding) -> None:
     named = [c.name for c in encoding.columns if c.kind.pending and IDENTIFIER.fullmatch(c.name)]
     if named:
         warnings.warn(
-            f"column {named[0]!r} looks like an identifier by its name, of which nothing can be "
-            "learned, and which is paid for all the same; write Ignore() into the schema, or leave "
-            "it out of X (on the command line: with --ignore)",
+            f"column {named[0]!r} looks like an identifier by its name. If a person may have "
+            "several rows, it must say whose each row is, or the promise is about single rows: "
+            f"groups={named[0]!r} in fit, with max_rows_per_person (on the command line: --person "
+            f"{named[0]!r} --max-rows K). If each row is another person, leave it out: nothing can "
+            "be learned of it, and it is paid for all the same (Ignore() in the schema; --ignore)",
             UserWarning,
             stacklevel=2,
         )
