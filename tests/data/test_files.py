@@ -84,6 +84,8 @@ def test_only_fits_read_files(make, folder, models):
         refused(lambda model=model: model.score(X, "y"), word)
         refused(lambda model=model: evaluate(model, X, "y", epsilon=1, delta=1e-6), word)
     refused(lambda: KendallSelector(1).fit(X, "y"), word)
+    chosen = KendallSelector(1).fit(np.eye(40)[:, :2], np.eye(40)[:, 0])
+    refused(lambda: chosen.transform(X), word)
     refused(lambda: cross_fit(Ridge(**BOX), X, "y", epsilon=1, delta=1e-6), word)
     refused(lambda: FITS["search"].fit(X, "y"), word)
 

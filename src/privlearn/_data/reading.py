@@ -112,6 +112,9 @@ def _to_numpy(values: object, what: str) -> NDArray[Any]:
             f"{what} is a {type(values).__name__}, which cannot be read; give one value per row, "
             "as a list, an array or a series"
         )
+    from privlearn._data.files import refuse_files
+
+    refuse_files(values)
     raise ValueError(
         f"X must have rows and columns, but it is a {type(values).__name__}, with 0 dimension(s) "
         "that can be read. Reshape your data into a list of rows, an array, a data frame or a "

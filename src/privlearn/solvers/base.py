@@ -249,7 +249,9 @@ def check_supported(solver: Solver, problem: Problem) -> None:
 def _too_many_classes(solver: Solver, problem: Problem) -> str:
     """Where two classes would do: how many there are, which is declared or assumed to be public."""
     loss = problem.loss
-    if loss.target is not Target.CLASS:
+    if (
+        getattr(loss, "target", None) is not Target.CLASS
+    ):  # losses that are unknown here may have a name alone
         return ""
     two = Logistic() if isinstance(loss, Softmax) else type(loss)()
     now, then = (solver.support.missing(replace(problem, loss=each)) for each in (loss, two))
