@@ -13,9 +13,9 @@ found on generated tables alone (`python -m benchmarks.derive forecast`). Its fo
 first runs on these data, forecasts of classes were put into probabilities, collinear tables joined
 the generated ones, and columns declared to be 0 or 1 got a level of their own. That form was seen
 here too high at epsilon 0.1 and too low at 10 (71 of 80 between 0.5 and 2); tables mixed of blocks
-then joined the generated ones, and on those the limit of the error was put in another shape, and
-powers and levels were found anew, before this page was run again. So this page is no
-held-out test.
+then joined the generated ones. On those the limit of the error got another shape, powers and levels
+were found anew, and numbers are withheld where such tables disagree, before this page was run
+again. So it is no held-out test.
 """
 
 import warnings

@@ -18,6 +18,7 @@ from privlearn import (
     PoissonRegressor,
 )
 from privlearn._core.forecast import Forecast, smallest_epsilon
+from privlearn.schema import Category, Number
 
 KNOWN = {"bounds_X": (0, 1), "bounds_y": (0, 100)}
 
@@ -51,6 +52,19 @@ def test_columns_of_zeros_and_ones_have_less_error_than_others():
         flags, others = (forecast(model=model, bounds_X=box).relative for box in ((0, 1), (0, 2)))
         assert 0.4 < flags / others < 0.6
         assert flags < forecast(model=model).relative < others
+
+
+def test_numbers_of_a_schema_are_no_zeros_and_ones():
+    """Though a schema brings all columns between 0 and 1."""
+    numbers = {name: Number(0, 100) for name in "abcd"}
+    words = {"e": Category(["x", "y", "z", "w"])}
+
+    def told(schema):
+        return LinearRegression(schema=schema).plan(n=10_000).forecast().relative
+
+    few = forecast(n_features=4, bounds_X=(0, 2)).relative
+    assert told(numbers) == pytest.approx(few)
+    assert told(words) == pytest.approx(forecast(n_features=4, bounds_X=(0, 1)).relative, rel=0.1)
 
 
 def test_nothing_is_told_below_what_generated_tables_agree_on():

@@ -156,13 +156,17 @@ def least_told(problem: Problem, first: float) -> float:
 
 
 def _share_of_flags(problem: Problem) -> float:
-    """Columns that are declared to lie between 0 and 1; all, where rows have a norm alone."""
+    """Columns that are declared to lie between 0 and 1; all, where rows have a norm alone.
+
+    A schema brings all columns there, and knows which of them are indicators.
+    """
     bounds = problem.bounds
     if bounds.estimated:
         return UNKNOWN
     if bounds.low is None or bounds.high is None:
         return 1.0
-    return float(np.mean((bounds.low == 0.0) & (bounds.high == 1.0)))
+    flags = (bounds.low == 0.0) & (bounds.high == 1.0) if bounds.known is None else bounds.known
+    return float(np.mean(flags))
 
 
 def judged(
