@@ -210,7 +210,7 @@ def test_the_smallest_epsilon_of_a_known_curve():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", ["linear", "logistic"])
+@pytest.mark.parametrize("model", ["linear", "logistic", "counts"])
 @pytest.mark.parametrize("declared", ["nothing", "bounds"])
 def test_errors_of_generated_tables_are_as_told(model, declared):
     """Within a factor of 3 for three of four tables; half and twice the forecast are not."""

@@ -55,7 +55,7 @@ TYPICAL_SPREAD = 0.25
 # seldom collinear: theirs is the second level.
 LEVEL, LEVEL_OF_FLAGS, POWER, MOST = 0.97, 0.48, 0.725, 0.27
 CLASS_LEVEL, CLASS_LEVEL_OF_FLAGS, CLASS_POWER, CLASS_MOST = 0.69, 0.34, 0.765, 0.086
-MOST_OF_COUNTS = 0.6
+COUNTS, MOST_OF_COUNTS = 0.16, 0.18  # the first relative to the level of numbers
 UNKNOWN = 0.38  # share of such columns, where no bounds tell
 # Of numbers, `first` below which fewer than two thirds of generated tables are within a factor of 2
 # of what is told, unless nearly all columns are 0 or 1.
@@ -144,8 +144,9 @@ def usual_error(problem: Problem, first: float) -> float:
         error, most = level * first**CLASS_POWER, CLASS_MOST
     else:
         level = LEVEL ** (1.0 - flags) * LEVEL_OF_FLAGS**flags
-        error = level * first**POWER
-        most = MOST_OF_COUNTS if predicts_scores(problem) else MOST
+        error, most = level * first**POWER, MOST
+        if predicts_scores(problem):
+            error, most = COUNTS * error, MOST_OF_COUNTS
     return error / math.hypot(1.0, error / most)
 
 
