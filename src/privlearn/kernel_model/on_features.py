@@ -159,8 +159,7 @@ class OnFeatures(SolverDefaults):
         """The inner solver's, for coefficients of features; what they add up to is not known."""
         own = replace(plan, releases=tuple(r for r in plan.releases if r.name != RANKS))
         found = self.inner.forecast(self._inner(problem), settings, own, n)
-        reason = "the penalty of a kernel takes away noise"
-        return replace(found, withheld=reason, least=math.nan, errors="")
+        return replace(found, withheld="the penalty of a kernel takes away noise", errors="")
 
 
 METHOD = "random Fourier features (Rahimi and Recht 2007)"
