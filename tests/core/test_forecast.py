@@ -18,6 +18,7 @@ from privlearn import (
     PoissonRegressor,
 )
 from privlearn._core.forecast import Forecast, smallest_epsilon
+from privlearn.schema import Category, Number
 
 KNOWN = {"bounds_X": (0, 1), "bounds_y": (0, 100)}
 
@@ -33,6 +34,65 @@ def test_errors_fall_with_rows_and_epsilon_and_grow_with_features():
     assert forecast(epsilon=3).relative < usual
     assert forecast(n_features=30).relative > usual
     assert forecast(adjacency="replace_one").relative > usual
+
+
+@pytest.mark.parametrize(
+    ("model", "most"),
+    [(LinearRegression, 0.27), (LogisticRegression, 0.086), (PoissonRegressor, 0.18)],
+)
+def test_errors_fall_slower_than_noise_and_have_a_limit(model, most):
+    """Numbers found on generated tables; what is selected and shrunk lets no more through."""
+    many, more = (forecast(n, model).relative for n in (20_000, 80_000))
+    assert 2.5 < many / more < 3.0, "noise itself is a quarter"
+    few = [forecast(n, model, n_features=40).relative for n in (4_000, 2_000, 1_000)]
+    assert few == sorted(few)
+    assert 0.5 * most < few[-1] < most
+
+
+def test_columns_of_zeros_and_ones_have_less_error_than_others():
+    """Undeclared ones are between: nobody knows what they are."""
+    for model in (LinearRegression, LogisticRegression):
+        flags, others = (forecast(model=model, bounds_X=box).relative for box in ((0, 1), (0, 2)))
+        assert 0.4 < flags / others < 0.6
+        assert flags < forecast(model=model).relative < others
+
+
+def test_numbers_of_a_schema_are_no_zeros_and_ones():
+    """Though a schema brings all columns between 0 and 1."""
+    numbers = {name: Number(0, 100) for name in "abcd"}
+    words = {"e": Category(["x", "y", "z", "w"])}
+
+    def told(schema):
+        return LinearRegression(schema=schema).plan(n=10_000).forecast().relative
+
+    few = forecast(n_features=4, bounds_X=(0, 2)).relative
+    assert told(numbers) == pytest.approx(few)
+    assert told(words) == pytest.approx(forecast(n_features=4, bounds_X=(0, 1)).relative, rel=0.1)
+
+
+def test_nothing_is_told_below_what_generated_tables_agree_on():
+    """Of numbers, where noise is very small; what it is probably below is said all the same."""
+    told, many = forecast(100_000), forecast(1_000_000)
+    assert not told.withheld
+    assert "noise is so small" in many.withheld
+    assert math.isnan(many.relative)
+    assert math.isnan(told.least)
+    assert many.least == forecast(500_000).least
+    assert 0.5 * told.relative < many.least < told.relative
+    assert f"probably less than {200 * many.least:.2g} % of" in str(many)
+    assert not forecast(1_000_000, **KNOWN).withheld
+    assert not forecast(1_000_000, LogisticRegression).withheld
+
+
+def test_the_epsilon_of_a_wanted_error_is_found_where_large_ones_are_withheld():
+    plan, least = LinearRegression().plan(n=28_155, n_features=8), forecast(10**6).least
+    assert "noise is so small" in forecast(28_155, epsilon=10).withheld
+    found = plan.for_accuracy(1.01 * least)
+    told = forecast(28_155, epsilon=0.95 * found)
+    assert not told.withheld
+    assert 1.01 * least < told.relative < 1.1 * least
+    with pytest.raises(ValueError, match=r"because noise is so small .*; it takes"):
+        plan.for_accuracy(0.9 * least)
 
 
 def test_units_are_those_that_are_known():
@@ -153,7 +213,7 @@ def test_the_smallest_epsilon_of_a_known_curve():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", ["linear", "logistic"])
+@pytest.mark.parametrize("model", ["linear", "logistic", "counts"])
 @pytest.mark.parametrize("declared", ["nothing", "bounds"])
 def test_errors_of_generated_tables_are_as_told(model, declared):
     """Within a factor of 3 for three of four tables; half and twice the forecast are not."""

@@ -50,6 +50,8 @@ class Forecast:
         What `n` is a number of: "rows", or "people" where they may have several.
     errors : str
         Whether standard errors are to be expected, where they are asked for; empty elsewhere.
+    least : float
+        The smallest `relative` that is told, where it is withheld for being smaller; else NaN.
     """
 
     coefficient: NDArray[np.float64]
@@ -62,6 +64,7 @@ class Forecast:
     withheld: str = ""
     counted: str = "rows"
     errors: str = ""
+    least: float = math.nan
 
     def __str__(self) -> str:
         return "\n".join([self._of_fits(), *self.errors.splitlines()])
@@ -113,8 +116,12 @@ def smallest_epsilon(forecast_at: Callable[[float], Forecast], error: float) -> 
             f"error is {given}, but a number above 0 is needed: the wanted error of a prediction, "
             "relative to the target's standard deviation, such as 0.05"
         )
+
+    def is_enough(found: Forecast) -> bool:  # NaN where nothing is told
+        return (found.least if found.withheld else found.relative) <= error
+
     best = forecast_at(MOST_EPSILON)
-    if not best.relative <= error:  # NaN where it is withheld
+    if not is_enough(best):
         reached = f"it is {best.relative:.2g} there"
         if best.withheld:
             reached = "there is no forecast there, because " + best.withheld.replace("\n", " ")
@@ -126,5 +133,5 @@ def smallest_epsilon(forecast_at: Callable[[float], Forecast], error: float) -> 
     low, high = LEAST_EPSILON, MOST_EPSILON
     while high > 1.01 * low:
         middle = math.sqrt(low * high)
-        low, high = (low, middle) if forecast_at(middle).relative <= error else (middle, high)
+        low, high = (low, middle) if is_enough(forecast_at(middle)) else (middle, high)
     return float(f"{high * 1.005:.3g}") if high < MOST_EPSILON else high

@@ -10,6 +10,7 @@ from privlearn._core.problem import Problem
 from privlearn.solvers._common.forecast import (
     EVEN_SPREAD,
     TYPICAL_SPREAD,
+    least_told,
     predicts_probabilities,
     predicts_scores,
     usual_error,
@@ -27,6 +28,10 @@ __all__ = ["first_order", "outlook"]
 EXPLAINED = 0.5  # of the target's variance
 AVERAGING = 4.0 / 3.0  # of the variance, for averages whose weights grow with the step
 TYPICAL_BEND = 0.7  # curvature of a loss of scores, relative to the largest
+TOO_LITTLE_NOISE = (
+    "noise is so small\nthat ranges and columns that nearly agree decide (probably less than "
+    "{:.2g} % of the\ntarget's standard deviation)"
+)
 
 
 def first_order(problem: Problem, settings: Settings, plan: Plan, n: int) -> float:
@@ -56,7 +61,7 @@ def outlook(problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecas
     """What usual tables make of first-order noise; coefficients for independent features."""
     scaling, number = Scaling.for_coordinates(problem), not predicts_scores(problem)
     first = first_order(problem, settings, plan, n)
-    error = usual_error(problem, first)
+    error, least = usual_error(problem, first), least_told(problem, first)
     even = min(first, error) / math.sqrt(n_weights(problem))
     if predicts_probabilities(problem):
         even /= problem.loss.curvature * TYPICAL_BEND
@@ -67,8 +72,10 @@ def outlook(problem: Problem, settings: Settings, plan: Plan, n: int) -> Forecas
         prediction=error * (TYPICAL_SPREAD if number else 1.0) * scaling.score_scale,
         kept=1.0,
         n=n,
-        assumes="the table is a usual one: within a factor of 2 for four of five generated ones"
+        assumes="the table is a usual one: within a factor of 2 for nine of ten generated ones"
         + what_scores_are(problem),
         relative=error,
+        withheld="" if math.isnan(least) else TOO_LITTLE_NOISE.format(200.0 * least),
+        least=least,
         errors=expected_errors(problem, plan, n),
     )
