@@ -36,11 +36,7 @@ def descend_all(
     """Outer loops, each with its own clip; every step minimises the models of its loop so far."""
     from privlearn.solvers.coordinate_descent.coef_noise import NoiseRecord, is_told  # fits alone
     from privlearn.solvers.coordinate_descent.range_noise import noise_of_ends
-    from privlearn.solvers.coordinate_descent.standard_errors import (
-        LoopRecord,
-        curvature_before,
-        newton_solution,
-    )
+    from privlearn.solvers.coordinate_descent.standard_errors import LoopRecord, newton_solution
 
     prepared = prepare(problem, settings, data, release)
     objective = prepared.objective
@@ -80,8 +76,7 @@ def descend_all(
                 last.add(share, weights, gradient, noise_std)
             before, weights = weights, model.minimiser(weights, factor)
     if settings.intervals:
-        known = curvature_before(objective, moments, weights)
-        return newton_solution(prepared, settings, last, weights, clip, known, release)
+        return newton_solution(prepared, settings, last, weights, clip, moments, release)
     if not is_told(problem):
         return objective.solution(weights)
     ends = noise_of_ends(problem.bounds, objective, moments, weights, slope)

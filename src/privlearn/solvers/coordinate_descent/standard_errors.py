@@ -34,6 +34,12 @@ from privlearn.solvers.coordinate_descent.private_scales import (
     Prepared,
     RowMoments,
 )
+from privlearn.solvers.coordinate_descent.sandwich import (
+    MomentsAt,
+    middle,
+    semidefinite,
+    square_without_noise,
+)
 from privlearn.solvers.coordinate_descent.weighted_moments import (
     Factor,
     squared_errors,
@@ -76,30 +82,35 @@ def newton_solution(
     last: LoopRecord,
     weights: Array,
     clip: float,
-    before: MomentsAt,
+    rows: RowMoments,
     release: Releaser,
 ) -> Solution:
     """One Newton step from the means of the last loop, with its errors, in units of X and y."""
     objective = prepared.objective
     center, gradient, variance = last.means()
     at_model = prepared, weights, clip, release
-    steep = _together(_second_derivatives(*at_model, settings.longest_for_errors), before)
-    if settings.of_one_size:
-        slopes, residual = _slopes_of_one_size(*at_model, steep)
-    else:
-        moments = _squared_slopes(*at_model)
-        slopes, residual = moments.mean, _residual(prepared, moments, clip)
+    found = _second_derivatives(*at_model, settings.longest_for_errors)
+    steep = _together(found, _curvature_before(objective, rows, weights))
     penalty = np.diag(objective.penalty.curvature)
     inverse, weak = _inverse(steep.mean + penalty, steep.noise)
-    step = inverse @ (gradient + penalty @ center)
+    step, own = inverse @ (gradient + penalty @ center), variance * np.eye(len(center))
+    if settings.of_one_size:
+        slopes, residual = _slopes_of_one_size(*at_model, steep)
+        between = semidefinite(slopes - np.outer(gradient, gradient))
+        square, spread = np.outer(step, step), inverse
+    else:
+        moments = _squared_slopes(*at_model)
+        known = _curvature_of_errors(objective, rows, weights, found, steep)
+        between, residual = middle(moments, gradient, known), _residual(prepared, moments, clip)
+        square = square_without_noise(step, inverse @ own @ inverse)
+        spread = _inverse(known.mean + penalty, known.noise)[0]
     # Noise of the curvature counts as far as the step is long: of variance s^2 on the diagonal and
     # s^2 / 2 off it, times the step, it has covariance s^2 / 2 (|step|^2 I + step step').
-    turned = 0.5 * steep.noise**2 * (step @ step * np.eye(len(step)) + np.outer(step, step))
-    noise = variance * np.eye(len(step)) + turned
-    sampling = _semidefinite(slopes - np.outer(gradient, gradient)) / prepared.count
+    turned = 0.5 * steep.noise**2 * (np.trace(square) * np.eye(len(step)) + square)
+    noise = own + turned
     errors = StandardErrors(
-        inverse @ noise @ inverse,
-        inverse @ (noise + sampling) @ inverse,
+        spread @ noise @ spread,
+        spread @ (noise + between / prepared.count) @ spread,
         weak,
         np.eye(len(step)),
         residual,
@@ -108,13 +119,7 @@ def newton_solution(
     return objective.solution(center - step, errors=errors)
 
 
-@dataclass(frozen=True)
-class MomentsAt:
-    mean: Array
-    noise: float  # deviation on the diagonal; off it, of a part sqrt(1/2) of it
-
-
-def curvature_before(objective: Objective, moments: RowMoments, weights: Array) -> MomentsAt:
+def _curvature_before(objective: Objective, moments: RowMoments, weights: Array) -> MomentsAt:
     """What second moments of rows tell about the curvature: all of it, or as if rows were Gaussian.
 
     Of Poisson's loss only the mean is known; what is released at the model says the rest.
@@ -124,6 +129,27 @@ def curvature_before(objective: Objective, moments: RowMoments, weights: Array) 
         return MomentsAt(loss.curvature * moments.noisy, loss.curvature * moments.noise)
     within = curvature_at(loss, moments.noisy, intercept, weights[None, :]).within
     return MomentsAt(within, loss.curvature * moments.noise)
+
+
+def _curvature_of_errors(
+    objective: Objective, rows: RowMoments, weights: Array, found: MomentsAt, steep: MomentsAt
+) -> MomentsAt:
+    """The curvature through which noise reaches the estimates: `steep`, or a surer one.
+
+    The step has the noise of `steep`, but its errors pass the curvature as it is (proof.md). Of
+    Poisson's loss much more is known of that, if rows were Gaussian, than the mean: their second
+    moments are less noisy than what is released at the model, and taken for as much as agrees.
+    """
+    loss, moments = objective.loss, rows.noisy
+    intercept = objective.scaling.intercept_value > 0.0
+    if loss.bends or loss.of_residual or not intercept or moments[-1, -1] <= rows.noise:
+        return steep
+    within = curvature_at(loss, moments, intercept, weights[None, :]).within
+    mean = float(within[-1, -1] / moments[-1, -1])
+    # Noise of the moments bends exp, too: to first order by up to so much, per unit of the mean.
+    noise = abs(mean) * rows.noise * (1.0 + float(weights[:-1] @ weights[:-1]))
+    surer = _together(found, MomentsAt(within, noise))
+    return surer if surer.noise < steep.noise else steep
 
 
 def _second_derivatives(
@@ -179,7 +205,7 @@ def _slopes_of_one_size(
     noisy, unit = release(SQUARES, np.array([found]), clip=1.0), largest**2 / prepared.count
     residual = Residual(float(noisy[0]) * unit, release.noise_scale(SQUARES) * unit, largest**2)
     variance = min(residual.largest(OF_SAMPLING), largest**2)
-    return variance * _semidefinite(steep.mean), residual
+    return variance * semidefinite(steep.mean), residual
 
 
 def _released(
@@ -201,11 +227,6 @@ def _inverse(matrix: Array, noise: float) -> tuple[Array, Array]:
     floor = max(least, values[-1] * np.finfo(np.float64).eps, np.finfo(np.float64).tiny)
     inverse = (vectors / np.maximum(values, floor)) @ vectors.T
     return inverse, vectors[:, weak].T
-
-
-def _semidefinite(matrix: Array) -> Array:
-    values, vectors = np.linalg.eigh(matrix)
-    return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
 
 
 def _residual(prepared: Prepared, slopes: MomentsAt, clip: float) -> Residual | None:
