@@ -146,7 +146,7 @@ class WithPrivateBounds(SolverDefaults):
         target = min(max(TARGET_SIGNAL / (n * mu), TARGET), TARGET_AT_MOST)
         shares, bins = {"features": FEATURES, "target": target}, {}
         for what in self.wanted:
-            width = self._counted(problem) if what == "features" else 1
+            width = _width(what, self._counted(problem))
             bins[what] = zoom_bins(n * (mu * math.sqrt(shares[what] * PARTS[1] / width)), width)
         return Settings(inner, shares, bins)
 
@@ -190,13 +190,14 @@ class WithPrivateBounds(SolverDefaults):
 
     def _estimated(self, problem: Problem, settings: Settings) -> list[tuple[Release, float]]:
         """What is estimated, with its shares of the budget."""
-        estimated = []
-        for what in self.wanted:  # a row is in one bin of each column's histogram
-            width = self._counted(problem) if what == "features" else 1
-            sizes = SIGNED_BINS, *settings.bins[what], LAST_BINS
-            for name, size, part in zip(range_releases(what), sizes, PARTS, strict=True):
-                share = settings.shares[what] * part
-                estimated.append((histogram_release(name, size, width), share))
+        size = self._counted(problem)
+        estimated = [
+            (release, settings.shares[what] * part)
+            for what in self.wanted
+            for release, part in zip(
+                _histograms(what, size, settings.bins[what]), PARTS, strict=True
+            )
+        ]
         if self.keep is not None:
             size, adjacency = problem.n_features, problem.adjacency
             chosen = selection.relevance_release(self.keep, size, adjacency)
@@ -326,6 +327,19 @@ def range_releases(what: str) -> tuple[str, str, str, str]:
     )
 
 
+def _width(what: str, n_features: int) -> int:
+    return n_features if what == "features" else 1
+
+
+def _histograms(what: str, n_features: int, bins: tuple[int, int]) -> tuple[Release, ...]:
+    """A row is in one bin of each column's histogram."""
+    width, sizes = _width(what, n_features), (SIGNED_BINS, *bins, LAST_BINS)
+    return tuple(
+        histogram_release(name, size, width)
+        for name, size in zip(range_releases(what), sizes, strict=True)
+    )
+
+
 def _ranges(
     what: str,
     problem: Problem,
@@ -341,7 +355,7 @@ def _ranges(
     """
     coarse, *zooms, last = range_releases(what)
     declared = declared_range(what, problem)
-    width = (columns or problem.n_features) if what == "features" else 1
+    width = _width(what, columns or problem.n_features)
     noisy = partial(_released, release, columns=width)
     counts = noisy(coarse, count_signed(data, what, POWERS))
     found = coarse_range(counts, release.noise_scale(coarse), rows)
