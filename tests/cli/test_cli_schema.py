@@ -276,4 +276,4 @@ def test_a_column_of_ids_is_not_to_be_estimated(folder, capsys):
     assert "--ignore patient_id" in told
     assert "--schema estimate" not in told
     assert main([*line, "--schema", "estimate"]) == 0
-    assert "on the command line: with --ignore" in capsys.readouterr().err
+    assert "(Ignore() in the schema; --ignore)" in capsys.readouterr().err

@@ -30,6 +30,7 @@ from privlearn.exceptions import (
     FewRowsWarning,
     InvalidBudgetError,
     MissingFactError,
+    NotPrivateWarning,
     UnsupportedCombinationError,
 )
 from privlearn.solvers import SOLVERS, Tukey
@@ -244,6 +245,7 @@ def test_warnings_speak_of_people():
         model(delta=0.1).fit(X, Y, groups=IDS)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.simplefilter("ignore", NotPrivateWarning)
         model(adjacency="add_remove", epsilon=0.1).fit(X, Y, groups=IDS)
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from privlearn import Ledger, LinearRegression
-from privlearn.exceptions import FewRowsWarning
+from privlearn.exceptions import FewRowsWarning, NotPrivateWarning
 from privlearn.metrics import evaluate
 from privlearn.model_selection import PrivateSearchCV
 from privlearn.schema import Category, Ignore, Number
@@ -104,6 +104,7 @@ def test_a_target_that_is_a_column_of_x_is_warned_of(library):
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         warnings.simplefilter("ignore", FewRowsWarning)
+        warnings.simplefilter("ignore", NotPrivateWarning)
         plain.fit(frame, "cost")
         plain.set_params(schema={"cost": Ignore()}).fit(frame, y)
         plain.set_params(schema=None).fit(X, y)

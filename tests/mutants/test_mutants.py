@@ -411,8 +411,8 @@ def gradient_clip_forgotten_in_integers(patch):
 def first_block_counted_twice(patch):
     sums = IntegerRows._gradients
 
-    def twice(rows, first, last, *facts):
-        found = zip(sums(rows, first, last, *facts), sums(rows, 0, 1, *facts), strict=True)
+    def twice(rows, first, last, **facts):
+        found = zip(sums(rows, first, last, **facts), sums(rows, 0, 1, **facts), strict=True)
         return [one + other for one, other in found]
 
     patch.setattr(IntegerRows, "_gradients", twice)

@@ -66,14 +66,15 @@ def read_table(
         if raw is None
         else raw.numbers
     )
-    if reset and not isinstance(y, np.ndarray):  # which has no name
-        _warn_of_target_in_X(estimator, y)
+    name = None if isinstance(y, np.ndarray) else target_name(y)
+    if reset and name is not None:
+        _warn_of_target_in_X(estimator, name)
     if y is None:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, "
             "but the target y is None."
         )
-    name = target_name(y) or (getattr(estimator, "_target_name", None) if reset else None)
+    name = name or (getattr(estimator, "_target_name", None) if reset else None)
     target = target_numbers(y, strict=strict, name=name) if encode is None else encode(y)
     if features.shape[0] != target.shape[0]:
         sizes = f": {features.shape[0]} and {target.shape[0]}" if n_is_public else ""
@@ -95,10 +96,9 @@ def read_table(
     return Table(encoding.scaled(features), target, finite=finite)
 
 
-def _warn_of_target_in_X(estimator: BaseEstimator, y: object) -> None:  # noqa: N802
+def _warn_of_target_in_X(estimator: BaseEstimator, name: str) -> None:  # noqa: N802
     """Say that the target seems to be among the columns to predict from; names are public."""
-    name = target_name(y)
-    if name is not None and name in list(getattr(estimator, "feature_names_in_", ())):
+    if name in list(getattr(estimator, "feature_names_in_", ())):
         warnings.warn(
             f"y is called {name!r}, and so is a column of X to predict from: if they are the same, "
             "the model predicts the target from itself. Give the column's name in place of y, "

@@ -122,8 +122,9 @@ def called(y: object, name: str | None = None) -> str:
     >>> called([1.0]), called(pd.Series([1.0], name="wage")), called([1.0], "wage")
     ('y', "y (column 'wage')", "y (column 'wage')")
     """
-    known = name or target_name(y)
-    return TARGET if known is None else f"{TARGET} (column {known!r})"
+    if not name and not isinstance(y, np.ndarray):  # which has none
+        name = target_name(y)
+    return f"{TARGET} (column {name!r})" if name else TARGET
 
 
 def target_numbers(
