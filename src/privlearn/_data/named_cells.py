@@ -19,6 +19,7 @@ from privlearn._data.frames import cells_of_pandas, or_one_by_one, refuse_same_n
 from privlearn._data.reading import OF_MAPPING, is_frame, native
 
 __all__ = [
+    "NamedCells",
     "cells_of_series",
     "collected",
     "column_names",
@@ -230,11 +231,19 @@ def target_name(y: Any) -> str | None:  # noqa: ANN401
     return str(name) if isinstance(name, str) and name else None
 
 
+class NamedCells(list[str | None]):
+    """Cells as text, with the name of their column: what the command line reads."""
+
+    name: str = ""
+
+
 def series_name(values: Any) -> object:  # noqa: ANN401
     """The name of a column of a data frame, by whichever library; None of anything else.
 
     An array may have a name, too, but nobody gave it: that of dask's is a hash of all it holds.
     """
+    if type(values) is NamedCells:
+        return values.name
     if isinstance(values, np.ndarray | list | tuple) or values is None:
         return None
     known = native("pandas", values, "Series", "Index") or native("polars", values, "Series")

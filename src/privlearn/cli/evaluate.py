@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._core.harmless import json_text
+from privlearn._data.named_cells import NamedCells
 from privlearn.cli import options
 from privlearn.cli.assumptions import NAMES, assuming
 from privlearn.cli.dialect import Dialect, add_dialect
@@ -21,7 +22,7 @@ from privlearn.cli.notices import plain_warnings
 from privlearn.cli.open_ledger import charged_ledger, signed
 from privlearn.cli.outputs import Output
 from privlearn.cli.paths import check_paths
-from privlearn.cli.people import Ids, add_person, checked_person, ids_of
+from privlearn.cli.people import add_person, checked_person, ids_of
 from privlearn.cli.predictions import read_rows
 from privlearn.cli.schema import parse_range
 from privlearn.cli.tables import Source, open_source
@@ -131,7 +132,7 @@ def _write(found: Evaluation, output: Output, printed: bool) -> None:
 
 def _rows(
     args: argparse.Namespace, model: SavedModel, source: Source
-) -> tuple[NDArray[np.float64], NDArray[Any], Ids | None]:
+) -> tuple[NDArray[np.float64], NDArray[Any], NamedCells | None]:
     """Features in the file's units, the truth and the ids; unusable cells are NaN, or no label."""
     target, drop = args.target or model.target, args.on_invalid == "drop"
     remedy = None if drop else "--on-invalid drop"
@@ -172,7 +173,7 @@ def _scores(
     model: SavedModel,
     X: NDArray[np.float64],
     y: object,
-    ids: Ids | None,
+    ids: NamedCells | None,
     bounds: object,
 ) -> Evaluation:
     from privlearn._core.certificate import Certificate

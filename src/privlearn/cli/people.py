@@ -6,13 +6,13 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 
+from privlearn._data.named_cells import NamedCells
 from privlearn.cli.errors import CommandError, closest
 from privlearn.cli.schema import Facts
 from privlearn.cli.tables import Table
 
 __all__ = [
     "SOME_ROWS",
-    "Ids",
     "add_person",
     "checked_person",
     "demand_most",
@@ -25,17 +25,11 @@ __all__ = [
 SOME_ROWS = 5  # what errors and help write where a number has to be chosen
 
 
-class Ids(list[str | None]):
-    """Whose each row is, as text, with the name of the column."""
-
-    name: str = ""
-
-
-def ids_of(table: Table, person: str | None) -> Ids | None:
+def ids_of(table: Table, person: str | None) -> NamedCells | None:
     """The cells of the column of ids; None where every row is a person."""
     if person is None:
         return None
-    ids = Ids(table.labels(person))
+    ids = NamedCells(table.labels(person))
     ids.name = person
     return ids
 

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._data.named_cells import NamedCells
 from privlearn.cli.design import Design
 from privlearn.cli.errors import CommandError, option, shortened
-from privlearn.cli.people import SOME_ROWS, Ids, ids_of
+from privlearn.cli.people import SOME_ROWS, ids_of
 from privlearn.cli.tables import Source, read_encoded
 from privlearn.schema import Date, Number
 from privlearn.schema.encoding import Column, EncodedRows
@@ -42,7 +43,7 @@ def read_training(
     remedy: str | None,
     n_is_public: bool,
     person: str | None = None,
-) -> tuple[EncodedRows | RawRows, NDArray[Any], Ids | None]:
+) -> tuple[EncodedRows | RawRows, NDArray[Any], NamedCells | None]:
     """Features, target and ids; without `remedy`, the estimator is left to unusable rows.
 
     Parameters
@@ -115,7 +116,7 @@ def _refuse_invalid(
     design: Design,
     X: EncodedRows | RawRows,
     y: NDArray[Any],
-    ids: Ids | None,
+    ids: NamedCells | None,
     remedy: str,
 ) -> None:
     broken = set(X.invalid(but=("drop",)))

@@ -120,3 +120,12 @@ def test_where_rows_are_not_what_was_found_counts():
 def test_others_keep_the_curvature_of_the_step(loss, intercept):
     known, _, steep = of_errors(loss, CURVATURE, np.random.default_rng(4), intercept)
     assert known is steep
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-300, 1e200])
+def test_numbers_without_a_square_stop_nothing(size):
+    """A fit that is charged ends with a model, whatever was released."""
+    own = MomentsAt(size * np.eye(3), size)
+    with np.errstate(all="ignore"):
+        found = middle(own, np.zeros(3), own)
+    assert np.isfinite(found).all()

@@ -48,19 +48,23 @@ def middle(slopes: MomentsAt, gradient: Array, curvature: MomentsAt) -> Array:
         Mean second derivative of the loss, to whose multiples deviations are shrunk.
     """
     values, vectors = np.linalg.eigh(curvature.mean)
-    least = max(curvature.noise, values[-1] * np.finfo(np.float64).eps, np.finfo(np.float64).tiny)
-    values = np.maximum(values, least)
+    tiny, close = np.finfo(np.float64).tiny, np.finfo(np.float64).eps
+    values = np.maximum(values, max(curvature.noise, values[-1] * close, tiny))
     roots = vectors * np.sqrt(values)
     across = vectors / np.sqrt(values)
     found = across.T @ (slopes.mean - np.outer(gradient, gradient)) @ across
-    length = float(np.sum(values**2))
+    length = max(float(np.sum(values**2)), tiny)  # numbers whose squares are none
     size = float(np.sum(values**2 * np.diag(found))) / length
     size = max(size, slopes.noise / math.sqrt(length))  # noise may hide all of it
-    noise = (slopes.noise**2 + (size * curvature.noise) ** 2) / np.outer(values, values)
-    own = (SPREAD * size) ** 2
+    noise = np.square(slopes.noise) + np.square(size * curvature.noise)
+    noise = noise / np.outer(values, values)
+    own = np.square(SPREAD * size)
     alike = size * np.eye(len(values))
-    kept = own / np.maximum(own + noise, np.finfo(np.float64).tiny)
-    return np.asarray(roots @ semidefinite(alike + kept * (found - alike)) @ roots.T)
+    kept = own / np.maximum(own + noise, tiny)
+    shrunk = alike + kept * (found - alike)
+    if not np.isfinite(shrunk).all():  # of numbers so small or large that their squares are none
+        return semidefinite(slopes.mean - np.outer(gradient, gradient))
+    return np.asarray(roots @ semidefinite(shrunk) @ roots.T)
 
 
 def square_without_noise(step: Array, covariance: Array) -> Array:
