@@ -3,8 +3,8 @@
 `plan()` of `schema="estimate"` has room for long lists in all columns; its forecast is of as many
 features as are usually found (USUAL_FEATURES for each column). Tables have numbers, 0/1 columns and
 lists of text, 5,000 or 20,000 rows, a number for even seeds and two classes for odd ones. For each
-kind of table the numbers are the share of epsilons (0.1 to 10) for which told / seen is below 0.5,
-between 0.5 and 2, and above 2, and the median of told / seen.
+kind of table the numbers are the share of epsilons (0.1 to 10) for which told / seen is between 0.5
+and 2, below that and above, and the median of told / seen.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def score(found, choice, seed, given):
         ratios.append(told / (seen if classes else seen / y.std()))
     known = np.array([one for one in ratios if np.isfinite(one)])
     low, high = np.mean(known < 0.5), np.mean(known > 2.0)
-    return np.array([low, 1.0 - low - high, high, np.median(known)])
+    return np.array([1.0 - low - high, low, high, np.median(known)])
 
 
 def predictions(model, seed, X, y, classes):
@@ -89,10 +89,6 @@ def predictions(model, seed, X, y, classes):
     return model.predict_proba(X)[:, 1] if classes else model.predict(X)
 
 
-def middle(scores):
-    return float(np.mean([one[1] for one in scores]))
-
-
 def summary(found, usual):
-    low, good, high, half = found.reshape(-1, 4).mean(axis=0)
+    good, low, high, half = found.reshape(-1, 4).mean(axis=0)
     return {"below": low, "within 2": good, "above": high, "median": half}
