@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn._data.cells import objects
-from privlearn._data.files import refuse_files
 from privlearn._data.frames import cells_of_pandas, or_one_by_one, refuse_same_names
 from privlearn._data.reading import OF_MAPPING, is_frame, native
 
@@ -43,6 +42,8 @@ def collected(X: Any) -> Any:  # noqa: ANN401
     """X itself, or the data frame that a lazy one stands for."""
     if isinstance(X, np.ndarray | list | tuple) or X is None:
         return X
+    from privlearn._data.files import refuse_files
+
     refuse_files(X)
     if native("polars", X, "LazyFrame"):
         return _quietly(X.collect)
