@@ -37,8 +37,9 @@ _AS_ARRAY = frozenset(
     + [f"{sign}{bits}" for sign in ("Int", "UInt") for bits in (8, 16, 32, 64)]
 )
 ENCODE = (
-    'pass schema="estimate", which finds out privately what every column holds, or declare it in '
-    "schema (privlearn.schema has Category, Date, Flag and Number), or leave the column out"
+    'in the fit of a linear model pass schema="estimate", which finds out privately what every '
+    "column holds, or declare it in schema (privlearn.schema has Category, Date, Flag and Number); "
+    "else give the columns that the model was fitted to, as numbers, or leave the column out"
 )
 
 

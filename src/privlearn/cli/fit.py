@@ -157,7 +157,7 @@ def _note_model(args: argparse.Namespace, target: str) -> None:
         print(
             f"privlearn: note: without --model, {harmless(target, 'terminal')} is taken for a "
             "number, and rows where it is none count as empty; if it holds labels, such as yes "
-            "and no, add --model logistic",
+            "and no, add --model logistic (or kernel-classifier)",
             file=sys.stderr,
         )
 

@@ -125,7 +125,7 @@ def _refuse_invalid(
         lines[MOST_COMPLAINTS:] = [f"  and {len(lines) - MOST_COMPLAINTS:,} more columns"]
     of_numbers = y.dtype != object and bool(np.isnan(y).any())
     if of_numbers:
-        labels = "if it holds labels: --model logistic"
+        labels = "if it holds labels: --model logistic, or kernel-classifier"
         lines.append(f"  {design.target}: a cell of the target is empty or no number ({labels})")
     if y.dtype == object and not {*y} <= {*(design.classes or y)} - {None}:
         none = "" if design.classes is None else " or none of --classes"

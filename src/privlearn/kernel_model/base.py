@@ -139,7 +139,8 @@ class KernelMixin(PrivateEstimator):
         """A linear solver of the features, which the problem is not about; maps take all of X."""
         if self.schema is not None:
             raise UnsupportedCombinationError(
-                "schema is not used by kernels yet; give numbers, or use a linear model"
+                "schema is not used by kernels yet; give numbers, or use a linear model, or the "
+                "command line (--model kernel), which encodes columns of declared lists for kernels"
             )
         if self.scale_X is not None:
             raise UnsupportedCombinationError(

@@ -163,5 +163,6 @@ def _refuse_other_relation(state: State, asked: Asked) -> None:
     raise LedgerError(
         f"this charge protects {now.words()}, but what was charged to data set {state.name!r} "
         f"before protects {before.words()}, and guarantees of different units do not add up to "
-        f"one, so nothing was charged: {_same_unit(before)}, or use another data set"
+        f"one, so nothing was charged: {_same_unit(before)}; only other people's rows may be "
+        "charged to a data set of their own, for what two tell about the same people adds up"
     )

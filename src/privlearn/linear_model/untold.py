@@ -34,6 +34,12 @@ UNLISTED = (
     "hardly any row has a value that its column's list has not, so neither more rows nor a larger "
     "epsilon will tell about such values, and predictions for them are noise"
 )
+MANY = 0.25  # of the coefficients
+SHRUNK = (
+    ". Predictions of this fit may be worse than a constant: intervals are of coefficients that "
+    "nothing shrinks, while a fit without intervals=True shrinks what noise hides, and predicts "
+    "better"
+)
 MOST_NAMED = 10  # columns in one warning
 NOTATIONS = (
     "Date(first, last, format='%d/%m/%Y') or Number(low, high, decimal=',', thousands='.', "
@@ -62,7 +68,8 @@ def warn_of_untold_coefficients(model: Any) -> None:  # noqa: ANN401
     warnings.warn(
         f"{len(untold)} of {len(told)} standard errors are not told, because noise leaves too "
         f"little (nan in summary()), and these coefficients may be far off: {_listed(untold)}; "
-        + remedy,
+        + remedy
+        + (SHRUNK if len(untold) > MANY * len(told) else ""),
         StandardErrorsWarning,
         stacklevel=4,
     )

@@ -470,3 +470,6 @@ def test_columns_of_kernels_are_in_their_own_units(tmp_path, monkeypatch):
     assert "2000" <= since[1] < since[2] <= "2024"
     low, high = re.search(r"age number (\S+) to (\S+)", shown).groups()
     assert 10 <= float(low) < 40 < float(high) <= 90
+    model = privlearn.load(tmp_path / "model.json")
+    of_scaled, at = model.coef_[model.feature_map_.n_features_out :], 1
+    assert Learned.of(model).coef[0, at] == pytest.approx(of_scaled[at] / (90 - 10))

@@ -79,7 +79,7 @@ class Learned:
     ) -> Learned:
         """What a fitted estimator tells; a file may know names that the estimator does not."""
         encoding = _encoding(model, columns)
-        coef, waves = _of_columns(model)
+        coef, intercept, waves = _of_columns(model)
         width = len(encoding.features)
         clip = _clip(model, width)
         noise = getattr(model, "_coef_noise", None)
@@ -93,7 +93,7 @@ class Learned:
             columns=encoding.columns,
             features=tuple(encoding.features),
             coef=coef,
-            intercept=np.atleast_1d(model.intercept_),
+            intercept=intercept,
             clip=clip,
             clip_y=None if bounds is None else bounds.target,
             waves=waves,
@@ -143,13 +143,17 @@ def _encoding(model: Any, columns: tuple[Column, ...] | None) -> Encoding:  # no
     return Encoding(tuple(Column(one, Number()) for one in listed))
 
 
-def _of_columns(model: Any) -> tuple[Array, int]:  # noqa: ANN401
-    """Coefficients of columns, and the number of random features, which have others."""
+def _of_columns(model: Any) -> tuple[Array, Array, int]:  # noqa: ANN401
+    """Coefficients of columns in their own units, constants, and the number of random features."""
     coef = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
+    intercept = np.atleast_1d(np.asarray(model.intercept_, dtype=np.float64))
     if not hasattr(model, "feature_map_"):
-        return coef, 0
+        return coef, intercept, 0
     waves = int(model.feature_map_.n_features_out)
-    return coef[:, waves:], waves
+    line, encoding = coef[:, waves:], getattr(model, "_encoding", None)
+    if encoding is not None and line.size:  # the command line's, fitted to scaled columns
+        return (*encoding.in_own_units(line, intercept), waves)
+    return line, intercept, waves
 
 
 def _clip(model: Any, width: int) -> Array:  # noqa: ANN401
