@@ -216,7 +216,8 @@ def _explain(args: argparse.Namespace, chosen: Design, plan: Plan) -> None:
         return
     print("\nThe plan sees columns with bounds scaled to 0..1, and one column per category.")
     print("\nNoise to expect on each coefficient, in the column's own units, if columns filled")
-    print("their ranges and were independent; narrow ones and those that go together get more:")
+    print("their ranges and were independent. Columns with long tails and those that go together")
+    print("get more, a hundred times as much in places: the forecast above is what to choose by.")
     _, size = chosen.encoding.units
     noise = plan.outlook.coefficient / size
     for column, part in chosen.encoding.parts():
