@@ -7,9 +7,20 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from privlearn import LinearRegression, LogisticRegression
+from privlearn import (
+    KernelRegressor,
+    LinearRegression,
+    LogisticRegression,
+    PoissonRegressor,
+    Ridge,
+)
 from privlearn._core.releaser import Releaser, use_releaser
-from privlearn.exceptions import BudgetExceededError, PrivacyError, PrivacyTestFailedError
+from privlearn.exceptions import (
+    BudgetExceededError,
+    MissingFactError,
+    PrivacyError,
+    PrivacyTestFailedError,
+)
 from privlearn.feature_selection import KendallSelector, SubLassoSelector
 from privlearn.linear_model.atomic import blank
 from privlearn.solvers import Tukey
@@ -147,6 +158,20 @@ def test_a_refit_leaves_nothing_of_the_old_model(cls):
         assert hasattr(declared, "bounds_X_")
         declared.set_params(bounds_X=(0, 1), epsilon=1.0).fit(*table(cls))
         assert not hasattr(declared, "bounds_X_")
+
+
+@pytest.mark.parametrize(
+    "cls", [LinearRegression, Ridge, PoissonRegressor, LogisticRegression, KernelRegressor]
+)
+def test_a_refit_without_intervals_has_no_standard_errors_of_the_old_model(cls):
+    # Few rows, so that noise hides errors: the second fit then even looked for their names.
+    model = made(cls).set_params(intervals=True).fit(*table(cls, p=4))
+    assert hasattr(model, "_errors")
+    model.set_params(intervals=False).fit(*table(cls))
+    assert set(vars(model)) == set(vars(made(cls).fit(*table(cls))))
+    assert "errors" not in model.to_dict()
+    with pytest.raises(MissingFactError, match=r"fit with .*intervals=True"):
+        model.predict_interval(table(cls)[0])
 
 
 def test_a_privacy_test_that_fails_changes_nothing():

@@ -159,3 +159,19 @@ def test_places_of_values_that_nobody_listed_are_named_and_need_no_more_rows():
     assert "'region is another value'" in text
     assert "neither more rows" in text
     assert "all are to be expected" not in text
+
+
+@pytest.mark.parametrize(("x", "y"), [(1e100, 1e-100), (1e-90, 1e90)])
+@pytest.mark.filterwarnings("error:overflow:RuntimeWarning")
+def test_what_is_told_does_not_depend_on_units_that_have_no_squares(x, y):
+    # One column twice: their own coefficients are hidden, and were told, with an error of 0.
+    X, target = rows(400)
+    X = np.column_stack([X[:, 2], X[:, 2], X[:, 0]]) / 5
+
+    def untold(a, b):
+        model = LinearRegression(**KNOWN | {"bounds_X": (-a, a), "bounds_y": (-b, b)})
+        model.set_params(solver="cd", random_state=0)
+        return np.isnan(warned(lambda: model.fit(X * a, target / 10 * b))[1].summary().std_err)
+
+    assert untold(x, y).tolist() == untold(1.0, 1.0).tolist()
+    assert untold(x, y)[:2].all()

@@ -39,7 +39,7 @@ def warn_of_seed() -> None:
     """Before the charge, so that whoever takes warnings for errors has paid nothing."""
     warnings.warn(
         "random_state is set, so the noise can be computed by whoever knows or guesses the seed, "
-        "and the result is NOT private, though a ledger is charged; leave random_state out for "
+        "and the result is NOT private, even where a ledger is charged; leave random_state out for "
         "anything that is published (for tests on data of nobody this warning may be ignored)",
         NotPrivateWarning,
         stacklevel=2,

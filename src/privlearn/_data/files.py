@@ -32,13 +32,12 @@ def into_memory(X: Any) -> str:  # noqa: ANN401
     Examples
     --------
     >>> from pathlib import Path
-    >>> into_memory(Path("people.parquet")), into_memory(Path("people.csv"))
+    >>> into_memory(Path("people.parquet")), into_memory(b"people.csv")
     ('X = pandas.read_parquet(path)', 'X = pandas.read_csv(path)')
     """
-    if isinstance(X, str | os.PathLike):
-        ending = os.path.splitext(os.fspath(X))[1]
-        kind = ending.lower() if isinstance(ending, str) else ""  # paths may be bytes
-        return f"X = pandas.{READERS.get(kind, 'read_parquet')}(path)"
+    if isinstance(X, str | bytes | os.PathLike):
+        ending = os.path.splitext(os.fsdecode(X))[1].lower()  # paths may be bytes
+        return f"X = pandas.{READERS.get(ending, 'read_parquet')}(path)"
     if isinstance(X, np.memmap):
         return "X = numpy.array(X)"
     if native("pyarrow.dataset", X, "Dataset"):
@@ -54,11 +53,10 @@ def refuse_files(X: Any) -> None:  # noqa: ANN401
     """Refuse a file's name, a path and a dataset on disk, where rows are needed."""
     kind = type(X).__name__
     if isinstance(X, str | bytes):
-        read = into_memory(X if isinstance(X, str) else "")
         raise ValueError(
             f"X is a {kind}, but rows are needed; if it is the name of a file, read it into "
-            f"memory, {read}. A linear model's {FROM_DISK} itself: give it X = pathlib.Path(name), "
-            "and y as the name of a column"
+            f"memory, {into_memory(X)}. A linear model's {FROM_DISK} itself: give it "
+            "X = pathlib.Path(name), and y as the name of a column"
         )
     if isinstance(X, os.PathLike) or native("pyarrow.dataset", X, "Dataset"):
         raise ValueError(

@@ -14,7 +14,9 @@ __all__ = ["blank", "demand_finite", "remember_target"]
 
 T = TypeVar("T")
 # What a fit sets, besides names that end in "_".
-HIDDEN = frozenset({"_clip_bounds", "_coef_noise", "_encoding", "_stream", "_target_name"})
+HIDDEN = frozenset(
+    {"_clip_bounds", "_coef_noise", "_encoding", "_errors", "_stream", "_target_name"}
+)
 
 
 def blank(estimator: T) -> T:

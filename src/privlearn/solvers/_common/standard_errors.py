@@ -54,6 +54,9 @@ class StandardErrors:
     def tells(self, combinations: Array) -> NDArray[np.bool_]:
         """Whether sums of so much of each estimate are known, for each row of the array."""
         along = combinations @ self.basis.T
+        # Shares do not depend on units, of which some have no squares; powers of two are exact.
+        _, powers = np.frexp(np.max(np.abs(along), axis=1, initial=0.0, keepdims=True))
+        along = np.ldexp(along, -powers)
         hidden = np.sum((along @ self.weak.T) ** 2, axis=1)
         return np.asarray(hidden <= WEAK_PART * np.sum(along**2, axis=1))
 
