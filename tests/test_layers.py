@@ -15,10 +15,12 @@ LAYERS = [
     {"accounting", "noise", "_objective", "_core.sampling"},
     {"_core", "ledger"},
     {"_data", "schema"},
-    {"solvers", "private_bounds"},  # which to an estimator is a solver like any other
+    {"solvers"},
+    {"private_bounds"},
     {"linear_model", "kernel_model", "kernel_approximation", "feature_selection"}
     | {"export", "plotting"},
-    {"metrics", "model_selection"},
+    {"metrics"},
+    {"model_selection"},
     {"audit", "datasets"},
     {"cli", "__main__"},
 ]

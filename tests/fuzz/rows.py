@@ -305,4 +305,5 @@ def _polars_column(values):
     kind = type(known[0]) if known else float
     if any(type(value) is not kind for value in known):
         return np.array(values, dtype=object)
-    return pl.Series("y", [value if value == value else None for value in values], dtype=None)
+    # Without a name, as the array above has none: a user gives both neighbours the same.
+    return pl.Series([value if value == value else None for value in values], dtype=None)

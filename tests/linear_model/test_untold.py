@@ -63,7 +63,8 @@ def test_columns_that_repeat_each_other_are_named_as_the_reason():
 def test_a_private_number_of_rows_is_not_in_the_text():
     texts = {str(fitted(n, 19, adjacency="add_remove")[0][0].message) for n in (300, 301)}
     (text,) = texts
-    assert re.findall(r"\b\d+\b", text) == ["20", "20", "10"]  # and 10 more names
+    without_names = re.sub(r"'[^']*'", "", text)
+    assert re.findall(r"\d+", without_names) == ["20", "20", "10"]  # and 10 more names
 
 
 def test_what_helps_people_and_declared_gaps_is_named():
