@@ -86,6 +86,7 @@ def test_people_after_rows_in_a_ledger(told):
     told(*FIT, *ledger, "--ignore", "patient", status=0)
     text = told(*FIT, *ledger, "--person", "patient", "--max-rows", "2")
     assert "fit without groups (on the command line: without --person)" in text
+    assert "only other people's rows may be charged to a data set of their own" in text
 
 
 def test_columns_that_contribute_nothing_are_named(told, folder):

@@ -48,7 +48,9 @@ def test_it_says_what_was_checked(path, capsys):
 
 def test_a_seed_is_confessed(capsys):
     main(["verify", str(ANY_CERTIFICATE)])
-    assert "private      NO: random_state was set" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert said.partition("\n")[0].endswith("the certificate holds, but the fit is NOT PRIVATE")
+    assert "private      NO: random_state was set" in said
 
 
 def test_it_does_without_a_second_opinion(capsys, monkeypatch):

@@ -47,6 +47,16 @@ def test_a_fit_says_how_many_are_not_told_and_what_would_do():
     assert fitted(n // 6, 19)[0]
 
 
+def test_a_fit_that_hides_many_says_that_one_without_intervals_predicts_better():
+    better = "a fit without intervals=True shrinks what noise hides"
+    assert all(better in str(one.message) for one in fitted(300, 19)[0])
+    X, y = rows(20_000)
+    twice = np.column_stack([X, rows(20_000, 5, seed=1)[0], X[:, 0]])
+    (one,), model = warned(lambda: LinearRegression(random_state=0, **KNOWN).fit(twice, y))
+    assert 0 < np.isnan(model.summary().std_err).sum() <= 0.25 * 10
+    assert better not in str(one.message)
+
+
 def test_nothing_is_said_where_all_are_told_or_nobody_asked():
     assert not fitted(20_000)[0]
     assert not fitted(200, 19, intervals=False)[0]
