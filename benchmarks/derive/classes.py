@@ -4,8 +4,9 @@ The score is the accuracy of `LogisticRegression` with nothing declared on fresh
 scikit-learn's on standardised columns, in points; where one class is rare, 100 times the difference
 of the areas under the ROC curve. With ``--measure loss`` it is the part of the way from a constant
 to scikit-learn's fit that the log-loss keeps, less 1, in hundredths: probabilities must be right,
-too. The table has the mean over problems of their medians, the worst run of all, and the share of
-runs that lose more than 3 points.
+too. With ``--measure rate`` it is how far the mean prediction for the rarest class is from its
+share, as a logarithm, in hundredths. The table has the mean over problems of their medians, the
+worst run of all, and the share of runs that lose more than 3 points.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ PROBLEMS = [
     ("scores", 30_000, 15, 2, {"strength": 4.0, "minority": 0.02}),
     ("scores", 3_000, 6, 2, {"strength": 4.0, "minority": 0.06}),
     ("scores", 50_000, 10, 2, {"strength": 3.0, "minority": 0.015}),
+    ("scores", 5_000, 5, 2, {"strength": 1.0, "minority": 0.04}),
+    ("scores", 10_000, 8, 2, {"strength": 0.7, "minority": 0.03}),
     ("clusters", 11_000, 16, 10, {"apart": 2.5}),
     ("clusters", 20_000, 16, 26, {"apart": 2.0}),
     ("clusters", 2_300, 19, 7, {"apart": 2.5}),
@@ -50,7 +53,7 @@ PROBLEMS = [
 def arguments(parser):
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--solver", default="auto")
-    parser.add_argument("--measure", choices=("rows", "loss"), default="rows")
+    parser.add_argument("--measure", choices=("rows", "loss", "rate"), default="rows")
 
 
 def homes(given):
@@ -72,6 +75,8 @@ def data(problem, seed, given):
     X, y = MAKERS[make](n + FRESH, p, classes, seed=seed, **how)
     old, fresh = (X[:n], y[:n]), (X[n:], y[n:])
     plain = make_pipeline(StandardScaler(), Plain(max_iter=2_000)).fit(*old)
+    if given.measure == "rate":
+        return old, fresh, classes, None
     if given.measure == "loss":
         shares = np.unique(old[1], return_counts=True)[1] / n
         constant = _log_loss(fresh[1], np.tile(shares, (FRESH, 1)), classes)
@@ -88,6 +93,13 @@ def _score(model, fresh, rare):
     return roc_auc_score(fresh[1], model.decision_function(fresh[0]))
 
 
+def _log_rate(model, X, y):
+    """Of what is predicted for the rarest class on these rows, over its share of them."""
+    shares = np.bincount(y)
+    rarest = int(shares.argmin())
+    return np.log(model.predict_proba(X)[:, rarest].mean() * len(y) / shares[rarest])
+
+
 def _log_loss(y, probabilities, classes):
     from sklearn.metrics import log_loss
 
@@ -100,6 +112,8 @@ def score(found, choice, seed, given):
     model = LogisticRegression(solver=given.solver, **told).fit(*old)
     if given.measure == "rows":
         return 100.0 * (_score(model, fresh, how) - reference)
+    if given.measure == "rate":
+        return -100.0 * abs(_log_rate(model, *old))
     constant, optimum = reference
     reached = _log_loss(fresh[1], model.predict_proba(fresh[0]), how)
     return 100.0 * (optimum - reached) / (constant - optimum)

@@ -158,7 +158,11 @@ class Loss:
         raise NotImplementedError
 
     def mean_second_derivative(self, z: Array) -> Array:
-        """Mean over the rows of z of the matrix of second derivatives in several scores."""
+        """Mean over the rows of z of the matrix of second derivatives in its columns."""
+        raise NotImplementedError
+
+    def mean_shares(self, z: Array) -> Array:
+        """Mean probability of every class, over the rows of z."""
         raise NotImplementedError
 
     def with_moments(self, mean: float, mean_square: float) -> Loss:

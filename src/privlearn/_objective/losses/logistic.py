@@ -57,6 +57,15 @@ class Logistic(Loss):
         """Of the loss in z: p (1 - p), whatever y is."""
         return np.asarray(0.25 / np.cosh(0.5 * np.clip(z, -FLAT, FLAT)) ** 2)
 
+    def mean_second_derivative(self, z: Array) -> Array:
+        """The same for a column of scores, and its mean."""
+        return np.asarray(self.second_derivative(z).mean(keepdims=True))
+
+    def mean_shares(self, z: Array) -> Array:
+        """Mean probability of -1 and of 1."""
+        share = float(np.mean(0.5 * (1.0 + np.tanh(0.5 * z))))
+        return np.array([1.0 - share, share])
+
 
 def rare_slope(largest: float, steepest: float, classes: int) -> float:
     """Part of the steepest slope to keep: none where classes are alike, most where one has all.

@@ -62,6 +62,10 @@ class Softmax(Loss):
         """As of two classes: rows of the rare ones have the steepest slopes."""
         return rare_slope(_shares(score[None, :]).max(), self.lipschitz, self.outputs)
 
+    def mean_shares(self, z: Array) -> Array:
+        """Mean probability of every class."""
+        return np.asarray(_shares(z).mean(axis=0))
+
     def mean_second_derivative(self, z: Array) -> Array:
         """Mean over the rows of z of diag(p) - p p', whatever y is."""
         shares = _shares(z)

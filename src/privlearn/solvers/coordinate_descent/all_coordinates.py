@@ -15,9 +15,9 @@ from privlearn.solvers._common.objective import Objective
 from privlearn.solvers.base import Solution
 from privlearn.solvers.coordinate_descent import rules
 from privlearn.solvers.coordinate_descent.gaussian_rows import curvature_at
+from privlearn.solvers.coordinate_descent.intercept_steps import first_step, last_step
 from privlearn.solvers.coordinate_descent.private_scales import (
     GRADIENT,
-    Prepared,
     prepare,
     private_clip,
     private_curvature,
@@ -64,7 +64,9 @@ def descend_all(
             factor = objective.step_factor(weights)
             noise_std = noise * clip / count * factor
             if settings.intercept_first and loop == 0:
-                score = _move_intercept(settings, prepared, weights, factor * gradient, noise_std)
+                score = first_step(
+                    objective, weights, settings.step_size, factor * gradient, noise_std
+                )
                 least = objective.loss.slope_to_keep(score)
                 continue
             if objective.loss.bends:
@@ -77,6 +79,8 @@ def descend_all(
             before, weights = weights, model.minimiser(weights, factor)
     if settings.intervals:
         return newton_solution(prepared, settings, last, weights, clip, moments, release)
+    if settings.intercept_last:
+        weights = last_step(prepared, weights, rows, release)
     if not is_told(problem):
         return objective.solution(weights)
     ends = noise_of_ends(problem.bounds, objective, moments, weights, slope)
@@ -88,25 +92,6 @@ def _balanced(loss: Loss, gradient: Array) -> Array:
     """Slopes of several classes add up to 0, so their sum is noise; and so is a common shift."""
     by_class = gradient.reshape(loss.outputs, -1)
     return np.asarray((by_class - by_class.mean(axis=0)).ravel())
-
-
-def _move_intercept(
-    settings: Settings, prepared: Prepared, weights: Array, gradient: Array, noise_std: float
-) -> Array:
-    """One step of the intercept alone, to where the mean slope would be 0, less what may be noise.
-
-    It takes what is the intercept's before features whose sum is constant, as the columns of
-    one-hot groups, could share in it; and errors are smaller afterwards, and so is the next clip.
-    """
-    loss, width = prepared.objective.loss, prepared.objective.scaling.width
-    places = width * np.arange(1, loss.outputs + 1) - 1
-    pull = gradient[places]
-    size = max(float(pull @ pull), np.finfo(np.float64).tiny)
-    trusted = max(0.0, 1.0 - len(pull) * noise_std**2 / size)
-    moved = weights[places] + settings.step_size * loss.constant_score(trusted * pull, noise_std)
-    largest = 1.0 if loss.has_unit else math.inf  # y lies in [-1, 1]; a mean is known to a factor
-    weights[places] = np.clip(moved, -largest, largest)
-    return weights[places]
 
 
 def _curvature(settings: Settings, objective: Objective, rows: Array, weights: Array) -> Curvature:

@@ -18,12 +18,15 @@ from scipy.special import ndtri
 from privlearn._objective.losses import Loss
 from privlearn.solvers.coordinate_descent.quadratic_model import Curvature
 
-__all__ = ["curvature_at"]
+__all__ = ["curvature_at", "shift_of_scores"]
 
 Array = NDArray[np.float64]
 NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(40)
 NODE_WEIGHTS = NODE_WEIGHTS / NODE_WEIGHTS.sum()
 POINTS = 512  # of several scores at once
+NEWTON_STEPS = 20
+FLAT = 1e-10  # eigenvalue that counts as 0, relative to the largest
+RAREST = 1e-9  # share of a class that counts as one
 NARROW = 1e-12  # variance of scores that count as constant
 
 
@@ -61,6 +64,62 @@ def curvature_at(
         within += tilt * (np.outer(mean, across) + np.outer(across, mean))
         within += bend * np.outer(across, across)
     return Curvature(np.ones((1, 1)), within)
+
+
+def shift_of_scores(
+    loss: Loss, moments: Array, weights: Array, change: Array, noise_std: float, usual: float
+) -> Array:
+    """By how much to move all scores, so that the mean slope changes by so much.
+
+    Slopes are probabilities, less 1 for a row's own class. What rows look like hardly matters: the
+    change is wanted relative to the mean probability, and a small one grows as exp(shift) does.
+
+    Parameters
+    ----------
+    loss : Loss
+        Of classes.
+    moments : array of shape (width, width)
+        Second moments of the rows about zero, the intercept's entry last.
+    weights : array of shape (outputs, width)
+        Where.
+    change : array of shape (outputs,)
+        Noisy.
+    noise_std : float
+        Its standard deviation.
+    usual : float
+        Change of a class's share that is usual, relative to that share: the noisy one is shrunk to
+        its mean under such a prior, and no class becomes rarer than what noise would hide.
+    """
+    outputs, shift = loss.outputs, np.zeros(loss.outputs)
+    scores = _gaussian_scores(moments, weights)
+    if not np.isfinite(scores).all():  # where noise has thrown the weights far out
+        return shift
+    shares = loss.mean_shares(scores)
+    likely = np.maximum(usual * np.minimum(shares, 1.0 - shares), RAREST)
+    trusted = 1.0 / (1.0 + np.square(noise_std / likely))
+    change = np.clip(change if outputs > 1 else np.append(-change, change), -1.0, 1.0)
+    least = np.maximum(np.minimum(shares, noise_std), RAREST)
+    wanted = np.clip(shares + trusted * change, least, 1.0 - least.sum() + least)
+    wanted /= wanted.sum()
+    for _ in range(NEWTON_STEPS):
+        missing = (wanted - loss.mean_shares(scores + shift))[-outputs:]
+        bend = loss.mean_second_derivative(scores + shift)  # flat where all scores move alike
+        step = np.linalg.pinv(bend, rcond=FLAT, hermitian=True) @ missing
+        shift += np.clip(step, -1.0, 1.0)
+    return shift
+
+
+def _gaussian_scores(moments: Array, weights: Array) -> Array:
+    """Fixed points that stand for the scores of Gaussian rows."""
+    mean = moments[-1] / moments[-1, -1]
+    spread = moments - np.outer(mean, mean) * moments[-1, -1]
+    with np.errstate(all="ignore"):
+        covariance = weights @ spread @ weights.T
+    if not np.isfinite(covariance).all():
+        return np.full((1, len(weights)), np.nan)
+    values, vectors = np.linalg.eigh(covariance)
+    points = _normal_points(len(weights)) * np.sqrt(np.maximum(values, 0.0))
+    return np.asarray(weights @ mean + points @ vectors.T)
 
 
 def _of_several_scores(loss: Loss, mean: Array, covariance: Array) -> Array:

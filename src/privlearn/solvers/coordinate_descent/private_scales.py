@@ -226,7 +226,7 @@ def private_clip(
     slope = 0.5 * steepest if math.isfinite(steepest) else prepared.target  # a typical one
     if settings.clip is not None:
         return Clip(settings.clip, slope)
-    longest = _longest(problem, prepared)
+    longest = longest_gradient(prepared.objective, prepared)
     counts = prepared.rows.count_lengths(prepared.objective, weights, longest, LENGTH_BINS)
     typical = math.sqrt(prepared.squares.sum() + 1.0)  # length of a row
     noisy, noise = release(LENGTHS, counts, clip=1.0), release.noise_scale(LENGTHS)
@@ -251,12 +251,12 @@ def private_clip(
     return Clip(max(min(found, longest_clip), least), slope if length is None else length / typical)
 
 
-def _longest(problem: Problem, prepared: Prepared) -> float:
+def longest_gradient(objective: Objective, prepared: Prepared) -> float:
     """A length that gradients hardly exceed; from public facts and the estimated scales."""
-    scaling = prepared.objective.scaling
+    loss, scaling = objective.loss, objective.scaling
     scales = prepared.scales[scaling.inverse_scale > 0]
     # Where bounds hold every feature fast, and without an intercept, rows have no length at all.
     row = math.sqrt(float(np.sum(scales**-2.0)) + scaling.intercept_value**2) or 1.0
-    if problem.loss.has_unit and not math.isfinite(problem.loss.lipschitz):
+    if loss.has_unit and not math.isfinite(loss.lipschitz):
         return 2.0 * row
-    return max(problem.loss.lipschitz, 1.0) * row
+    return max(loss.lipschitz, 1.0) * row

@@ -22,6 +22,7 @@ MAGNITUDES, CURVATURE, LENGTHS, COUNT = 0.06, 0.10, 0.03, 0.01  # shares of mu^2
 ALL_STEPS, GREEDY_LEAST, GREEDY_MOST = 30, 8, 60
 SWEEPS, LEAST_SWEEPS, MOST_SWEEPS = 0.25, 3, 100  # the first per effective row of a coordinate
 OUTER = 2
+USUALLY_MISSED = 0.2  # of a class's share, by mean predictions before the intercept's last step
 LEAST_BEND = 0.01  # of the loss's bound: in a curvature that is calculated, whatever rows are
 ONE_LOOP = 20  # sweeps below which the clip is chosen once
 WARM_UP = 0.1  # of all steps, before the clip is chosen a second time
@@ -62,6 +63,7 @@ class Settings:
     clip: float | None  # None: estimated privately
     smoothness: tuple[float, ...] | None  # None: estimated privately
     intercept_first: bool = False  # the intercept has the first step for itself
+    intercept_last: bool = False  # and the last, of slopes that nothing shortens
     wants_moments: bool = False  # the loss wants to know moments of y, even beside given scales
     coordinate_clip: float = COORDINATE_CLIP  # in place of the constant
     shortened: bool = False  # steps are shorter than 1 because of noise
@@ -91,14 +93,25 @@ class Settings:
 
 
 def loops(settings: Settings) -> list[int]:
-    """Steps of each outer loop: the intercept's own, a short one, then equal ones."""
+    """Steps of each outer loop: the intercept's own, a short one, then equal ones.
+
+    Without the last step, where that is the intercept's.
+    """
     own = [1] if settings.intercept_first else []
-    passes, outer = settings.passes - len(own), min(settings.outer, settings.passes - len(own))
+    passes = settings.passes - len(own) - int(settings.intercept_last)
+    outer = min(settings.outer, passes)
     if outer == 1:
         return [*own, passes]
     first = min(max(1, round(WARM_UP * passes)), passes - outer + 1)  # no loop is empty
     rest, loops_left = passes - first, outer - 1
     return [*own, first, *(rest // loops_left + (k < rest % loops_left) for k in range(loops_left))]
+
+
+def intercept_last(mode: Mode, problem: Problem, passes: int) -> bool:
+    """Whether the last step is the intercept's: of classes, whose slopes have a public bound."""
+    of_classes = problem.loss.bends and math.isfinite(problem.loss.lipschitz)
+    own = mode == "all" and problem.fit_intercept and passes > 2
+    return own and of_classes and not problem.intervals
 
 
 def longest_for_errors(problem: Problem, smoothness: tuple[float, ...] | None) -> float:

@@ -92,7 +92,13 @@ class CoordinateDescent(SolverDefaults):
         sources=["squared", "logistic"],
         cluster=True,
     )
-    forks: ClassVar[tuple[str, ...]] = ("mode", "intercept_first", "scales_given", "intervals")
+    forks: ClassVar[tuple[str, ...]] = (
+        "mode",
+        "intercept_first",
+        "intercept_last",
+        "scales_given",
+        "intervals",
+    )
 
     def __post_init__(self) -> None:
         check_numbers(self, whole=("passes", "outer"), positive=("step_size", "clip"))
@@ -134,6 +140,7 @@ class CoordinateDescent(SolverDefaults):
             clip=self.clip,
             smoothness=given,
             intercept_first=mode == "all" and problem.fit_intercept and passes > 1,
+            intercept_last=rules.intercept_last(mode, problem, passes),
             wants_moments=problem.loss.wants_moments,
             coordinate_clip=rule.coordinate_clip if self.clip is None else rules.COORDINATE_CLIP,
             shortened=self.step_size is None and step < 1.0,
