@@ -69,6 +69,9 @@ class Bounds:
     known : array of bool or None
         Columns whose declared ends are those of their values, as 0 and 1 of an indicator are:
         nothing is spent on looking inside. None knows that of no column.
+    own_units : array of shape (n_features,) or None
+        How many units of a column one of these is: a schema brings declared ranges to [0, 1], and
+        penalties are of coefficients in columns' own units. None is 1 each.
 
     Ends of columns about which nothing was declared are infinite, where others have a box.
     """
@@ -79,6 +82,7 @@ class Bounds:
     row_norm: float | None
     scale: NDArray[np.float64] | None = None
     known: NDArray[np.bool_] | None = None
+    own_units: NDArray[np.float64] | None = None
     center: NDArray[np.float64] | None = None  # of an estimated box: around what to centre columns
     penalised: Penalised = Penalised.OWN_UNITS
     estimated: bool = False  # whether the box is estimated: a plan must hold wherever it will lie

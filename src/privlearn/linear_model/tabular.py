@@ -141,8 +141,9 @@ def _declared_bounds(estimator: PrivateEstimator, n_features: int, known: dict[s
 
 def bounds_by(encoding: Encoding, bounds: Bounds, estimator: PrivateEstimator) -> Bounds:
     """The same target and norm, with the box that columns have."""
-    blank = replace(bounds, low=None, high=None, known=None)
-    return _boxed(blank, *encoding.box(), encoding.indicators, estimator.fit_intercept)
+    blank = replace(bounds, low=None, high=None, known=None, own_units=None)
+    boxed = _boxed(blank, *encoding.box(), encoding.indicators, estimator.fit_intercept)
+    return boxed if boxed.known is None else replace(boxed, own_units=encoding.units[1])
 
 
 def open_columns(estimator: PrivateEstimator, width: int) -> Encoding | None:
@@ -234,7 +235,7 @@ def in_own_units(estimator: PrivateEstimator, solution: Solution) -> Solution:
         noise = None if noise is None else np.where(encoding.lists(), np.nan, noise)
     if clip is not None:
         low, high = (None, None) if ends is None else ends
-        clip = replace(clip, low=low, high=high, known=None, center=None)
+        clip = replace(clip, low=low, high=high, known=None, own_units=None, center=None)
     return replace(
         solution,
         coef=coef,

@@ -87,7 +87,9 @@ def bounds_of(bounds: Bounds, chosen: NDArray[np.int64]) -> Bounds:
     if bounds.low is None or bounds.high is None:
         return bounds
     known = None if bounds.known is None else bounds.known[chosen]
-    return replace(bounds, low=bounds.low[chosen], high=bounds.high[chosen], known=known)
+    units = None if bounds.own_units is None else bounds.own_units[chosen]
+    low, high = bounds.low[chosen], bounds.high[chosen]
+    return replace(bounds, low=low, high=high, known=known, own_units=units)
 
 
 def in_all_columns(

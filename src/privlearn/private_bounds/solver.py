@@ -161,6 +161,8 @@ class WithPrivateBounds(SolverDefaults):
         """The inner problem with estimated bounds, or with [-1, 1] until they are."""
         size = self.keep or problem.n_features
         bounds = problem.bounds
+        if bounds.low is not None and len(bounds.low) > size:  # which are selected is not known yet
+            bounds = selection.bounds_of(bounds, np.arange(size))
         if "features" in self.wanted:
             box = ranges.get("features") or CentredRange(-np.ones(size), np.ones(size))
             nothing = not bounds.limit_features

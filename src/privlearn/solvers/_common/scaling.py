@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +59,8 @@ class Scaling:
         Variance of a feature for data as `assumes` says.
     penalised : Penalised
         The units of the features whose coefficients are penalised.
+    known, own_units : arrays of shape (n_features,) or None
+        Of bounds: features that are penalised in their own units, and what these are.
     mean_squares : array of shape (n_features,) or None
         Of the features in these units, where released; None takes the `spread`.
     """
@@ -74,6 +77,8 @@ class Scaling:
     spread: float
     assumes: str = "features are independent and uniform within their bounds"
     penalised: Penalised = Penalised.OWN_UNITS
+    known: NDArray[np.bool_] | None = None
+    own_units: Array | None = None
     mean_squares: Array | None = None
 
     @classmethod
@@ -107,7 +112,7 @@ class Scaling:
             *_units(problem.bounds, problem.fit_intercept, problem.loss),
             squared_norm=1.0,
             spread=squares / length**2 / movable / 3.0 or 1.0 / 3.0,
-            penalised=problem.bounds.penalised,
+            **_penalised(problem.bounds),
         )
 
     @classmethod
@@ -135,7 +140,7 @@ class Scaling:
             *_units(bounds, problem.fit_intercept, problem.loss),
             squared_norm=math.inf,
             spread=1.0 / 3.0,
-            penalised=bounds.penalised,
+            **_penalised(bounds),
         )
 
     @classmethod
@@ -155,7 +160,7 @@ class Scaling:
             squared_norm=(length + 1.0 + float(intercept)) * (1.0 + 2.0**-40),
             spread=length / movable / 3.0 if movable else 1.0 / 3.0,
             assumes=f"features are independent, {even}",
-            penalised=bounds.penalised,
+            **_penalised(bounds),
         )
 
     def as_planned(self, planned: Scaling) -> Scaling:
@@ -232,11 +237,15 @@ class Scaling:
     @property
     def _penalised(self) -> Array | None:
         """The units of penalised features in those of the solver; None for the units of X."""
-        if self.penalised is Penalised.OWN_UNITS:
+        if self.penalised is Penalised.OWN_UNITS and self.own_units is None:
             return None
-        if self.penalised is Penalised.STANDARDISED:
-            return self._root_mean_squares
-        return np.minimum(self.inverse_scale, self._root_mean_squares / SMALLEST)
+        own = self.inverse_scale if self.own_units is None else self.inverse_scale / self.own_units
+        if self.penalised is Penalised.OWN_UNITS:
+            return own
+        found = self._root_mean_squares
+        if self.penalised is Penalised.NOT_TOO_SMALL:
+            found = np.minimum(own, found / SMALLEST)
+        return found if self.known is None else np.where(self.known, own, found)
 
     @property
     def _root_mean_squares(self) -> Array:
@@ -324,6 +333,10 @@ def _knapsack(scale: Array, square: float) -> float:
         return float(whole)
     used = filled[whole - 1] if whole else 0.0
     return whole + float(square - used) / float(squares[whole])
+
+
+def _penalised(bounds: Bounds) -> dict[str, Any]:
+    return {"penalised": bounds.penalised, "known": bounds.known, "own_units": bounds.own_units}
 
 
 def _around_zero(center: Array, scale: Array, squares: float) -> tuple[Array, Array, float]:

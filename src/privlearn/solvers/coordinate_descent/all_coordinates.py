@@ -68,6 +68,8 @@ def descend_all(
                     objective, weights, settings.step_size, factor * gradient, noise_std
                 )
                 least = objective.loss.slope_to_keep(score)
+                if not settings.intervals:  # whose last step takes all shrinkage back
+                    model.shrink_to(weights)
                 continue
             if objective.loss.bends:
                 bend = _curvature(settings, objective, rows, weights)

@@ -55,7 +55,18 @@ class QuadraticModel:
     def __init__(self, penalty: WeightPenalty, outputs: int = 1) -> None:
         self._penalty = penalty
         self._shape = outputs, len(penalty.curvature) // outputs
+        self._expected = np.zeros(self._shape)
         self.forget()
+
+    def shrink_to(self, weights: Array) -> None:
+        """Expect these weights where noise outweighs what the model says, in place of zeros.
+
+        Parameters
+        ----------
+        weights : array of shape (outputs * width,)
+            Of a constant: intercepts, which nothing penalises, and zeros.
+        """
+        self._expected = weights.reshape(self._shape).copy()
 
     def forget(self) -> None:
         """Start a new average."""
@@ -95,18 +106,23 @@ class QuadraticModel:
         """Minimiser of model and penalty, shrunk where noise outweighs what the model says."""
         if penalty_scale != self._penalty_scale or self._moved > SAME:
             self._factorise(penalty_scale)
-        along = np.einsum("kji,kj->ki", self._vectors, self._across.T @ self._pull)
+        expected, along = (
+            np.einsum("kji,kj->ki", self._vectors, self._across.T @ one)
+            for one in (self._expected, self._pull)
+        )
+        along -= self._values * expected  # what pulls away from there
         gains = _gains(self._values.ravel(), along.ravel(), self._variance).reshape(along.shape)
         self._used = gains
         if self._penalty.smooth:
-            found = self._across @ np.einsum("kij,kj->ki", self._vectors, gains * along)
+            moved = expected + gains * along
+            found = self._across @ np.einsum("kij,kj->ki", self._vectors, moved)
             return np.asarray(found.ravel())
         damped = self._whole(1.0 / gains)
+        pulled = along + expected / gains
+        pull = self._across @ np.einsum("kij,kj->ki", self._vectors, pulled)
         rough = self._penalty.absolute * penalty_scale, self._penalty.low, self._penalty.high
-        moved = minimise_quadratic(
-            damped, self._pull.ravel(), *rough, start.copy(), SWEEPS, TOLERANCE
-        )
-        return np.asarray(moved)
+        kept = minimise_quadratic(damped, pull.ravel(), *rough, start.copy(), SWEEPS, TOLERANCE)
+        return np.asarray(kept)
 
     def response(self, minimiser: Array) -> Array:
         """Derivative of the last minimiser in the pull of one output, for gains as they are.
@@ -146,7 +162,9 @@ def _gains(values: Array, along: Array, variance: float) -> Array:
 
     Along eigenvector i the pull is e_i w_i with noise of the given variance. A priori e_i w_i^2 has
     the same variance t for all i: each direction may matter as much to predictions (Zellner's
-    g-prior). The posterior mean multiplies the pull by t / (e t + variance), averaged over t.
+    g-prior). w is counted from what is expected: an intercept far from zero, as that of a rare
+    class is, says nothing about how much features matter. The posterior mean multiplies the pull
+    by t / (e t + variance), averaged over t.
     """
     t = EFFECT_VARIANCES[:, None]
     total = values * t + variance
