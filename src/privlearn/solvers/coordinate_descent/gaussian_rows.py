@@ -27,6 +27,7 @@ POINTS = 512  # of several scores at once
 NEWTON_STEPS = 20
 FLAT = 1e-10  # eigenvalue that counts as 0, relative to the largest
 RAREST = 1e-9  # share of a class that counts as one
+NO_DOUBT = 1e-100  # second derivative below which no row's class is in doubt
 NARROW = 1e-12  # variance of scores that count as constant
 
 
@@ -104,6 +105,8 @@ def shift_of_scores(
     for _ in range(NEWTON_STEPS):
         missing = (wanted - loss.mean_shares(scores + shift))[-outputs:]
         bend = loss.mean_second_derivative(scores + shift)  # flat where all scores move alike
+        if not bend.max() > NO_DOUBT:  # its inverse would overflow, and no step get there
+            break
         step = np.linalg.pinv(bend, rcond=FLAT, hermitian=True) @ missing
         shift += np.clip(step, -1.0, 1.0)
     return shift
