@@ -73,8 +73,9 @@ def shift_of_scores(
 ) -> Array:
     """By how much to move all scores, so that the mean slope changes by so much.
 
-    Slopes are probabilities, less 1 for a row's own class. What rows look like hardly matters: the
-    change is wanted relative to the mean probability, and a small one grows as exp(shift) does.
+    Slopes are probabilities, less 1 for a row's own class. The change is wanted relative to the
+    mean probability of Gaussian rows, and a small one grows as exp(shift) does: what rows look like
+    matters as far as that is not theirs. A class that Gaussian rows would not have stays.
 
     Parameters
     ----------
