@@ -60,6 +60,29 @@ def test_weights_that_noise_threw_far_out_stay(loss, size):
         assert np.isfinite(shift).all()
 
 
+@pytest.mark.parametrize("apart", [-90.0, -45.0, -36.0, -25.0, 25.0, 36.0, 45.0, 90.0])
+@pytest.mark.parametrize("loss", [Logistic(), Softmax(3)])
+def test_classes_that_gaussian_rows_would_not_have_stay_where_they_are(loss, apart):
+    """Rows may be far from Gaussian, as rare flags are: their class is there, and not in these."""
+    weights = np.zeros((loss.outputs, 3))
+    weights[0] = 0.5, 0.5, apart
+    change = np.full(loss.outputs, 1e-3)
+    change[0] = -1e-3
+    shift = shift_of_scores(loss, MOMENTS, weights, change, 5e-4, USUAL)
+    assert np.ptp(np.append(shift, 0.0) if loss.outputs == 1 else shift) < 1e-3
+
+
+@pytest.mark.parametrize("apart", [50.0, 700.0, 710.0, 730.0, 745.0, 800.0])
+@pytest.mark.parametrize("loss", [Logistic(), Softmax(3), Softmax(7)])
+def test_scores_too_far_apart_for_any_doubt_stay_finite(loss, apart):
+    """Probabilities are then as small as numbers get, and so are second derivatives."""
+    weights = np.zeros((loss.outputs, 3))
+    weights[0, -1] = apart
+    for change in (0.0, -0.5):
+        shift = shift_of_scores(loss, MOMENTS, weights, np.full(loss.outputs, change), 0.1, USUAL)
+        assert np.isfinite(shift).all()
+
+
 def rare(classes):
     rng = np.random.default_rng(classes)
     X = rng.normal(size=(4_000, 3))

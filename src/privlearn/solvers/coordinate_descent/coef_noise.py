@@ -10,7 +10,8 @@ A and J are known, and taken as they are at the last step: then the recursion fa
 eigenvectors of R (A - H) R, where R R = J. H is not known: it is estimated from the noisy second
 moments as well as their eigenvectors allow. Directions of little curvature, such as a group of
 categories beside an intercept, do not converge, so their noise piles up; most of it would be
-overlooked with A in the place of H. proof.md has the rule and what it was compared with.
+overlooked with A in the place of H. The last step of classes moves the intercept alone, of which
+nothing is told. proof.md has the rule and what it was compared with.
 """
 
 from __future__ import annotations

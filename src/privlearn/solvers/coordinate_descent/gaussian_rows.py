@@ -26,7 +26,9 @@ NODE_WEIGHTS = NODE_WEIGHTS / NODE_WEIGHTS.sum()
 POINTS = 512  # of several scores at once
 NEWTON_STEPS = 20
 FLAT = 1e-10  # eigenvalue that counts as 0, relative to the largest
-RAREST = 1e-9  # share of a class that counts as one
+RAREST = 1e-9  # share that no class is moved below
+ROUNDED = 2.0**-50  # of shares: what may be rounding
+NO_DOUBT = 1e-100  # share, or second derivative, below which no row's class is in doubt
 NARROW = 1e-12  # variance of scores that count as constant
 
 
@@ -71,8 +73,9 @@ def shift_of_scores(
 ) -> Array:
     """By how much to move all scores, so that the mean slope changes by so much.
 
-    Slopes are probabilities, less 1 for a row's own class. What rows look like hardly matters: the
-    change is wanted relative to the mean probability, and a small one grows as exp(shift) does.
+    Slopes are probabilities, less 1 for a row's own class. The change is wanted relative to the
+    mean probability of Gaussian rows, and a small one grows as exp(shift) does: what rows look like
+    matters as far as that is not theirs. A class that Gaussian rows would not have stays.
 
     Parameters
     ----------
@@ -95,15 +98,19 @@ def shift_of_scores(
     if not np.isfinite(scores).all():  # where noise has thrown the weights far out
         return shift
     shares = loss.mean_shares(scores)
-    likely = np.maximum(usual * np.minimum(shares, 1.0 - shares), RAREST)
+    likely = np.maximum(usual * np.minimum(shares, 1.0 - shares), NO_DOUBT)
     trusted = 1.0 / (1.0 + np.square(noise_std / likely))
     change = np.clip(change if outputs > 1 else np.append(-change, change), -1.0, 1.0)
-    least = np.maximum(np.minimum(shares, noise_std), RAREST)
+    least = np.minimum(shares, max(noise_std, RAREST))  # rarer already: for no reason of its own
     wanted = np.clip(shares + trusted * change, least, 1.0 - least.sum() + least)
     wanted /= wanted.sum()
+    if np.abs(wanted - shares).max() <= ROUNDED:
+        return shift
     for _ in range(NEWTON_STEPS):
         missing = (wanted - loss.mean_shares(scores + shift))[-outputs:]
         bend = loss.mean_second_derivative(scores + shift)  # flat where all scores move alike
+        if not bend.max() > NO_DOUBT:  # its inverse would overflow, and no step get there
+            break
         step = np.linalg.pinv(bend, rcond=FLAT, hermitian=True) @ missing
         shift += np.clip(step, -1.0, 1.0)
     return shift

@@ -55,7 +55,8 @@ class CoordinateDescent(SolverDefaults):
         Relative to the inverse curvature; None takes 1, or less where all else is a rule's and
         ``block=1`` would spread noise.
     clip : float or None
-        Largest length of one row's gradient; None estimates a histogram of lengths and chooses.
+        Largest length of one row's gradient; None estimates a histogram of lengths and chooses. The
+        intercept's last step, of classes and from three passes on, needs none.
     block : {1, "all"} or None
         Coordinates that are updated together: one, or all with an estimated matrix of curvatures.
     smoothness : array-like of shape (n_features,) or None
