@@ -155,7 +155,11 @@ def _example(term: Term) -> object:
 def _cells(term: Slope) -> list[FunctionTransformer]:
     """A column as numbers: days, where it holds dates."""
     if term.first_day is None:
-        return [applied(np.asarray, dtype=np.float64)]
+        numbers = [applied(np.asarray, dtype=np.float64)]
+        if term.inside is not None:  # itself, and nothing beyond the ends
+            ends = np.array(term.inside)
+            numbers.append(applied(np.interp, xp=ends, fp=ends, left=np.nan, right=np.nan))
+        return numbers
     microseconds = round(term.first_day * 86_400 * 10**6)
     start = EPOCH + np.timedelta64(microseconds, "us")
     return [

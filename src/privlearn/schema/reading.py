@@ -198,9 +198,19 @@ def refuse_missing(broken: Sequence[str], encoding: Encoding, predicts: bool) ->
     if broken:
         kind = next(c.kind for c in encoding.columns if c.name == broken[0])
         remedy = REMEDY["predict" if predicts else "raise"]
-        text = " (a column of text needs a Category)" if isinstance(kind, Number) else ""
-        text = f" ({kind.written})" if isinstance(kind, Date) else text
         raise ValueError(
             f"column {broken[0]!r} of X holds NaN, an empty cell or something that is no "
-            f"{kind.word} of the schema{text}; {remedy}"
+            f"{kind.word} of the schema{_aside(kind)}; {remedy}"
         )
+
+
+def _aside(kind: Kind) -> str:
+    """What else a cell may be that is none of its kind."""
+    if isinstance(kind, Date):
+        return f" ({kind.written})"
+    if not isinstance(kind, Number):
+        return ""
+    if kind.limits is not None:
+        low, high = kind.limits
+        return f" (numbers outside of {low:g} to {high:g} are none: outside='missing')"
+    return " (a column of text needs a Category)"
