@@ -6,6 +6,7 @@ import argparse
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from privlearn._core.budget import budget_of, warn_of_epsilon
 from privlearn._core.harmless import harmless, json_text
 from privlearn.cli import options
 from privlearn.cli.design import Design, design
@@ -97,6 +98,7 @@ def run(args: argparse.Namespace) -> int:
         if not args.json:
             print(f"an error of {args.for_error:g} needs epsilon = {args.epsilon:g}\n")
     with plain_warnings():
+        warn_of_epsilon(budget_of(args.epsilon, args.delta))  # as the fit would
         plan = build(args, chosen).plan(n=args.rows, n_features=_columns(args, chosen))
     if args.json:
         print(json_text(_as_values(args, chosen, plan)))
@@ -117,7 +119,6 @@ def _facts(args: argparse.Namespace) -> Facts:
 
 def _as_values(args: argparse.Namespace, chosen: Design, plan: Plan) -> dict[str, Any]:
     """The plan as plain values; coefficients' noise is in the columns' own units."""
-    from privlearn._core.budget import budget_of
     from privlearn._core.certificate import Certificate
 
     whole = Certificate(plan, budget_of(args.epsilon, args.delta), private=True, made={}).to_dict()

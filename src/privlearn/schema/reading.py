@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from privlearn._core.close_names import hint_at_columns
 from privlearn._core.problem import interval
+from privlearn._core.users_line import users_line
 from privlearn._data.named_cells import column_names, named_cells
 from privlearn.schema.encoding import Column, EncodedRows, Encoding
 from privlearn.schema.estimate import Estimate
@@ -185,7 +186,7 @@ def _hint_at_identifiers(encoding: Encoding) -> None:
             f"{named[0]!r} --max-rows K). If each row is another person, leave it out: nothing can "
             "be learned of it, and it is paid for all the same (Ignore() in the schema; --ignore)",
             UserWarning,
-            stacklevel=2,
+            stacklevel=users_line(),
         )
 
 
