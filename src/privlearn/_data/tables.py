@@ -28,7 +28,10 @@ GAPS = (
     "say in schema what a missing cell means (missing='flag', 'fill' or 'drop', as in "
     "schema={'age': Number(missing='flag')} with Number of privlearn.schema), "
 )
-NO_GAPS = "for a prediction needs every feature; or fit with a schema that says what gaps mean"
+NO_GAPS = (
+    "for a prediction needs every feature; leave them out with X[model.can_predict(X)], or fit "
+    "with a schema that says what gaps mean"
+)
 DROP = "or pass on_invalid='drop': they then are empty rows, and the guarantee covers them"
 
 

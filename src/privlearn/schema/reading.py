@@ -38,8 +38,8 @@ REMEDY = {
     "decimal=, currency=, values=, ...), for missing='flag' or 'fill' would take all of them for "
     "gaps; or say in the schema what a missing cell means: missing='drop', 'fill' or 'flag'; or "
     "pass on_invalid='drop': they then are empty rows, and the guarantee covers them",
-    "predict": "for a prediction needs every cell; clean those rows, or fit with missing='fill' "
-    "or 'flag' in the schema",
+    "predict": "for a prediction needs every cell; clean those rows, leave them out with "
+    "X[model.can_predict(X)], or fit with missing='fill' or 'flag' in the schema",
 }
 
 
