@@ -145,6 +145,8 @@ def read_features(
     by_schema = getattr(estimator, "schema" if reset else "_encoding", None) is not None
     if by_schema:
         return _features_by_schema(estimator, X, reset=reset, strict=strict, predicts=predicts)
+    if not plain and (read := _read_before(estimator, X, reset=reset)) is not None:
+        return read
     width = None if plain else _public_width(estimator, reset=reset)
     features = rows_and_columns(X, strict=strict, width=width)
     if features.shape[1] == 0:
@@ -155,6 +157,18 @@ def read_features(
     named = features if plain or not is_frame(X) else X
     validate_data(estimator, named, reset=reset, skip_check_array=True)
     return features
+
+
+def _read_before(estimator: Any, X: object, *, reset: bool) -> Array | None:  # noqa: ANN401
+    """Numbers that were read before, from columns with names; None of anything else."""
+    from privlearn.schema.encoding import EncodedRows
+
+    if not isinstance(X, EncodedRows):
+        return None
+    if reset:
+        estimator.n_features_in_ = X.values.shape[1]
+        estimator.feature_names_in_ = np.array(X.encoding.names, dtype=object)
+    return X.values
 
 
 def refuse_gaps(estimator: Any, features: Features, remedy: str) -> None:  # noqa: ANN401
