@@ -42,8 +42,8 @@ def listed(words: Sequence[str]) -> str:
 
     Examples
     --------
-    >>> listed(["'a'", "'b'"]), listed([str(k) for k in range(1_000)])[-20:]
-    ("'a', 'b'", ', 8, 9 and 990 more')
+    >>> listed(["'a'", "'b'"]), listed([str(k) for k in range(1_000)])[-17:]
+    ("'a', 'b'", '8, 9 and 990 more')
     """
     more = len(words) - MOST_NAMED
     return ", ".join(words[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")

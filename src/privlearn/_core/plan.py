@@ -343,7 +343,8 @@ class Plan:
         Parameters
         ----------
         error : float
-            As `forecast().relative`: 0.05 is 5 % of the target's standard deviation.
+            As `forecast().relative`: 0.05 is 5 % of the target's standard deviation; of classes 5
+            percentage points, or, of a plan with `share_of_rarer_class`, 5 % of a label's.
 
         Returns
         -------
