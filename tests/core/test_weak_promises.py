@@ -1,13 +1,16 @@
 """An epsilon that promises nothing is told before anything is charged; and warnings name a line."""
 
+import ast
 import math
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
+import privlearn
 from privlearn import KernelRegressor, Ledger, LinearRegression, LogisticRegression
 from privlearn.audit import check
 from privlearn.cli import main
@@ -117,3 +120,15 @@ def test_warnings_name_the_line_of_whoever_fits(behind):
     named += [one for one in told if issubclass(one.category, NotPrivateWarning | DeltaWarning)]
     assert len(named) == 4
     assert {one.filename for one in named} == {__file__}
+
+
+def test_every_warning_finds_the_line():
+    """A number of frames is right for one way through the library alone."""
+    found = []
+    for file in Path(privlearn.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "warnings.warn":
+                given = {one.arg: ast.unparse(one.value) for one in node.keywords}
+                found.append((file.name, given.get("stacklevel")))
+    assert len(found) > 10
+    assert {level for _, level in found} == {"users_line()"}, found

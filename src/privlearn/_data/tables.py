@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from privlearn._core.numerics import MAX_ROWS
 from privlearn._core.problem import Adjacency, shape_of
+from privlearn._core.users_line import users_line
 from privlearn._data.bounded import Table
 from privlearn._data.named_cells import collected, target_name
 from privlearn._data.reading import Features, is_frame, refuse_not_finite, rows_and_columns
@@ -107,7 +108,7 @@ def _warn_of_target_in_X(estimator: BaseEstimator, name: str) -> None:  # noqa: 
             "the model predicts the target from itself. Give the column's name in place of y, "
             f"fit(X, {name!r}), which takes it out of X, or leave it out of X",
             UserWarning,
-            stacklevel=7,
+            stacklevel=users_line(),
         )
 
 

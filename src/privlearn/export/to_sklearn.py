@@ -17,6 +17,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 from sklearn.svm import LinearSVC
 
+from privlearn._core.users_line import users_line
 from privlearn.exceptions import UnsupportedCombinationError
 from privlearn.export.formula import (
     Bins,
@@ -107,7 +108,7 @@ def _warn_of_notations(formula: Formula) -> None:
             f"the schema reads texts of column {name!r} in a notation of its own, which "
             f"scikit-learn does not; give the pipeline frames with {needed} there",
             UserWarning,
-            stacklevel=5,
+            stacklevel=users_line(),
         )
 
 
