@@ -180,6 +180,46 @@ def test_a_page_says_what_is_missing(missing, tmp_path):
     assert page.count("; missing beyond") == 1
 
 
+@pytest.mark.parametrize("missing", ["raise", "drop"])
+def test_exports_refuse_what_the_model_refuses(missing):
+    """scikit-learn by an error, ONNX by NaN, SQL by NULL; the ends are inside in each."""
+    import sqlite3
+
+    onnxruntime = pytest.importorskip("onnxruntime")
+    kinds = {"age": Number(17, 90, missing, outside="missing")}
+    frame = pd.DataFrame({"age": np.tile(np.arange(17.0, 91.0), 10)})
+    model = LinearRegression(schema=kinds, **KNOWN).fit(frame, frame["age"])
+    new = pd.DataFrame({"age": [17.0, 90.0, 45.5, 16.999, 90.001, 999.0, -1.0, np.nan]})
+    there = model.can_predict(new)
+    assert there.tolist() == [True] * 3 + [False] * 5
+    expected = model.predict(new[there])
+    plain = model.to_sklearn()
+    np.testing.assert_allclose(plain.predict(new[there]), expected, rtol=1e-12)
+    for k in range(3, 8):
+        with pytest.raises(ValueError, match="NaN"):
+            plain.predict(new[k : k + 1])
+    session = onnxruntime.InferenceSession(model.to_onnx().SerializeToString())
+    (found,) = session.run(None, {"age": new.to_numpy()})
+    np.testing.assert_allclose(found, [*expected, *[np.nan] * 5], rtol=1e-12)
+    with sqlite3.connect(":memory:") as database:
+        database.execute("CREATE TABLE people (age)")
+        database.executemany("INSERT INTO people VALUES (?)", new.to_numpy().tolist())
+        rows = database.execute(model.to_sql("people", dialect="sqlite")).fetchall()
+    assert [one is None for (one,) in rows] == (~there).tolist()
+    np.testing.assert_allclose([one for (one,) in rows[:3]], expected, rtol=1e-12)
+
+
+def test_scores_of_rows_with_codes():
+    given = {"epsilon": 5, "delta": 1e-6, "random_state": 0, "on_invalid": "drop"}
+    found = []
+    for outside, columns in (("clip", GAPS), ("missing", CODED)):
+        model = LinearRegression(schema=schema("drop", outside), on_invalid="drop", **KNOWN)
+        frame = pd.DataFrame(columns)
+        model.fit(frame, "y")
+        found.append(str(privlearn.metrics.evaluate(model, frame, "y", **given)))
+    assert found[0] == found[1]
+
+
 # The command line
 
 TOML = """
