@@ -76,8 +76,8 @@ def test_columns_that_hold_what_they_should_not(how):
         source = ds.dataset(pa.Table.from_pandas(BROKEN))
         text = error_of(lambda: LinearRegression(schema=SCHEMA, **KNOWN).fit(source, y="y"))
     assert text.startswith("3 columns of X hold NaN, an empty cell or something that is not what")
-    assert "'sex', no category, 'since', no date (texts are read as 2020-01-31" in text
-    assert "'member', no flag; " in text
+    assert "'sex' (no category), 'since' (no date; texts are read as 2020-01-31" in text
+    assert "'member' (no flag); " in text
     assert "'age'" not in text
     for cell in ("17/05/2001", "perhaps", "X'"):
         assert cell not in text
@@ -99,7 +99,7 @@ def test_very_many_are_cut():
     wide = pd.DataFrame({name: ["?"] * 9 for name in many})
     text = error_of(lambda: LinearRegression(schema=many, **KNOWN).fit(wide, np.zeros(9)))
     assert text.startswith("1,000 columns of X hold NaN")
-    assert "'c9', no flag and 990 more; " in text
+    assert "'c9' (no flag) and 990 more; " in text
 
 
 def test_the_command_line_names_all(tmp_path, monkeypatch, capsys):

@@ -207,24 +207,29 @@ def refuse_missing(broken: Sequence[str], encoding: Encoding, predicts: bool) ->
     remedy = REMEDY["predict" if predicts else "raise"]
     if len(broken) == 1:
         kind = kinds[broken[0]]
+        aside = f" ({_aside(kind)})" if _aside(kind) else ""
         raise ValueError(
             f"column {broken[0]!r} of X holds NaN, an empty cell or something that is no "
-            f"{kind.word} of the schema{_aside(kind)}; {remedy}"
+            f"{kind.word} of the schema{aside}; {remedy}"
         )
-    each = [f"{name!r}, no {kinds[name].word}{_aside(kinds[name])}" for name in broken]
+    each = [f"{name!r} (no {_with_aside(kinds[name])})" for name in broken]
     raise ValueError(
         f"{len(broken):,} columns of X hold NaN, an empty cell or something that is not what the "
         f"schema says: {listed(each)}; {remedy}"
     )
 
 
+def _with_aside(kind: Kind) -> str:
+    return f"{kind.word}; {_aside(kind)}" if _aside(kind) else kind.word
+
+
 def _aside(kind: Kind) -> str:
     """What else a cell may be that is none of its kind."""
     if isinstance(kind, Date):
-        return f" ({kind.written})"
+        return kind.written
     if not isinstance(kind, Number):
         return ""
     if kind.limits is not None:
         low, high = kind.limits
-        return f" (numbers outside of {low:g} to {high:g} are none: outside='missing')"
-    return " (a column of text needs a Category)"
+        return f"numbers outside of {low:g} to {high:g} are none: outside='missing'"
+    return "a column of text needs a Category"
