@@ -17,6 +17,7 @@ __all__ = [
     "SourceChangedError",
     "StandardErrorsWarning",
     "UnsupportedCombinationError",
+    "WeakPromiseWarning",
 ]
 
 
@@ -92,6 +93,10 @@ class FewRowsWarning(UserWarning):
 
 class NotPrivateWarning(UserWarning):
     """A `random_state` makes the noise reproducible: whoever knows it can subtract the noise."""
+
+
+class WeakPromiseWarning(NotPrivateWarning):
+    """Epsilon is so large that the promise says nothing about a person; nothing is charged yet."""
 
 
 class StandardErrorsWarning(UserWarning):

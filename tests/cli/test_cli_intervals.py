@@ -8,6 +8,7 @@ import pytest
 
 import privlearn
 from privlearn.cli import main
+from privlearn.solvers._common.standard_errors import StandardErrors
 
 KNOWN = ["--epsilon", "9", "--bounds", "age=20:80", "--categories", "town=a,b"]
 
@@ -129,3 +130,43 @@ def test_a_level_that_is_none(folder, capsys):
     fitted(capsys, "--intervals")
     assert main(["predict", "model.json", "new.csv", "--intervals", "--level", "95"]) == 1
     assert "--level 95 is no level" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("hidden", [True, False])
+@pytest.mark.parametrize("model", ["linear", "logistic"])
+def test_tables_and_warnings_have_the_header_s_names(folder, capsys, monkeypatch, hidden, model):
+    """Where nothing is declared, too: names of columns are public."""
+    monkeypatch.setattr(StandardErrors, "tells", lambda self, weights: np.full(2, not hidden))
+    target, unused = ("rich", "wage") if model == "logistic" else ("wage", "rich")
+    line = ["fit", "people.csv", "--target", target, "--ignore", unused, "--ignore", "town"]
+    line += ["--intervals", "--epsilon", "9", "--model", model]
+    assert main(line) == 0
+    told = capsys.readouterr()
+    assert "x0" not in told.out + told.err
+    names = [row.split()[0] for row in told.out.splitlines()[5:7]]
+    assert names == ["age", "(intercept)"]
+    assert ("far off: 'age', '(intercept)'" in told.err) == hidden
+    assert main([*line, "--json", "-o", "other.json"]) == 0
+    table = json.loads(capsys.readouterr().out)["summary"]
+    assert "age" in json.dumps(table)
+    assert "x0" not in json.dumps(table)
+    assert privlearn.load("model.json").feature_names_in_.tolist() == ["age"]
+
+
+def test_names_change_no_number(folder, capsys):
+    from privlearn.cli.design import design
+    from privlearn.cli.models import estimator_rows
+    from privlearn.cli.schema import Facts
+    from privlearn.cli.tables import open_source, read_encoded
+
+    chosen = design(["age", "wage"], Facts(target="wage"), where="here", classifies=False)
+    X, rest = read_encoded(open_source("people.csv"), chosen.encoding, ["wage"], remedy=None)
+    rows, y = estimator_rows("linear", chosen, X), rest.numbers("wage")
+    named, plain = (
+        privlearn.LinearRegression(epsilon=1, random_state=0).fit(given, y)
+        for given in (rows, X.values)
+    )
+    assert named.coef_.tobytes() == plain.coef_.tobytes()
+    assert named.feature_names_in_.tolist() == ["age"]
+    assert named.privacy_ == plain.privacy_
+    np.testing.assert_array_equal(named.predict(rows), plain.predict(X.values))

@@ -31,6 +31,7 @@ class Several(list):
 KINDS = {
     "plain number": Number(0, 1),
     "number": Number(0, 1, decimal=","),
+    "number in a range": Number(0, 1, outside="missing"),
     "flag": Flag(),
     "date": Date("2020-01-01", "2021-01-01"),
     "format": Date("2020-01-01", "2021-01-01", format="%d.%m.%Y"),

@@ -37,6 +37,12 @@ BINS = SCHEMA | {
     "town": Category(hashed=4),
 }
 
+# Codes for what is unknown are gaps: three numbers in ten are outside of these ranges.
+CODES = SCHEMA | {
+    "age": Number(17, 90, missing="flag", outside="missing"),
+    "pay, in $": Number(500, 5_000, missing="fill", outside="missing"),
+}
+
 
 def numbers(n, seed=0):
     return np.random.default_rng(seed).uniform(-2.0, 4.0, (n, 3))
@@ -115,6 +121,8 @@ MODELS = {
     "frame, three": lambda: _frames("LogisticRegression", _three),
     "frame, others": lambda: _frames("LogisticRegression", _three, LISTS),
     "frame, found": lambda: _frames("LinearRegression", np.asarray, "estimate"),
+    "frame, codes": lambda: _frames("LinearRegression", np.asarray, CODES, bounds_y=(0, 1500)),
+    "frame, codes, two": lambda: _frames("LogisticRegression", lambda y: y > 600, CODES),
     "frame, no intercept": lambda: _frames("Ridge", np.asarray, fit_intercept=False),
 }
 HASHED = {"frame, bins": lambda: _frames("LinearRegression", np.asarray, BINS, bounds_y=(0, 1500))}

@@ -50,7 +50,15 @@ assert not any(name.startswith("privlearn") for name in sys.modules)
 
 def test_pickles_need_no_privlearn(tmp_path):
     paths = []
-    for name in ("estimated", "margin", "line, then kernel", "frame", "frame, two", *UNSEEN):
+    for name in (
+        "estimated",
+        "margin",
+        "line, then kernel",
+        "frame",
+        "frame, two",
+        "frame, codes",
+        *UNSEEN,
+    ):
         rows = rows_for(name, 20)
         content = fitted(name).to_sklearn(), rows, fitted(name).predict(rows)
         paths.append(tmp_path / f"{len(paths)}.pickle")

@@ -80,6 +80,8 @@ KINDS = {
     "bins": Category(hashed=5, missing="flag"),
     "numbers": Number(missing="flag"),
     "numbers in a range": Number(-3, 5, missing="flag"),
+    "numbers in a range, others missing": Number(-3, 0.1, missing="flag", outside="missing"),
+    "numbers in a range, others dropped": Number(-3, 0.1, missing="drop", outside="missing"),
     "numbers, filled": Number(1, 2, missing="fill"),
     "numbers, dropped": Number(missing="drop"),
     "numbers with marks": Number(missing="flag", decimal=",", percent=True),

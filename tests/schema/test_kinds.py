@@ -189,6 +189,7 @@ def test_days():
     "kind",
     [
         Number(),
+        Number(17, 90, "flag", outside="missing"),
         Number(17, 90, "fill", thousands=",", currency="$", percent=True),
         Flag("drop"),
         Category(["a", "b"], "flag"),
@@ -245,7 +246,13 @@ def test_what_a_missing_cell_becomes(kind):
 
 @pytest.mark.parametrize("shifted", [True, False])
 def test_scaled_rows_are_in_the_box_and_below_the_norm(shifted):
-    kinds = [*MISSING, Number(-3, 9, "flag"), Number(5, 9, "flag"), Number(-9, -5)]
+    kinds = [
+        *MISSING,
+        Number(-3, 9, "flag"),
+        Number(-3, 2, "flag", outside="missing"),
+        Number(5, 9, "flag"),
+        Number(-9, -5),
+    ]
     bounded = [kind for kind in kinds if kind.ends is not None]
     encoding = Encoding(tuple(Column(f"c{k}", v) for k, v in enumerate(bounded)), shifted)
     pool = [None, -1e300, 1e300, 0, 1, 7, "a", "b", "yes", "2020-01-05", "9999-01-01", 4.5, -6]

@@ -17,7 +17,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "schema.md"
 
 def test_the_example_runs_and_learns(capsys):
     pytest.importorskip("pandas")
-    declared, nothing = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.S)
+    declared, nothing, blank, coded = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.S)
     made = {}
     exec(compile(declared, "schema.md", "exec"), made)
     assert "'sex is missing'" in capsys.readouterr().out
@@ -28,6 +28,12 @@ def test_the_example_runs_and_learns(capsys):
     assert "'sex = F'" in told
     assert "'since'" in told
     assert learned > 0.9
+    exec(compile(blank, "schema.md", "exec"), made)
+    assert made["new"]["predicted"].isna().tolist() == (made["new"]["since"].str[2] == "/").tolist()
+    exec(compile(coded, "schema.md", "exec"), made)
+    assert made["coded"]["age"].max() == 999
+    assert np.isfinite(made["model"].coef_).all()
+    assert "age is missing" in made["model"].feature_names_out_
     assert set(made["model"].predict(made["people"])) <= {"no", "yes"}
 
 

@@ -7,9 +7,10 @@ import warnings
 from dataclasses import dataclass
 from numbers import Real
 
-from privlearn.exceptions import DeltaWarning, InvalidBudgetError
+from privlearn._core.users_line import users_line
+from privlearn.exceptions import DeltaWarning, InvalidBudgetError, WeakPromiseWarning
 
-__all__ = ["Budget", "budget_of", "warn_of_delta"]
+__all__ = ["Budget", "budget_of", "warn_of_delta", "warn_of_epsilon"]
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,10 @@ class Budget:
 
 LEAST_EPSILON, LARGEST_EPSILON = 1e-9, 1e7  # between which accounting and noise were tried
 LEAST_DELTA = 1e-100
+# The largest promise of official statistics that we know of is 19.61, of the redistricting data of
+# the 2020 census of the United States (17.14 for people, 2.47 for homes), with other protections.
+SAYS_SOMETHING = 20.0
+WEAK = "hardly a promise: the worst case says little"
 
 
 def budget_of(epsilon: object, delta: object) -> Budget:
@@ -73,5 +78,19 @@ def warn_of_delta(budget: Budget, rows: int | None) -> None:
             f"delta={budget.delta:g} is above 1/n = {1 / rows:.2g}: publishing one random row "
             "would keep such a promise; choose a smaller delta",
             DeltaWarning,
-            stacklevel=5,
+            stacklevel=users_line(),
+        )
+
+
+def warn_of_epsilon(budget: Budget) -> None:
+    """Warn where epsilon is so large that the promise says nothing about a person."""
+    if budget.epsilon > SAYS_SOMETHING:
+        warnings.warn(
+            f"epsilon={budget.epsilon:g} is {WEAK}. Odds about one person may change by a factor "
+            f"of e^{budget.epsilon:g}, and e^20 is 485 million: a suspicion of one in a million "
+            "may become one of 99.8 %. No official statistics that we know of promise so little, "
+            "and 1 is a sound default; do not call the result private (for tests on data of nobody "
+            "this warning may be ignored)",
+            WeakPromiseWarning,
+            stacklevel=users_line(),
         )

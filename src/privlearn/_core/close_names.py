@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
-__all__ = ["did_you_mean", "hint_at_columns"]
+__all__ = ["did_you_mean", "hint_at_columns", "listed"]
 
 MOST_COMPARED = 2_000  # names; comparing takes long
+MOST_NAMED = 10  # columns in one error
 SHORTEST = 3  # letters that tell something as a part of a name
 SEPARATORS = re.compile(r"[,;\t|]")
 
@@ -36,14 +37,32 @@ def _initials(name: str) -> str:
     return "".join(word[0] for word in re.split(r"[\W_]+", name.casefold()) if word)
 
 
-def hint_at_columns(name: str, names: Sequence[str], otherwise: str) -> str:
-    """What to do about a column that a data frame does not have.
+def listed(words: Sequence[str]) -> str:
+    """Words of several columns, or of the first of very many.
+
+    Examples
+    --------
+    >>> listed(["'a'", "'b'"]), listed([str(k) for k in range(1_000)])[-17:]
+    ("'a', 'b'", '8, 9 and 990 more')
+    """
+    more = len(words) - MOST_NAMED
+    return ", ".join(words[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def hint_at_columns(absent: str | Sequence[str], names: Sequence[str], otherwise: str) -> str:
+    """What to do about columns that a data frame does not have.
 
     Examples
     --------
     >>> hint_at_columns("age", ["wage;age;sex"], "check its name")
     'X has one column only; was its file read with the wrong separator?'
+    >>> hint_at_columns(["agee", "sexx", "town"], ["age", "sex", "wage"], "check its name")
+    "by 'agee', did you mean 'age'? By 'sexx', did you mean 'sex'?"
     """
     if len(names) == 1 and SEPARATORS.search(names[0]):
         return "X has one column only; was its file read with the wrong separator?"
-    return did_you_mean(name, names) or otherwise
+    if isinstance(absent, str) or len(absent) == 1:
+        return did_you_mean(absent if isinstance(absent, str) else absent[0], names) or otherwise
+    hints = ((name, did_you_mean(name, names)) for name in absent[:MOST_NAMED])
+    told = " By ".join(f"{name!r}, {hint}" for name, hint in hints if hint is not None)
+    return f"by {told}" if told else otherwise

@@ -136,6 +136,11 @@ n_features : int or None
     Number of columns of X; None where a `schema` names them all. Ignored ones do not count.
 n_classes : int
     Number of labels, where the parameter `classes` does not declare them.
+share_of_rarer_class : float or None
+    Part of all rows that are of the rarest class, from public knowledge: forecasts are then told
+    relative to the standard deviation of a label, the root of share (1 - share), and in words of
+    that share. No model uses it. Without it they are in points of the probability, which must be
+    few beside the share.
 sample_epsilon : array-like of shape (n_samples,) or None
     Everybody's own epsilon, at most the parameter `epsilon`: public, and chosen without looking at
     the data. It needs the solver "one-pass", which "auto" then takes.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PROBABILITY", "SPREADS_OF_Y", "Forecast", "smallest_epsilon"]
+__all__ = ["PROBABILITY", "SPREADS_OF_Y", "Forecast", "checked_share", "smallest_epsilon"]
 
 SPREADS_OF_Y, PROBABILITY = "standard deviations of y", "of the probability"
 LEAST_EPSILON, MOST_EPSILON = 1e-3, 10.0  # a promise of more means little
@@ -39,7 +39,8 @@ class Forecast:
         The data it speaks of.
     relative : float
         The prediction's deviation relative to the standard deviation of the target. Of classes,
-        that of the probability; of scores (logarithms of means, margins), as they are.
+        that of the probability, unless `share` is known; of scores (logarithms of means, margins),
+        as they are.
     unit : str
         Of `prediction`: that of y where `bounds_y` is declared. Bounds do not tell how far y
         spreads within them, so that `relative` is the surer number. Nothing but
@@ -52,6 +53,9 @@ class Forecast:
         Whether standard errors are to be expected, where they are asked for; empty elsewhere.
     least : float
         The smallest `relative` that is told, where it is withheld for being smaller; else NaN.
+    share : float
+        Of the rarer class, where a plan was told it: `relative` is then to the standard deviation
+        of a label, the root of share (1 - share). Else NaN.
     """
 
     coefficient: NDArray[np.float64]
@@ -65,6 +69,12 @@ class Forecast:
     counted: str = "rows"
     errors: str = ""
     least: float = math.nan
+    share: float = math.nan
+
+    def beside(self, share: float) -> Forecast:
+        """The forecast of probabilities, relative to what a class of this share leaves to tell."""
+        unit = math.sqrt(share * (1.0 - share))
+        return replace(self, relative=self.relative / unit, least=self.least / unit, share=share)
 
     def __str__(self) -> str:
         return "\n".join([self._of_fits(), *self.errors.splitlines()])
@@ -74,7 +84,7 @@ class Forecast:
         last = "(the noise on a coefficient depends on collinearity, which no public fact tells)"
         if self.withheld:
             return f"{rows}: cannot tell, because {self.withheld};\n{kept}\n{last}"
-        between = "\n" if self.unit == "y" else " "
+        between = "\n" if self.unit in ("y", PROBABILITY) else " "
         return (
             f"{rows} the prediction for a typical row varies from fit to fit by\n"
             f"{self._of_predictions()};{between}{kept},\nif {self.assumes}\n{last}"
@@ -82,7 +92,8 @@ class Forecast:
 
     def _of_predictions(self) -> str:
         if self.unit == PROBABILITY:
-            return f"{100.0 * self.prediction:.2g} percentage points {self.unit}"
+            points = f"{100.0 * self.prediction:.2g} percentage points {self.unit}"
+            return f"{points}{self._of_shares()}"
         if self.unit not in ("", "y", SPREADS_OF_Y):
             return f"{self.prediction:.2g} ({self.unit})"
         told = f"{100.0 * self.relative:.2g} % of the target's standard deviation"
@@ -94,10 +105,37 @@ class Forecast:
             f"if that deviation is {deviation:.3g}: a guess from the declared range)"
         )
 
+    def _of_shares(self) -> str:
+        """What points of a probability mean beside the share of a class."""
+        if math.isnan(self.share):
+            return (
+                " (which must be few beside the share\nof the rarer class; a plan can be told it)"
+            )
+        low, high = max(self.share - self.prediction, 0.0), min(self.share + self.prediction, 1.0)
+        hidden = ", so that it hides the class" if self.prediction >= self.share else ""
+        return (
+            f", {100.0 * self.relative:.2g} % of a label's standard\ndeviation (a probability of "
+            f"{self.share:.2g}, the share of the rarer class, is told as\n{low:.2g} to {high:.2g} "
+            f"by about two of three fits{hidden})"
+        )
+
     def _of_what_is_kept(self) -> str:
         much = "next to nothing" if self.kept < 0.05 else f"about {self.kept:.0%}"
         first = " (that is without what intervals cost)" if self.errors else ""
         return f"{much} of what could be explained is kept{first}"
+
+
+def checked_share(share: object, n_classes: int) -> float:
+    """The share of the rarest of so many classes, or a refusal."""
+    number = isinstance(share, Real) and not isinstance(share, bool)
+    if not (number and 0.0 < float(share) <= 1.0 / n_classes):  # type: ignore[arg-type]
+        given = f"{float(share):g}" if number else type(share).__name__  # type: ignore[arg-type]
+        raise ValueError(
+            f"share_of_rarer_class is {given}, but a number above 0 and up to {1 / n_classes:.3g} "
+            f"is needed, from public knowledge: the part of all rows that are of the rarest of "
+            f"{n_classes} classes, such as {min(0.04, 0.5 / n_classes):.2g}"
+        )
+    return float(share)  # type: ignore[arg-type]
 
 
 def smallest_epsilon(forecast_at: Callable[[float], Forecast], error: float) -> float:
@@ -114,7 +152,8 @@ def smallest_epsilon(forecast_at: Callable[[float], Forecast], error: float) -> 
         given = f"{error:g}" if isinstance(error, Real) else type(error).__name__
         raise ValueError(
             f"error is {given}, but a number above 0 is needed: the wanted error of a prediction, "
-            "relative to the target's standard deviation, such as 0.05"
+            "relative to the target's standard deviation (of classes: of the probability, unless "
+            "share_of_rarer_class is given), such as 0.05"
         )
 
     def is_enough(found: Forecast) -> bool:  # NaN where nothing is told

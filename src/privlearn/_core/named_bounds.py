@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._core.close_names import hint_at_columns, listed
 from privlearn._core.problem import interval
 
 __all__ = ["box_by_name"]
@@ -37,8 +38,10 @@ def box_by_name(
     places = {name: place for place, name in enumerate(ranges if names is None else names)}
     if len(ranges) > n_features:
         raise ValueError(f"bounds_X has ranges of {len(ranges)} columns, but X has {n_features}")
+    if absent := [name for name in ranges if name not in places]:
+        each, one = listed([*map(repr, absent)]), len(absent) == 1
+        hint = hint_at_columns(absent, [*places], "check its name" if one else "check their names")
+        raise ValueError(f"bounds_X has {each}, but X has no such column{'s' * (not one)}; {hint}")
     for name, ends in ranges.items():
-        if name not in places:
-            raise ValueError(f"bounds_X has {name!r}, but X has no such column; check its name")
         low[places[name]], high[places[name]] = interval(ends, f"bounds_X[{name!r}]")
     return low, high

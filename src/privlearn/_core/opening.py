@@ -8,14 +8,16 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from privlearn._core.budget import warn_of_epsilon
 from privlearn._core.run_settings import untold
+from privlearn._core.users_line import users_line
 from privlearn.exceptions import NotPrivateWarning
 
 if TYPE_CHECKING:
     from privlearn._core.plan import Plan
     from privlearn._core.problem import Budget
 
-__all__ = ["charge_of", "log_plan", "warn_of_seed"]
+__all__ = ["charge_of", "log_plan", "warn_first"]
 
 LOGGER = logging.getLogger("privlearn")
 
@@ -35,14 +37,20 @@ def charge_of(ledger: object) -> Callable[..., object]:
     return charge
 
 
-def warn_of_seed() -> None:
+def warn_first(budget: Budget, *, seeded: bool) -> None:
     """Before the charge, so that whoever takes warnings for errors has paid nothing."""
+    warn_of_epsilon(budget)
+    if seeded:
+        _warn_of_seed()
+
+
+def _warn_of_seed() -> None:
     warnings.warn(
         "random_state is set, so the noise can be computed by whoever knows or guesses the seed, "
         "and the result is NOT private, even where a ledger is charged; leave random_state out for "
         "anything that is published (for tests on data of nobody this warning may be ignored)",
         NotPrivateWarning,
-        stacklevel=2,
+        stacklevel=users_line(),
     )
 
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from privlearn._core.forecast import Forecast, smallest_epsilon
 from privlearn._core.mechanisms import GAUSSIAN, Kind, Mechanism, Shift
@@ -33,8 +34,6 @@ __all__ = [
 
 GRID_BITS = 26  # the grid is about this many bits below the noise
 HEADROOM_BITS = 50  # and so coarse that the largest sum still fits a float64 integer
-
-
 BOUNDS, FACTS, FIT = STAGES = ("bounds", "facts", "fit")  # what a release serves
 
 
@@ -116,7 +115,7 @@ class Plan:
     # The most rows of one person, where a person may have several; None: every row is a person.
     rows_per_person: int | None = None
     person: str = field(default="", compare=False)  # the public name of the column of ids
-    outlook: Forecast | None = field(default=None, compare=False)
+    outlook: Any = field(default=None, compare=False)  # a Forecast; of scores their noise
     solver: str | None = field(default=None, compare=False)  # what "auto" took, where that is asked
     # The forecast of the same fit for another epsilon, where a number of rows was given.
     forecast_at: Callable[[float], Forecast] | None = field(default=None, compare=False, repr=False)
@@ -344,7 +343,8 @@ class Plan:
         Parameters
         ----------
         error : float
-            As `forecast().relative`: 0.05 is 5 % of the target's standard deviation.
+            As `forecast().relative`: 0.05 is 5 % of the target's standard deviation; of classes 5
+            percentage points, or, of a plan with `share_of_rarer_class`, 5 % of a label's.
 
         Returns
         -------

@@ -384,8 +384,8 @@ def charge_and_open(
     from privlearn.noise.source import seed_of
 
     seed = seed_of(random_state)
-    if seed is not None and _opener.get() is Releaser:  # audits have their own, and say so
-        opening.warn_of_seed()
+    if _opener.get() is Releaser:  # audits have their own, and say so
+        opening.warn_first(budget, seeded=seed is not None)
     head: object = None
     opening.log_plan(plan, budget, dataset, charged=ledger is not None)
     if ledger is not None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from privlearn._core.numerics import MAX_ROWS
 from privlearn._core.problem import Adjacency, shape_of
+from privlearn._core.users_line import users_line
 from privlearn._data.bounded import Table
 from privlearn._data.named_cells import collected, target_name
 from privlearn._data.reading import Features, is_frame, refuse_not_finite, rows_and_columns
@@ -28,7 +29,10 @@ GAPS = (
     "say in schema what a missing cell means (missing='flag', 'fill' or 'drop', as in "
     "schema={'age': Number(missing='flag')} with Number of privlearn.schema), "
 )
-NO_GAPS = "for a prediction needs every feature; or fit with a schema that says what gaps mean"
+NO_GAPS = (
+    "for a prediction needs every feature; leave them out with X[model.can_predict(X)], or fit "
+    "with a schema that says what gaps mean"
+)
 DROP = "or pass on_invalid='drop': they then are empty rows, and the guarantee covers them"
 
 
@@ -104,7 +108,7 @@ def _warn_of_target_in_X(estimator: BaseEstimator, name: str) -> None:  # noqa: 
             "the model predicts the target from itself. Give the column's name in place of y, "
             f"fit(X, {name!r}), which takes it out of X, or leave it out of X",
             UserWarning,
-            stacklevel=7,
+            stacklevel=users_line(),
         )
 
 
@@ -142,6 +146,8 @@ def read_features(
     by_schema = getattr(estimator, "schema" if reset else "_encoding", None) is not None
     if by_schema:
         return _features_by_schema(estimator, X, reset=reset, strict=strict, predicts=predicts)
+    if not plain and (read := _read_before(estimator, X, reset=reset)) is not None:
+        return read
     width = None if plain else _public_width(estimator, reset=reset)
     features = rows_and_columns(X, strict=strict, width=width)
     if features.shape[1] == 0:
@@ -152,6 +158,18 @@ def read_features(
     named = features if plain or not is_frame(X) else X
     validate_data(estimator, named, reset=reset, skip_check_array=True)
     return features
+
+
+def _read_before(estimator: Any, X: object, *, reset: bool) -> Array | None:  # noqa: ANN401
+    """Numbers that were read before, from columns with names; None of anything else."""
+    from privlearn.schema.encoding import EncodedRows
+
+    if not isinstance(X, EncodedRows):
+        return None
+    if reset:
+        estimator.n_features_in_ = X.values.shape[1]
+        estimator.feature_names_in_ = np.array(X.encoding.names, dtype=object)
+    return X.values
 
 
 def refuse_gaps(estimator: Any, features: Features, remedy: str) -> None:  # noqa: ANN401

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._core.users_line import users_line
 from privlearn._data.cells import TARGET, as_numbers, objects
 from privlearn._data.frames import cells_of_pandas, typed_cells
 from privlearn._data.named_cells import target_name
@@ -149,5 +150,5 @@ def _warn_column(what: str) -> None:
         f"A column-vector {what} was passed when a 1d array was expected; it was flattened with "
         "ravel().",
         DataConversionWarning,
-        stacklevel=4,
+        stacklevel=users_line(),
     )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
-from privlearn.cli.errors import CommandError, closest, option, similar
+from privlearn._core.close_names import hint_at_columns, listed
+from privlearn.cli.errors import CommandError, closest, option, shortened, similar
 from privlearn.cli.schema import Facts, Range
 from privlearn.schema import Estimate, Ignore, Number
 from privlearn.schema.encoding import Column, Encoding
@@ -157,9 +158,9 @@ def _chosen(names: Sequence[str], facts: Facts, target: str, where: str) -> list
     others = [name for name in names if name != target and name not in ignored]
     chosen = list(facts.columns) if facts.columns else others
     known = set(names)
-    for name in chosen:
-        if name not in known:
-            raise CommandError(f"{where} has no column {name!r}; {closest(name, names)}")
+    if absent := [name for name in chosen if name not in known]:
+        each = f"column{'' if len(absent) == 1 else 's'} {listed([*map(repr, absent)])}"
+        raise CommandError(f"{where} has no {each}; {_hint(absent, names)}")
     if target in chosen:
         raise CommandError(f"{target!r} is the target; leave it out of --columns")
     if len(set(chosen)) < len(chosen):
@@ -173,13 +174,33 @@ def _chosen(names: Sequence[str], facts: Facts, target: str, where: str) -> list
         )
     if not chosen:
         raise CommandError(f"{where} has no column besides the target; there is nothing to learn")
-    for name in facts.kinds:
-        if name not in known:
-            source = "--ignore or the schema" if name in ignored else "the schema"
-            raise CommandError(
-                f"{source} has {name!r}, but {where} has no such column; {closest(name, names)}"
-            )
+    _refuse_absent([name for name in facts.kinds if name not in known], ignored, where, names)
     return chosen
+
+
+def _refuse_absent(
+    absent: Sequence[str], ignored: Set[str], where: str, names: Sequence[str]
+) -> None:
+    """Name all columns at once that the schema has and the file has not."""
+    if not absent:
+        return
+    source = "the schema" if ignored.isdisjoint(absent) else "--ignore or the schema"
+    if len(absent) == 1:
+        raise CommandError(
+            f"{source} has {absent[0]!r}, but {where} has no such column; "
+            f"{closest(absent[0], names)}"
+        )
+    raise CommandError(
+        f"{source} has {listed([*map(repr, absent)])}, but {where} has no such columns; "
+        f"{_hint(absent, names)}"
+    )
+
+
+def _hint(absent: Sequence[str], names: Sequence[str]) -> str:
+    """What they may have been meant to be."""
+    if len(absent) == 1:
+        return closest(absent[0], names)
+    return hint_at_columns(absent, names, f"there are: {shortened(names)}")
 
 
 def _refuse_to_find_out(estimates: bool, mapped: bool) -> None:

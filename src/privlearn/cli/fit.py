@@ -268,5 +268,6 @@ def _report_ranges(model: SavedModel, certificate: Certificate) -> None:
     kinds = {column.name: column.kind for column in model.columns}
     for name, ends in ranges:
         unseen = "   (nothing was seen but zeros and noise)" if (*ends,) == UNSEEN else ""
-        low, high = (kinds.get(name, Number()).told(end, "{:.6g}".format) for end in ends)
-        print(f"  {name:<{width}}  {low} to {high}{unseen}")
+        kind, write = kinds.get(name, Number()), "{:.6g}".format
+        low, high = (kind.told(end, write) for end in ends)
+        print(f"  {name:<{width}}  {low} to {high}{kind.told_beyond(write)}{unseen}")

@@ -132,7 +132,6 @@ def estimator_rows(
     """Rows that were read, as the estimator takes them."""
     if design.encoding.pending:
         return X
-    values = X.features(design.encoding)
     if MODELS[name].mapped:
-        return design.encoding.scaled(values)
-    return X if design.schema else values
+        return design.encoding.scaled(X.features(design.encoding))
+    return X  # with the names of the columns, by which warnings and tables speak of them

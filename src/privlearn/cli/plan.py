@@ -6,6 +6,7 @@ import argparse
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from privlearn._core.budget import budget_of, warn_of_epsilon
 from privlearn._core.harmless import harmless, json_text
 from privlearn.cli import options
 from privlearn.cli.design import Design, design
@@ -67,6 +68,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="in place of --epsilon: the smallest one whose forecast error of a prediction is at "
         "most X, relative to the target's standard deviation (of labels: of their probability)",
     )
+    add(
+        "--share-of-rarer-class",
+        type=options.number,
+        metavar="SHARE",
+        help="of labels: part of all rows that are of the rarest class, such as 0.04, from public "
+        "knowledge; errors are then relative to the standard deviation of such a label",
+    )
     add("--json", action="store_true", help="the plan as JSON, and nothing else")
     add("--target", metavar="COLUMN", help="the column to predict")
     add(
@@ -95,9 +103,11 @@ def run(args: argparse.Namespace) -> int:
     if args.for_error is not None:
         args.epsilon = _epsilon_for(args, chosen)
         if not args.json:
-            print(f"an error of {args.for_error:g} needs epsilon = {args.epsilon:g}\n")
+            of = _unit_of_error(args)
+            print(f"an error of {args.for_error:g}{of} needs epsilon = {args.epsilon:g}\n")
     with plain_warnings():
-        plan = build(args, chosen).plan(n=args.rows, n_features=_columns(args, chosen))
+        warn_of_epsilon(budget_of(args.epsilon, args.delta))  # as the fit would
+        plan = _plan(args, chosen)
     if args.json:
         print(json_text(_as_values(args, chosen, plan)))
         return 0
@@ -117,7 +127,6 @@ def _facts(args: argparse.Namespace) -> Facts:
 
 def _as_values(args: argparse.Namespace, chosen: Design, plan: Plan) -> dict[str, Any]:
     """The plan as plain values; coefficients' noise is in the columns' own units."""
-    from privlearn._core.budget import budget_of
     from privlearn._core.certificate import Certificate
 
     whole = Certificate(plan, budget_of(args.epsilon, args.delta), private=True, made={}).to_dict()
@@ -129,6 +138,7 @@ def _as_values(args: argparse.Namespace, chosen: Design, plan: Plan) -> dict[str
         return found | {"forecast": None}
     numbers = {"prediction": outlook.prediction, "relative": outlook.relative, "kept": outlook.kept}
     plain = {name: None if value != value else float(value) for name, value in numbers.items()}
+    plain["share_of_rarer_class"] = args.share_of_rarer_class
     return found | {"forecast": plain | {"unit": outlook.unit, "withheld": outlook.withheld}}
 
 
@@ -145,8 +155,30 @@ def _epsilon_for(args: argparse.Namespace, chosen: Design) -> float:
     """The smallest epsilon that will do; a plan for any epsilon can tell it."""
     args.epsilon = 1.0
     with plain_warnings(show=False):
-        plan = build(args, chosen).plan(n=args.rows, n_features=_columns(args, chosen))
+        plan = _plan(args, chosen)
     return plan.for_accuracy(args.for_error)
+
+
+def _plan(args: argparse.Namespace, chosen: Design) -> Plan:
+    """What the estimator plans, with what is known of classes."""
+    share = args.share_of_rarer_class
+    known = {} if share is None else {"share_of_rarer_class": share}
+    if known and not MODELS[args.model].classifies:
+        raise CommandError(
+            f"--share-of-rarer-class is about labels, but --model {args.model} predicts a number; "
+            "add --model logistic, or leave it out"
+        )
+    return build(args, chosen).plan(n=args.rows, n_features=_columns(args, chosen), **known)
+
+
+def _unit_of_error(args: argparse.Namespace) -> str:
+    """What the wanted error is relative to, where it is not the target's standard deviation."""
+    if not MODELS[args.model].classifies or args.model == "svc":
+        return ""
+    if args.share_of_rarer_class is None:
+        points = f"{100 * args.for_error:g} points of the probability"
+        return f" ({points}, which must be few beside the share of the rarer class)"
+    return " of a label's standard deviation"
 
 
 def _columns(args: argparse.Namespace, chosen: Design) -> int:

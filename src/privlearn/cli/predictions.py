@@ -65,8 +65,8 @@ def read_rows(
     if broken and leave is not None:
         raise CommandError(
             f"{source.path} has rows that cannot be predicted: {_listed(broken)} with nothing "
-            f"usable in them (an empty cell, no number, or an unlisted category); mend them, or "
-            f"add {leave}"
+            "usable in them (an empty cell, no number, one that the schema takes for missing, or "
+            f"an unlisted category); mend them, or add {leave}"
         )
     return features, table
 

@@ -89,9 +89,15 @@ class Facts:
 
     def _written(self, kind: Kind | Ignore) -> Kind | Ignore:
         """The kind, with the notation of all numbers where it has none of its own."""
-        if not isinstance(kind, Number) or kind != Number(kind.low, kind.high, kind.missing):
+        if not isinstance(kind, Number) or kind.rule is not None:
             return kind
-        return replace(self.number, low=kind.low, high=kind.high, missing=kind.missing)
+        return replace(
+            kind,
+            decimal=self.number.decimal,
+            thousands=self.number.thousands,
+            currency=self.number.currency,
+            percent=self.number.percent,
+        )
 
     def updated(self, other: Facts) -> Facts:
         """These facts, where `other` says nothing else."""

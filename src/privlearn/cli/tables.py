@@ -86,6 +86,8 @@ def _is_plain(kind: Kind) -> bool:
     """Whether cells are numbers as Python reads them, and other cells are nothing at all."""
     if type(kind) is not Number or kind.missing not in ("raise", "drop"):
         return False
+    if kind.limits is not None:
+        return False
     return notation(kind.decimal, kind.thousands, kind.currency, kind.percent) is None
 
 

@@ -23,7 +23,8 @@ HEAD = """\
 #   {{ kind = "estimate" }}  found out privately, for a share of the budget
 #   {{ kind = "ignore" }}    not used
 # and missing = "flag" (or "fill", "drop") beside these where cells may be empty. A cell in another
-# notation, or with a value that is not in the list, counts as empty, too.
+# notation, or with a value that is not in the list, counts as empty, too; with outside = "missing"
+# so does a number outside of the range, such as 999 or -1 for "unknown".
 # Ranges that are left out are estimated for {features:.0%} of the privacy budget, which adds noise
 # to the model. So are they inside declared ones, for the same share, since values mostly lie in a
 # small part of what people declare; --solver cd takes declared ranges as they are, for nothing.

@@ -195,5 +195,11 @@ def _complaint(column: Column) -> str:
         person = f"{option('--person', column.name)} --max-rows {SOME_ROWS}"
         known = f"{SOME_ROWS} stands for a number from public knowledge"
         return f"  {column.name}: no number (if it tells whose each row is: {person}; {known})"
+    if column.kind.limits is not None:
+        low, high = column.kind.limits
+        return (
+            f"  {column.name}: a cell is empty, no number, or outside of {low:g} to {high:g}, "
+            "which the schema takes for missing"
+        )
     text = option("--categories", f"{column.name}=A,B,...")
     return f"  {column.name}: a cell is empty or no number (if it holds text: {text})"

@@ -62,6 +62,8 @@ class Slope:
         Where cells are dates: the day from which days are counted, itself counted from 1970-01-01.
     in_notation : bool
         Whether the schema reads texts of the column in a notation or format of its own.
+    inside : pair or None
+        The declared range, where numbers outside of it are gaps.
     """
 
     name: str | None
@@ -71,6 +73,7 @@ class Slope:
     missing: Array | None = None
     first_day: float | None = None
     in_notation: bool = False
+    inside: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,8 +262,8 @@ def _term(column: Column, slopes: Array, low: Array, high: Array) -> tuple[Term,
     missing = None if missing is None else missing - constant
     first = kind.start if isinstance(kind, Date) else None
     ends = float(low[0]), float(high[0])
-    own = _has_notation(kind)
-    return Slope(column.name, slopes[:, 0], *ends, missing, first, own), constant
+    own, inside = _has_notation(kind), kind.limits if isinstance(kind, Number) else None
+    return Slope(column.name, slopes[:, 0], *ends, missing, first, own, inside), constant
 
 
 def _has_notation(kind: Kind) -> bool:

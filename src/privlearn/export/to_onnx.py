@@ -195,6 +195,12 @@ def _scores_by_column(graph: _Graph, formula: Formula) -> str:
 
 def _slope(graph: _Graph, term: Slope, cells: str) -> str:
     gap = graph.node("Or", graph.node("IsNaN", cells), graph.node("IsInf", cells))
+    if term.inside is not None:
+        low, high = map(graph.constant, term.inside)
+        beyond = graph.node(
+            "Or", graph.node("Less", cells, low), graph.node("Greater", cells, high)
+        )
+        gap = graph.node("Or", gap, beyond)
     numbers = graph.node("Where", gap, graph.constant(0.0), cells)
     if term.first_day:
         numbers = graph.plus(numbers, -term.first_day)

@@ -17,6 +17,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 from sklearn.svm import LinearSVC
 
+from privlearn._core.users_line import users_line
 from privlearn.exceptions import UnsupportedCombinationError
 from privlearn.export.formula import (
     Bins,
@@ -107,7 +108,7 @@ def _warn_of_notations(formula: Formula) -> None:
             f"the schema reads texts of column {name!r} in a notation of its own, which "
             f"scikit-learn does not; give the pipeline frames with {needed} there",
             UserWarning,
-            stacklevel=5,
+            stacklevel=users_line(),
         )
 
 
@@ -155,7 +156,11 @@ def _example(term: Term) -> object:
 def _cells(term: Slope) -> list[FunctionTransformer]:
     """A column as numbers: days, where it holds dates."""
     if term.first_day is None:
-        return [applied(np.asarray, dtype=np.float64)]
+        numbers = [applied(np.asarray, dtype=np.float64)]
+        if term.inside is not None:  # itself, and nothing beyond the ends
+            ends = np.array(term.inside)
+            numbers.append(applied(np.interp, xp=ends, fp=ends, left=np.nan, right=np.nan))
+        return numbers
     microseconds = round(term.first_day * 86_400 * 10**6)
     start = EPOCH + np.timedelta64(microseconds, "us")
     return [

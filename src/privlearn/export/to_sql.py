@@ -151,6 +151,9 @@ def _cell(term: Slope | Lookup, dialect: str) -> str:
         days = DIALECTS[dialect].format(name)
         return f"{days} - {_number(term.first_day)}"
     number = f"CAST({name} AS DOUBLE PRECISION)"  # NaN is above all numbers, if there is one
+    if term.inside is not None:
+        low, high = map(_number, term.inside)
+        return f"CASE WHEN {number} >= {low} AND {number} <= {high} THEN {number} END"
     return f"CASE WHEN ABS({number}) <= {_number(LARGEST)} THEN {number} END"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from privlearn._core.docstrings import documented
+from privlearn._core.forecast import Forecast, checked_share
 from privlearn._core.plan import Plan
 from privlearn._core.problem import Problem
 from privlearn._data.bounded import Table
@@ -24,6 +26,7 @@ from privlearn._data.labels import (
 )
 from privlearn._data.named_cells import with_target
 from privlearn._data.tables import read_table
+from privlearn.exceptions import UnsupportedCombinationError
 from privlearn.linear_model.base import PrivateEstimator
 from privlearn.linear_model.scoring import accuracy
 from privlearn.solvers import Solution
@@ -62,6 +65,7 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
         n_features: int | None = None,
         n_classes: int = 2,
         sample_epsilon: object = None,
+        share_of_rarer_class: float | None = None,
     ) -> Plan:
         """What a fit would release and cost, before any data.
 
@@ -73,7 +77,16 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
         """
         declared = self.classes if not isinstance(self.classes, str) else np.arange(n_classes)
         labels = declared_classes(declared, None)
-        return self._planned(n, n_features, len(labels), sample_epsilon)
+        if share_of_rarer_class is None:
+            return self._planned(n, n_features, len(labels), sample_epsilon)
+        if not hasattr(self, "predict_proba"):
+            raise UnsupportedCombinationError(
+                f"share_of_rarer_class is for models of probabilities, but {type(self).__name__} "
+                "tells margins, of which no share makes anything; leave it out"
+            )
+        share = checked_share(share_of_rarer_class, len(labels))
+        plan = self._planned(n, n_features, len(labels), sample_epsilon)
+        return _beside(plan, share)
 
     @documented
     def decision_function(self, X: object) -> NDArray[np.float64]:
@@ -139,3 +152,17 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
         self.coef_, self.intercept_ = solution.coef, solution.intercept
         if solution.clip_bounds is not None:
             self._clip_bounds = solution.clip_bounds
+
+
+def _beside(plan: Plan, share: float) -> Plan:
+    """The plan, whose forecasts are relative to what a class of this share leaves to tell."""
+    if plan.outlook is None:
+        return plan
+    outlook, at = plan.outlook.beside(share), plan.forecast_at
+    again = None if at is None else partial(_forecast_beside, at, share)
+    return replace(plan, outlook=outlook, forecast_at=again)
+
+
+def _forecast_beside(at: Callable[[float], Forecast], share: float, epsilon: float) -> Forecast:
+    """For another epsilon; a plan may be stored and sent."""
+    return at(epsilon).beside(share)

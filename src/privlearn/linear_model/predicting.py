@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
+from privlearn._core.docstrings import documented
 from privlearn._data.clipping import within
 from privlearn._data.reading import Features
 from privlearn._data.tables import NO_GAPS, read_features, refuse_gaps
@@ -27,6 +28,36 @@ class Predicting:
     coef_: NDArray[np.float64]
     intercept_: Any
     fit_intercept: bool
+
+    @documented
+    def can_predict(self, X: object) -> NDArray[np.bool_]:
+        """Which rows `predict` can read: the others have a cell that is missing or unknown.
+
+        `predict` refuses X as a whole where one row cannot be read. So
+        ``model.predict(X[model.can_predict(X)])`` predicts all others. What a cell means is said by
+        the schema of the fit, if there was one; without one every cell must be a number.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            True where a row can be predicted.
+
+        Examples
+        --------
+        >>> from privlearn import LinearRegression
+        >>> X = np.linspace(0, 1, 2_000).reshape(-1, 2)
+        >>> model = LinearRegression(bounds_X=(0, 1), bounds_y=(0, 1)).fit(X, X[:, 0])
+        >>> model.can_predict([[0.5, 0.5], [None, 0.5]]).tolist()
+        [True, False]
+        """
+        check_is_fitted(self)
+        features = read_features(self, X, reset=False, strict=False, predicts=True)
+        if isinstance(features, np.ndarray):
+            return np.asarray(np.isfinite(features).all(axis=1))
+        found = np.ones(features.shape[0], dtype=bool)
+        rows = np.repeat(np.arange(len(found)), np.diff(features.indptr))
+        found[rows[~np.isfinite(features.data)]] = False
+        return found
 
     def _read_solution(self, content: Mapping[str, Any], solution: Solution) -> Solution:
         """What `to_dict` told beside coefficients and limits, added to them."""

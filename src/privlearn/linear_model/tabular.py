@@ -16,6 +16,7 @@ import numpy as np
 
 from privlearn._core.named_bounds import box_by_name
 from privlearn._core.problem import BY_NAME, Bounds, feature_norm, refuse_disjoint
+from privlearn._core.users_line import users_line
 from privlearn._data.bounded import Features
 from privlearn._data.clipping import within
 from privlearn.exceptions import UnsupportedCombinationError
@@ -61,7 +62,7 @@ def _warn_of_others(estimator: PrivateEstimator, n_features: int | None) -> None
         f"{n_features - named} more are planned as numbers whose ranges are estimated privately, "
         "as a fit takes columns that the schema does not name; leave n_features out if X has none",
         UserWarning,
-        stacklevel=5,
+        stacklevel=users_line(),
     )
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privlearn._core.users_line import users_line
 from privlearn.exceptions import StandardErrorsWarning
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def warn_of_untold_coefficients(model: Any) -> None:  # noqa: ANN401
         + remedy
         + (SHRUNK if len(untold) > MANY * len(told) else ""),
         StandardErrorsWarning,
-        stacklevel=4,
+        stacklevel=users_line(),
     )
 
 
@@ -139,7 +140,7 @@ def warn_of_unseen_values(model: Any) -> None:  # noqa: ANN401
         f"{'it' if one else 'them'} in a schema, as {NOTATIONS}; else leave "
         f"{'it' if one else 'them'} out",
         UserWarning,
-        stacklevel=4,
+        stacklevel=users_line(),
     )
 
 
@@ -149,7 +150,7 @@ def warn_of_untold_rows(low: NDArray[np.float64]) -> None:
         warnings.warn(
             f"noise leaves too little to tell the interval of some predictions (nan); {MORE}",
             StandardErrorsWarning,
-            stacklevel=3,
+            stacklevel=users_line(),
         )
 
 
@@ -159,5 +160,5 @@ def warn_of_hidden_residuals() -> None:
         "noise hides how large errors are, so intervals of rows are those of the largest errors "
         "that it may hide, and may be far too wide; use more rows or a larger epsilon",
         StandardErrorsWarning,
-        stacklevel=3,
+        stacklevel=users_line(),
     )

@@ -24,6 +24,7 @@ from privlearn._data.people import read_people
 from privlearn._data.tables import read_features, read_table
 from privlearn.exceptions import InvalidBudgetError, PrivacyTestFailedError
 from privlearn.metrics.cells import Cells
+from privlearn.metrics.expected import with_expected_noise
 from privlearn.metrics.losses import Losses
 from privlearn.metrics.notes import notes_of
 from privlearn.metrics.numbers import Errors
@@ -99,15 +100,16 @@ def plan(
     model : fitted classifier or regressor
         Of privlearn or scikit-learn.
     n : int or None, default=None
-        Number of rows, or of people where `max_rows_per_person` is given; not used where
-        ``adjacency="add_remove"`` makes it private.
+        Number of rows, or of people where `max_rows_per_person` is given, for the noise that is
+        to be expected; the releases have nothing of it where ``adjacency="add_remove"``.
     epsilon, delta, adjacency, max_rows_per_person, on_invalid, bounds_y, metrics
         As in `evaluate`.
 
     Returns
     -------
     Plan
-        `str()` it, or ask `.epsilon(delta)` and `.releases`.
+        `str()` it, or ask `.epsilon(delta)` and `.releases`; where `n` is given `.outlook.noise`
+        has the standard deviation of the noise that each metric will have.
 
     Examples
     --------
@@ -118,7 +120,8 @@ def plan(
     ['errors and targets']
     """
     task = Task.of(model, metrics, bounds_y)
-    return prepare(task, n, epsilon, delta, adjacency, on_invalid, max_rows_per_person).plan
+    job = prepare(task, n, epsilon, delta, adjacency, on_invalid, max_rows_per_person)
+    return with_expected_noise(job.plan, task, job.parts, n)
 
 
 def evaluate(

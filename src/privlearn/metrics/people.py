@@ -11,6 +11,7 @@ import numpy as np
 
 from privlearn._core.numerics import BLOCK_ROWS, MAX_ROWS
 from privlearn._core.problem import assumed_of_people
+from privlearn._core.users_line import users_line
 from privlearn._data.people import People, rows_that_count
 from privlearn.exceptions import MissingFactError
 from privlearn.metrics.predictions import Predicted
@@ -72,7 +73,7 @@ def warn_of_rows(model: object, groups: object) -> None:
             "these scores protect single rows; pass groups and max_rows_per_person (on the command "
             "line --person COLUMN --max-rows K), unless every person has one row here",
             UserWarning,
-            stacklevel=3,
+            stacklevel=users_line(),
         )
 
 

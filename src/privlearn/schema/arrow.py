@@ -86,16 +86,17 @@ def _numbers(
     column: Column, cells: pa.Array, ends: NDArray[np.float64], units: list[NDArray[np.float64]]
 ) -> list[Features]:
     """Features of a column of numbers: nulls are NaN, as elsewhere."""
+    assert isinstance(column.kind, Number)
     found: Any = cells.to_numpy(zero_copy_only=False)
     if found.dtype not in (np.float32, np.float64):
         found = found.astype(np.float64)
     missing = column.kind.missing
     if missing in ("raise", "drop") and column.bounds is None:  # whoever uses them sees which
         return [np.ascontiguousarray(found)]
+    if column.bounds is not None:
+        found = column.kind.inside(found.astype(np.float64))
     valid = np.isfinite(found)
     flags = [(~valid).astype(np.float32)] if missing == "flag" else []
-    if column.bounds is not None:
-        found = found.astype(np.float64)
     if not valid.all():
         filling = column.kind.filling if missing in ("fill", "flag") else np.nan
         found = np.where(valid, found, found.dtype.type(filling))

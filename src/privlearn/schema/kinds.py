@@ -27,6 +27,7 @@ __all__ = ["Date", "Flag", "Ignore", "Kind", "Number", "check_missing"]
 Array = NDArray[np.float64]
 Ends = tuple[float, float]
 MISSING = ("raise", "drop", "fill", "flag")
+OUTSIDE = ("clip", "missing")
 MARKS, GROUPS = (".", ","), (None, ",", ".", " ", "'", "_", "\u00a0", "\u202f")
 
 
@@ -72,6 +73,10 @@ class Kind:
         """A number that cells become as people know it; `write` spells plain numbers."""
         return write(value)
 
+    def told_beyond(self, write: Callable[[float], str]) -> str:
+        """Words that follow a range where numbers beyond the declared one are missing."""
+        return ""
+
 
 @dataclass(frozen=True)
 class Number(Kind):
@@ -87,6 +92,9 @@ class Number(Kind):
         `on_invalid`: an error before anything is spent, or an empty row. "drop" makes the row an
         empty row, which the guarantee covers. "fill" puts the middle of the range there, 0 without
         one. "flag" does that, and adds a 0/1 column that tells where.
+    outside : {"clip", "missing"}, default="clip"
+        What a number outside of the declared range is: the nearer end of it, or nothing, as an
+        empty cell, where codes such as 999 or -1 stand for "unknown". The ends are inside.
     decimal : {".", ","}, default="."
         Decimal mark of numbers in text.
     thousands : str or None, default=None
@@ -101,6 +109,8 @@ class Number(Kind):
     >>> from privlearn.schema import Number
     >>> Number(0, 5_000, missing="fill", thousands=",", currency="$").ends
     (0.0, 5000.0)
+    >>> Number(17, 90, missing="flag", outside="missing").read(np.array([17.0, 45.0, 999.0]))
+    array([17., 45., nan])
     """
 
     low: float | None = None
@@ -110,6 +120,7 @@ class Number(Kind):
     thousands: str | None = field(default=None, kw_only=True)
     currency: str | None = field(default=None, kw_only=True)
     percent: bool = field(default=False, kw_only=True)
+    outside: str = field(default="clip", kw_only=True)
 
     word: ClassVar[str] = "number"
 
@@ -136,6 +147,24 @@ class Number(Kind):
             )
         if not isinstance(self.percent, bool):
             raise ValueError(f"percent={self.percent!r}, but True or False is needed")
+        self._check_outside()
+
+    def _check_outside(self) -> None:
+        if self.outside not in OUTSIDE:
+            raise ValueError(
+                f"outside={self.outside!r}, but 'clip' or 'missing' is needed: a number outside of "
+                "the range is taken for its nearer end, or for an empty cell"
+            )
+        if self.outside == "missing" and self.low is None:
+            raise ValueError(
+                "outside='missing' says that numbers outside of the declared range are no numbers, "
+                "but no range is declared; write for example Number(17, 90, outside='missing')"
+            )
+
+    @property
+    def limits(self) -> Ends | None:
+        """The range beyond which a number is no number; None where all are."""
+        return self.ends if self.outside == "missing" else None
 
     @property
     def ends(self) -> Ends | None:
@@ -153,8 +182,19 @@ class Number(Kind):
         """One number per cell."""
         rule = self.rule
         if rule is None or cells.dtype.kind in "biuf":
-            return np.array(as_numbers(cells), dtype=np.float64)
-        return np.fromiter(map(rule, cells.tolist()), np.float64, len(cells))
+            return self.inside(np.array(as_numbers(cells), dtype=np.float64))
+        return self.inside(np.fromiter(map(rule, cells.tolist()), np.float64, len(cells)))
+
+    def told_beyond(self, write: Callable[[float], str]) -> str:
+        """Words that follow a range where numbers beyond the declared one are missing."""
+        return "; missing beyond {} to {}".format(*map(write, self.limits)) if self.limits else ""
+
+    def inside(self, found: Array) -> Array:
+        """The numbers themselves, with NaN in the place of those that are none; not a copy."""
+        if self.limits is not None:
+            low, high = self.limits
+            found[~((found >= low) & (found <= high))] = np.nan
+        return found
 
 
 def _is_sign(text: object) -> bool:

@@ -10,8 +10,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._core.close_names import hint_at_columns
+from privlearn._core.close_names import hint_at_columns, listed
 from privlearn._core.problem import interval
+from privlearn._core.users_line import users_line
 from privlearn._data.named_cells import column_names, named_cells
 from privlearn.schema.encoding import Column, EncodedRows, Encoding
 from privlearn.schema.estimate import Estimate
@@ -37,8 +38,8 @@ REMEDY = {
     "decimal=, currency=, values=, ...), for missing='flag' or 'fill' would take all of them for "
     "gaps; or say in the schema what a missing cell means: missing='drop', 'fill' or 'flag'; or "
     "pass on_invalid='drop': they then are empty rows, and the guarantee covers them",
-    "predict": "for a prediction needs every cell; clean those rows, or fit with missing='fill' "
-    "or 'flag' in the schema",
+    "predict": "for a prediction needs every cell; clean those rows, leave them out with "
+    "X[model.can_predict(X)], or fit with missing='fill' or 'flag' in the schema",
 }
 
 
@@ -98,12 +99,13 @@ def encoding_of(
     """Columns of a frame with their kinds; those that the schema leaves out are all of one."""
     rest = rest or Number()
     entries, known = checked_schema(schema), set(names)
-    for name in entries:
-        if name not in known:
-            hint = hint_at_columns(name, names, "check its name")
-            raise ValueError(
-                f"schema has {name!r}, but X has no such column to predict from; {hint}"
-            )
+    if absent := [name for name in entries if name not in known]:
+        one = len(absent) == 1
+        hint = hint_at_columns(absent, names, "check its name" if one else "check their names")
+        raise ValueError(
+            f"schema has {listed([*map(repr, absent)])}, but X has no such column"
+            f"{'' if one else 's'} to predict from; {hint}"
+        )
     found = [(name, entries.get(name, rest)) for name in names]
     columns = tuple(Column(name, kind) for name, kind in found if isinstance(kind, Kind))
     if not columns:
@@ -154,8 +156,12 @@ def read_by(encoding: Encoding, X: object, *, strict: bool, predicts: bool) -> N
     there = set(names)
     absent = [name for name in encoding.names if name not in there]
     if absent:
-        hint = hint_at_columns(absent[0], names, "add it")
-        raise ValueError(f"X lacks the column {absent[0]!r}, which the model needs; {hint}")
+        one = len(absent) == 1
+        hint = hint_at_columns(absent, names, "add it" if one else "add them")
+        raise ValueError(
+            f"X lacks the column{'' if one else 's'} {listed([*map(repr, absent)])}, which the "
+            f"model needs; {hint}"
+        )
     values = encoding.encode(*named_cells(X, encoding.names))
     if strict:
         refuse_missing(encoding.invalid(values, _but(predicts)), encoding, predicts)
@@ -185,7 +191,7 @@ def _hint_at_identifiers(encoding: Encoding) -> None:
             f"{named[0]!r} --max-rows K). If each row is another person, leave it out: nothing can "
             "be learned of it, and it is paid for all the same (Ignore() in the schema; --ignore)",
             UserWarning,
-            stacklevel=2,
+            stacklevel=users_line(),
         )
 
 
@@ -195,12 +201,35 @@ def _but(predicts: bool) -> tuple[str, ...]:
 
 def refuse_missing(broken: Sequence[str], encoding: Encoding, predicts: bool) -> None:
     """Name the columns, which are public, and no row."""
-    if broken:
-        kind = next(c.kind for c in encoding.columns if c.name == broken[0])
-        remedy = REMEDY["predict" if predicts else "raise"]
-        text = " (a column of text needs a Category)" if isinstance(kind, Number) else ""
-        text = f" ({kind.written})" if isinstance(kind, Date) else text
+    if not broken:
+        return
+    kinds = {column.name: column.kind for column in encoding.columns}
+    remedy = REMEDY["predict" if predicts else "raise"]
+    if len(broken) == 1:
+        kind = kinds[broken[0]]
+        aside = f" ({_aside(kind)})" if _aside(kind) else ""
         raise ValueError(
             f"column {broken[0]!r} of X holds NaN, an empty cell or something that is no "
-            f"{kind.word} of the schema{text}; {remedy}"
+            f"{kind.word} of the schema{aside}; {remedy}"
         )
+    each = [f"{name!r} (no {_with_aside(kinds[name])})" for name in broken]
+    raise ValueError(
+        f"{len(broken):,} columns of X hold NaN, an empty cell or something that is not what the "
+        f"schema says: {listed(each)}; {remedy}"
+    )
+
+
+def _with_aside(kind: Kind) -> str:
+    return f"{kind.word}; {_aside(kind)}" if _aside(kind) else kind.word
+
+
+def _aside(kind: Kind) -> str:
+    """What else a cell may be that is none of its kind."""
+    if isinstance(kind, Date):
+        return kind.written
+    if not isinstance(kind, Number):
+        return ""
+    if kind.limits is not None:
+        low, high = kind.limits
+        return f"numbers outside of {low:g} to {high:g} are none: outside='missing'"
+    return "a column of text needs a Category"

@@ -186,7 +186,13 @@ def test_cards_say_in_words_what_is_hidden_and_both_odds(adjacency, hidden):
 
 @pytest.mark.parametrize(
     ("epsilon", "word"),
-    [(0.1, "a strong promise"), (1.0, "a sound default"), (3, "weaker than"), (30, "very weak")],
+    [
+        (0.1, "a strong promise"),
+        (1.0, "a sound default"),
+        (3, "weaker than"),
+        (15, "very weak"),
+        (30, "hardly a"),
+    ],
 )
 def test_epsilon_is_placed_and_who_decided_is_told(epsilon, word):
     model = fitted(solver="moments", epsilon=epsilon)

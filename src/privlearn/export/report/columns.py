@@ -78,7 +78,7 @@ def _told(learned: Learned, column: Column, part: slice) -> str:
     if ends is None or not np.isfinite(ends).all():
         return flag.removeprefix(", and ")
     low, high = (column.kind.told(end, number) for end in ends)
-    return f"{low} to {high}{flag}"
+    return f"{low} to {high}{flag}{column.kind.told_beyond(number)}"
 
 
 def _listed(kind: Category) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from privlearn._core.budget import SAYS_SOMETHING, WEAK
 from privlearn._core.certificate import Certificate
 from privlearn.export.report.coefficients import what_it_is
 from privlearn.export.report.learned import Learned
@@ -28,11 +29,13 @@ SCALE = (
     (1.0, "a sound default"),
     (3.0, "weaker than the default, for cases in which less would be useless"),
     (10.0, "a weak promise, which takes reasons that are written down"),
+    (
+        SAYS_SOMETHING,
+        "a very weak promise: the worst case says little. Official statistics have used such "
+        "values, with other protections around",
+    ),
 )
-BEYOND = (
-    "a very weak promise: the worst case says little. Official statistics have used such values, "
-    "with other protections around"
-)
+BEYOND = f"{WEAK}. No official statistics that we know of promise so little"
 
 
 def top(title: str, learned: Learned, decided_by: str | None) -> Markup:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from privlearn._core.forecast import PROBABILITY, SPREADS_OF_Y, Forecast
 from privlearn._core.plan import BOUNDS, Plan
 from privlearn._core.problem import Budget, Problem
+from privlearn._core.users_line import users_line
 from privlearn._objective.losses import Target
 from privlearn.exceptions import FewRowsWarning
 from privlearn.solvers._common.scaling import Scaling
@@ -283,10 +284,7 @@ def judged_forecast(job: Planned, n: int) -> Forecast:
 
 
 def warn_of_few_rows(job: Planned, n: int) -> None:
-    """Warn where the effective sample size of `n` rows, which are public, is too small.
-
-    Called by what the user's method calls, so that the warning points at the user's line.
-    """
+    """Warn where the effective sample size of `n` rows, which are public, is too small."""
     coefficients, mu, ranges = _numbers(job)
     ranges = ranges and coefficients < FEWEST_FOR_RANGES / FEWEST
     needed = FEWEST_FOR_RANGES if ranges else FEWEST * coefficients
@@ -304,5 +302,5 @@ def warn_of_few_rows(job: Planned, n: int) -> None:
         + f"; {remedy} would be the least, or "
         + ("bounds that are declared" if ranges else "fewer features"),
         FewRowsWarning,
-        stacklevel=4,
+        stacklevel=users_line(),
     )
