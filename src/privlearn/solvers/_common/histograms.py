@@ -174,6 +174,8 @@ def scales_from(
     A feature of which no significant number of rows is seen may still have a few: they are taken
     for `noise` rows at the limit. So are those of every feature whose limit is `close`, as that of
     an estimated range is: of a flag around its mean, the rarer value is far out and may be hidden.
+    They are the largest then, as well: a rare flag around a mean that is all noise had a scale six
+    times too small, and its rows were the longest of all.
     """
     bins = counts.shape[1]
     squares = np.append(MEAN_SQUARE * 0.25 ** np.arange(bins - 1), 0.0)
@@ -191,7 +193,8 @@ def scales_from(
         kept, first = trimmed(counts, noise)
         seen = first < bins - 1
         mean = np.where(seen, kept @ squares, noise) / rows
-        if close:
+        if close:  # where nothing outweighs rows at the limit, the scale is theirs
+            seen &= kept @ squares >= noise
             mean = np.maximum(mean, noise / rows)
         first = np.where(seen, first, 0)
     mean = np.clip(mean, 0.25**bins, 1.0)
