@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from privlearn import LinearRegression, Ridge
+from privlearn import LinearRegression, LogisticRegression, Ridge
 from privlearn.solvers._common.histograms import MAGNITUDE_BINS, _shrunk, scales_from
 from privlearn.solvers._common.integer_rows import IntegerRows
 from privlearn.solvers.coordinate_descent import private_scales
@@ -20,6 +20,40 @@ def test_common_flags_among_rare_ones_keep_their_scale():
         noisy = counts + noise * rng.standard_normal(counts.shape)
         scales, _ = scales_from(noisy, noise, rows, close=True)
         assert scales[:6].min() > 0.2  # the root of their share is 0.55; 0.001 had occurred
+
+
+@pytest.mark.parametrize("place", [6, 8, 11])
+def test_a_rare_flag_around_a_mean_that_is_noise_has_a_scale_near_that_of_its_limit(place):
+    """Its zeros are all that is seen, near the mean; a scale of theirs made its ones 26 long."""
+    rows, noise = 30_000, 70.0
+    counts = np.zeros((60, MAGNITUDE_BINS))
+    counts[1:, place] = rows
+    noisy = counts + noise * np.random.default_rng(0).standard_normal(counts.shape)
+    scales, squares = scales_from(noisy, noise, rows, close=True)
+    hidden = noise / rows  # its mean square, of rows at the limit
+    np.testing.assert_allclose(scales**2 * squares, hidden)
+    np.testing.assert_allclose(scales[0], hidden**0.25)  # where nothing is seen
+    np.testing.assert_allclose(scales[1:], hidden**0.3125)  # it was the root of `hidden`
+
+
+def test_clips_do_not_follow_the_noise_on_means_of_rare_flags(monkeypatch):
+    """They were up to 14.9, where these rows ask for 5 to 7; noise on all weights follows them."""
+    rng = np.random.default_rng(0)
+    X = np.hstack([rng.standard_normal((20_000, 3)), rng.random((20_000, 60)) < 4e-4])
+    y = (X[:, :3].sum(axis=1) + rng.standard_normal(20_000) > 0).astype(int)
+    found, clip_of = [], private_scales.clip_for
+
+    def spied(*counts, **facts):
+        found.append(clip_of(*counts, **facts))
+        return found[-1]
+
+    LogisticRegression(epsilon=10.0, random_state=0).fit(X, y)  # rehearses
+    monkeypatch.setattr(private_scales, "clip_for", spied)
+    last = []
+    for seed in range(4):
+        LogisticRegression(epsilon=10.0, random_state=seed).fit(X, y)
+        last.append(found[-1])
+    assert max(last) < 8.0
 
 
 @pytest.mark.parametrize("noise", [0.0, 1.0, 100.0])

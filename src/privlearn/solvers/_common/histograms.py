@@ -41,6 +41,7 @@ FALSE_ALARMS = 1e-3  # of all the counts that are compared with their noise
 READABLE = 0.05  # noise on a count, relative to the rows, above which a histogram says nothing
 EVEN = math.sqrt(1.0 / 3.0)  # root mean square of what fills its limits evenly
 LARGEST = 0.5  # part of the largest magnitude in a scale, the rest is the root mean square's
+HIDDEN_LARGEST = 1 / 8  # power of the mean square, where hidden rows outweigh those that are seen
 # Means for a density proportional to 1/x: of x^2 and x over (1/2, 1], and of x over (root 1/2, 1].
 MEAN_SQUARE = (1.0 - 0.25) / (2.0 * math.log(2.0))
 MIDDLE = 0.5 / math.log(2.0)
@@ -174,8 +175,11 @@ def scales_from(
     A feature of which no significant number of rows is seen may still have a few: they are taken
     for `noise` rows at the limit. So are those of every feature whose limit is `close`, as that of
     an estimated range is: of a flag around its mean, the rarer value is far out and may be hidden.
+    Where nothing outweighs them, the largest magnitude is near the limit, too: a rare flag around a
+    mean that is all noise had a scale up to five times too small, and the longest rows of all.
     """
     bins = counts.shape[1]
+    least: Array | float = 0.0  # of the largest magnitudes
     squares = np.append(MEAN_SQUARE * 0.25 ** np.arange(bins - 1), 0.0)
     if noise > READABLE * rows:
         features = len(counts)
@@ -191,11 +195,12 @@ def scales_from(
         kept, first = trimmed(counts, noise)
         seen = first < bins - 1
         mean = np.where(seen, kept @ squares, noise) / rows
+        first = np.where(seen, first, 0)
         if close:
             mean = np.maximum(mean, noise / rows)
-        first = np.where(seen, first, 0)
+            least = np.where(mean > noise / rows, 0.0, mean**HIDDEN_LARGEST)
     mean = np.clip(mean, 0.25**bins, 1.0)
-    largest = np.maximum(0.5**first, np.sqrt(mean))
+    largest = np.maximum(np.maximum(0.5**first, np.sqrt(mean)), least)
     square = mean ** (1.0 - LARGEST) * largest ** (2.0 * LARGEST)
     return np.sqrt(square), mean / square
 
