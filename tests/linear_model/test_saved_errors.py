@@ -58,13 +58,14 @@ def test_a_changed_parameter_does_not_change_the_table():
 
 
 DAMAGES = {
-    "version": 3,
+    "version": 4,
     "noise": [[1.0], [0.0]],
     "total": [[-1.0], [0.0, 1.0], [0.0, 0.0, 1.0]],
     "weak": [[1.0]],
     "basis": [[1.0, 2.0]],
     "residual": [1.0, -1.0, 2.0],
     "penalised": 1,
+    "doubt": [[[1.0]], [[1.0]]],
 }
 
 
@@ -81,6 +82,19 @@ def test_damaged_errors_are_refused(tmp_path, part):
     path.write_text(json.dumps(content))
     with pytest.raises(privlearn.exceptions.MissingFactError, match="intervals=True"):
         privlearn.load(path).summary()
+
+
+def test_files_of_the_version_before_tell_normal_intervals(tmp_path):
+    model, path = MODELS["declared"](), tmp_path / "model.json"
+    model.save(path)
+    content = json.loads(path.read_text())
+    content["errors"]["version"] = 2
+    del content["errors"]["doubt"]
+    path.write_text(json.dumps(content))
+    table, now = privlearn.load(path).summary(), model.summary()
+    np.testing.assert_allclose(table.high - table.coef, 1.959964 * table.std_err, rtol=1e-6)
+    np.testing.assert_array_equal(table.std_err, now.std_err)
+    assert (now.high > table.high).all()
 
 
 def test_the_command_line_predicts_with_such_files(tmp_path, monkeypatch):

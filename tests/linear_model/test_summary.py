@@ -20,6 +20,7 @@ from privlearn._core.releaser import use_releaser
 from privlearn.exceptions import MissingFactError, UnsupportedCombinationError
 from privlearn.schema import Category, Number
 from privlearn.solvers import CoordinateDescent
+from privlearn.solvers.coordinate_descent import sandwich as middles
 from support import NoNoise
 
 BOX = {"bounds_X": ([-5.0, -5.0], [5.0, 5.0])}
@@ -83,10 +84,33 @@ def test_noise_is_told_beside_sampling(kind):
     assert (small.noise < 0.5 * small.std_err).all()
     for table in (small, large):
         assert (table.noise <= table.std_err).all()
-        reach = stats.norm.ppf(0.975)
-        np.testing.assert_allclose(table.high - table.low, 2 * reach * table.std_err)
+        normal = 2 * stats.norm.ppf(0.975) * table.std_err
+        assert (table.high - table.low > normal).all()
         z = table.coef / table.std_err
-        np.testing.assert_allclose(table.p_value, 2 * stats.norm.sf(np.abs(z)), rtol=1e-9)
+        assert (table.p_value >= 2 * stats.norm.sf(np.abs(z))).all()
+    np.testing.assert_allclose(small.high - small.low, 3.92 * small.std_err, rtol=1e-3)
+
+
+def test_errors_of_few_degrees_reach_as_far_as_students():
+    X, y = rows(n=1_500)
+    model = MODELS["line"].set_params(epsilon=0.5, random_state=1).fit(X, y)
+    table, degrees = model.summary(0.9), model._errors.degrees(np.eye(3))
+    assert (degrees[:2] < 30.0).all()
+    reach = stats.t.ppf(0.95, degrees)
+    np.testing.assert_allclose(table.high - table.coef, reach * table.std_err)
+    np.testing.assert_allclose(table.p_value, 2 * stats.t.sf(np.abs(table.z), degrees))
+    low, high = model.predict_interval(np.zeros((1, 2)), level=0.9)  # the intercept
+    np.testing.assert_allclose([low[0], high[0]], [table.low[2], table.high[2]])
+
+
+def test_errors_are_of_eigenvalues_that_are_drawn_together(monkeypatch):
+    X, y = rows(n=1_500)
+    model = MODELS["line"].set_params(epsilon=0.5, random_state=1)
+    drawn = model.fit(X, y).summary()
+    monkeypatch.setattr(middles, "DRAWN", 0.0)
+    pushed = model.fit(X, y).summary()
+    np.testing.assert_array_equal(drawn.coef, pushed.coef)
+    assert (drawn.std_err[:2] < 0.999 * pushed.std_err[:2]).all()
 
 
 def test_noise_alone_is_the_spread_over_fits():

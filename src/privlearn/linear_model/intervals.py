@@ -65,11 +65,12 @@ class PredictionIntervals:
         """
         from privlearn.linear_model.summary import checked_level, scores_between
 
-        errors, size = self._told_errors(), checked_level(level)
+        errors = self._told_errors()
+        checked_level(level)
         if of not in OF:
             raise ValueError(f"of={of!r}, but 'mean' or 'row' is needed")
         largest = self._largest_square(errors, level) if of == "row" else 0.0
-        low, high = scores_between(self._regressors(X), self, errors, size, largest)
+        low, high = scores_between(self._regressors(X), self, errors, level, largest)
         from privlearn.linear_model.untold import warn_of_hidden_residuals, warn_of_untold_rows
 
         warn_of_untold_rows(low)
@@ -123,7 +124,8 @@ class IntervalsMixin(PredictionIntervals):
         An interval is about the minimiser of the same objective over the population, with rows
         clipped to the declared ranges, or to ranges that this fit estimated. It covers the noise
         and the sampling of rows, and assumes nothing about errors but that clipped gradients
-        balance where others do.
+        balance where others do. Ends and p-values are Student's, since errors are known with noise:
+        with few degrees of freedom where it nearly hides a column, else as good as normal ones.
 
         Parameters
         ----------

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privlearn.solvers._common.residuals import Residual
-from privlearn.solvers._common.standard_errors import StandardErrors
+from privlearn.solvers._common.standard_errors import Doubt, StandardErrors
 
 __all__ = ["errors_from", "plain_errors"]
 
 Array = NDArray[np.float64]
-FIRST, PRESENT = 1, 2  # of the formats; the first had no noise of residuals
+# Of the formats: the first had no noise of residuals, the second none of covariances.
+FIRST, SECOND, PRESENT = 1, 2, 3
 
 
 def plain_errors(errors: StandardErrors) -> dict[str, Any]:
@@ -38,20 +39,33 @@ def plain_errors(errors: StandardErrors) -> dict[str, Any]:
         if errors.residual is None
         else [errors.residual.square, errors.residual.noise, errors.residual.cut],
         "penalised": errors.penalised,
+        "doubt": None
+        if errors.doubt is None
+        else [errors.doubt.inverse.tolist(), errors.doubt.covariance.tolist()],
     }
 
 
 def errors_from(content: Mapping[str, Any], size: int) -> StandardErrors:
     """What `plain_errors` told, if it belongs to so many estimates."""
-    if content["version"] not in (FIRST, PRESENT):
+    if content["version"] not in (FIRST, SECOND, PRESENT):
         raise ValueError("errors of a model are of a later version; update privlearn")
     noise, total = (_symmetric(content[name], size) for name in ("noise", "total"))
     basis = _finite(content["basis"]).reshape(-1, size)
     weak = _finite(content["weak"]).reshape(-1, len(basis))
     if not isinstance(content["penalised"], bool):
         raise ValueError("'penalised' is true or false")
-    residual = _residual(content["residual"]) if content["version"] == PRESENT else None
-    return StandardErrors(noise, total, weak, basis, residual, content["penalised"])
+    residual = None if content["version"] == FIRST else _residual(content["residual"])
+    doubt = _doubt(content["doubt"], basis.shape) if content["version"] == PRESENT else None
+    return StandardErrors(noise, total, weak, basis, residual, content["penalised"], doubt)
+
+
+def _doubt(parts: list[list[list[float]]] | None, shape: tuple[int, ...]) -> Doubt | None:
+    if parts is None:
+        return None
+    inverse, covariance = (_finite(part) for part in parts)
+    if inverse.shape != shape or covariance.shape != shape:
+        raise ValueError("the noise of covariances is told for each weight and estimate")
+    return Doubt(inverse, covariance)
 
 
 def _residual(numbers: list[float] | None) -> Residual | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from privlearn._core.harmless import harmless
 from privlearn.solvers._common.standard_errors import StandardErrors
@@ -17,7 +17,14 @@ from privlearn.solvers._common.standard_errors import StandardErrors
 if TYPE_CHECKING:
     from privlearn.linear_model.intervals import IntervalsMixin
 
-__all__ = ["Summary", "checked_level", "coefficient_names", "scores_between", "summarised"]
+__all__ = [
+    "Summary",
+    "checked_level",
+    "coefficient_names",
+    "reach_of",
+    "scores_between",
+    "summarised",
+]
 
 Array = NDArray[np.float64]
 INTERCEPT = "(intercept)"
@@ -39,7 +46,7 @@ class Summary:
     std_err : array
         Standard errors of the noise and of the sampling of rows together.
     low, high : arrays
-        Ends of the intervals.
+        Ends of the intervals, by Student's t where standard errors are known with noise.
     p_value : array
         Of no effect, two-sided.
     level : float
@@ -139,20 +146,35 @@ COLUMNS = ("coef", "noise", "std_err", "z", "p_value", "low", "high")
 
 
 def checked_level(level: float) -> float:
-    """How many standard errors an interval of this level reaches to either side."""
+    """How many deviations an interval of this level reaches to either side."""
     if isinstance(level, bool) or not (isinstance(level, float) and 0.0 < level < 1.0):
         raise ValueError(f"level={level!r}, but a number between 0 and 1 is needed, such as 0.95")
     return float(ndtri((1.0 + level) / 2))
 
 
+def reach_of(level: float, degrees: Array) -> Array:
+    """How many standard errors an interval reaches, for errors that so many degrees tell of."""
+    normal = np.full(len(degrees), checked_level(level))
+    few = np.isfinite(degrees)
+    normal[few] = stdtrit(degrees[few], (1.0 + level) / 2)
+    return normal
+
+
+def _p_values(z: Array, degrees: Array) -> Array:
+    few = np.isfinite(degrees)
+    return 2.0 * np.where(few, stdtr(np.where(few, degrees, 1.0), -np.abs(z)), ndtr(-np.abs(z)))
+
+
 def summarised(model: IntervalsMixin, errors: StandardErrors, level: float) -> Summary:
     """The table of a fitted model."""
-    reach, coef = checked_level(level), _estimates(model)
-    told = errors.tells(np.eye(len(coef)))
+    coef = _estimates(model)
+    alone = np.eye(len(coef))
+    degrees, told = errors.degrees(alone), errors.tells(alone)
+    reach = reach_of(level, degrees)
     untold = np.where(told, 0.0, np.nan)
     noise = np.sqrt(np.maximum(np.diag(errors.noise), 0.0)) + untold
     std_err = np.sqrt(np.maximum(np.diag(errors.total), 0.0)) + untold
-    p_value = 2.0 * ndtr(-np.abs(_in_errors(coef, std_err)))
+    p_value = _p_values(_in_errors(coef, std_err), degrees)
     certificate = model.privacy_  # type: ignore[attr-defined]
     title = (
         f"{type(model).__name__}{_of(model)}, epsilon = {certificate.epsilon:g}, "
@@ -226,16 +248,17 @@ def scores_between(
     features: Any,  # noqa: ANN401
     model: Any,  # noqa: ANN401
     errors: StandardErrors,
-    reach: float,
+    level: float,
     square: float,
 ) -> tuple[Array, Array]:
-    """Scores of rows less and plus so many standard errors; `square` is that of one row's error."""
+    """Ends of intervals of scores of rows; `square` is that of one row's own error."""
     rows = features if isinstance(features, np.ndarray) else features.toarray()
     if model.fit_intercept:
         rows = np.column_stack([rows, np.ones(len(rows))])
     scores = rows @ _estimates(model)
     variance = np.einsum("ij,ij->i", rows @ errors.total, rows)
-    deviation = reach * np.sqrt(np.maximum(variance, 0.0) + square)
+    of_mean = reach_of(level, errors.degrees(rows)) * np.sqrt(np.maximum(variance, 0.0))
+    deviation = np.hypot(of_mean, checked_level(level) * math.sqrt(square))
     deviation[~errors.tells(rows)] = np.nan
     return scores - deviation, scores + deviation
 

@@ -10,7 +10,9 @@ from privlearn._objective.losses.squared import Squared
 from privlearn.solvers.coordinate_descent.gaussian_rows import curvature_at
 from privlearn.solvers.coordinate_descent.private_scales import RowMoments
 from privlearn.solvers.coordinate_descent.sandwich import (
+    DRAWN,
     MomentsAt,
+    drawn_together,
     middle,
     semidefinite,
     square_without_noise,
@@ -129,3 +131,23 @@ def test_numbers_without_a_square_stop_nothing(size):
     with np.errstate(all="ignore"):
         found = middle(own, np.zeros(3), own)
     assert np.isfinite(found).all()
+
+
+def test_eigenvalues_that_noise_pushed_apart_are_drawn_together():
+    rng, pushed, left = np.random.default_rng(5), [], []
+    true = np.array([1.0, 1.2, 1.4, 3.0])
+    for _ in range(DRAWS):
+        noisy = np.diag(true) + noise_matrix(rng, NOISE)
+        pushed.append(np.linalg.eigvalsh(noisy) - true)
+        left.append(np.linalg.eigvalsh(drawn_together(MomentsAt(noisy, NOISE))) - true)
+    pushed, left = np.mean(pushed, axis=0), np.mean(left, axis=0)
+    assert pushed[0] < -0.2
+    assert pushed[2] > 0.1
+    assert np.all(np.abs(left[[0, 2, 3]]) < np.abs(pushed[[0, 2, 3]]))
+    assert left[0] < 0.0  # not all the way: DRAWN
+    assert 0.0 < DRAWN < 1.0
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-9])
+def test_without_noise_eigenvalues_stay(noise):
+    np.testing.assert_allclose(drawn_together(MomentsAt(CURVATURE, noise)), CURVATURE, atol=1e-12)

@@ -1,4 +1,15 @@
-"""How far estimates are off: covariances of weights, and how they follow an affine map."""
+"""How far estimates are off: covariances of weights, and how they follow an affine map.
+
+A covariance that is computed from a noisy matrix is itself noisy. Let a be how much of each weight
+a sum of estimates takes, C = R M R their covariance, and R the inverse of a matrix with noise of
+deviation s on its diagonal and s / sqrt(2) off it. To first order the noise moves the variance
+v = a' C a by -2 (R a)' noise (C a), so with b = R a and h = C a its variance is, relative to v^2,
+
+    2 s^2 (|b|^2 |h|^2 + (b'h)^2) / v^2,
+
+and Satterthwaite (1946) takes as many degrees of freedom as two over that. LEAST_DEGREES more are
+counted: the matrix has no negative directions, so it is never as far off as its noise could be.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +21,32 @@ from numpy.typing import NDArray
 
 from privlearn.solvers._common.residuals import Residual
 
-__all__ = ["StandardErrors"]
+__all__ = ["Doubt", "StandardErrors"]
 
 Array = NDArray[np.float64]
 WEAK_PART = 0.05  # of a combination in directions that noise hides, above which nothing is told
+# On generated tables (python -m benchmarks.derive degrees; coordinate_descent/proof.md).
+LEAST_DEGREES = 4.0
+
+
+@dataclass(frozen=True, eq=False)
+class Doubt:
+    """What noise on a covariance comes to, for k estimates that follow from d weights.
+
+    Attributes
+    ----------
+    inverse : array of shape (d, k)
+        The noise's deviation times the inverse of the noisy matrix, for each estimate's weights.
+    covariance : array of shape (d, k)
+        Of the weights, for the same.
+    """
+
+    inverse: Array
+    covariance: Array
+
+    def mapped(self, slopes: Array) -> Doubt:
+        """That of sums of the estimates."""
+        return Doubt(self.inverse @ slopes, self.covariance @ slopes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +67,8 @@ class StandardErrors:
         Mean square of the target about its prediction, where the loss has one, and its noise.
     penalised : bool
         Whether a penalty pulls the estimates, and what they are of, towards 0.
+    doubt : Doubt or None
+        Where the covariances have noise of their own.
 
     Examples
     --------
@@ -50,15 +85,30 @@ class StandardErrors:
     basis: Array
     residual: Residual | None = None
     penalised: bool = False
+    doubt: Doubt | None = None
 
     def tells(self, combinations: Array) -> NDArray[np.bool_]:
         """Whether sums of so much of each estimate are known, for each row of the array."""
         along = combinations @ self.basis.T
-        # Shares do not depend on units, of which some have no squares; powers of two are exact.
-        _, powers = np.frexp(np.max(np.abs(along), axis=1, initial=0.0, keepdims=True))
-        along = np.ldexp(along, -powers)
+        along = _without_unit(along, along)
         hidden = np.sum((along @ self.weak.T) ** 2, axis=1)
         return np.asarray(hidden <= WEAK_PART * np.sum(along**2, axis=1))
+
+    def degrees(self, combinations: Array) -> Array:
+        """Degrees of freedom of the variance of such sums; infinite where it has no noise."""
+        if self.doubt is None:
+            return np.full(len(combinations), np.inf)
+        along, inverse, covariance = (
+            combinations @ one.T for one in (self.basis, self.doubt.inverse, self.doubt.covariance)
+        )
+        along, inverse = _without_unit(along, along), _without_unit(inverse, along)
+        covariance = _without_unit(covariance, covariance)
+        variance = np.sum(along * covariance, axis=1) ** 2
+        squares = np.sum(inverse**2, axis=1) * np.sum(covariance**2, axis=1)
+        noise = squares + np.sum(inverse * covariance, axis=1) ** 2
+        known = (variance > 0.0) & (noise > 0.0)
+        own = np.divide(variance, noise, out=np.full(len(noise), np.inf), where=known)
+        return LEAST_DEGREES + own
 
     def mapped(self, map_weights: Callable[[Array], Array], *, unit: float = 1.0) -> StandardErrors:
         """Those of an affine function of the estimates; residuals are measured in `unit`.
@@ -80,7 +130,17 @@ class StandardErrors:
             self.basis @ slopes,
             None if self.residual is None else self.residual.in_units(unit),
             self.penalised,
+            None if self.doubt is None else self.doubt.mapped(slopes),
         )
+
+
+def _without_unit(rows: Array, like: Array) -> Array:
+    """Rows in units of the largest entry of others: some units have no squares.
+
+    Powers of two are exact, so that what does not depend on units stays the same to the last bit.
+    """
+    _, powers = np.frexp(np.max(np.abs(like), axis=1, initial=0.0, keepdims=True))
+    return np.asarray(np.ldexp(rows, -powers))
 
 
 def _symmetric(matrix: Array) -> Array:

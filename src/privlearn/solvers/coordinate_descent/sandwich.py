@@ -19,12 +19,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MomentsAt", "middle", "semidefinite", "square_without_noise"]
+__all__ = ["MomentsAt", "drawn_together", "middle", "semidefinite", "square_without_noise"]
 
 Array = NDArray[np.float64]
 # Size of deviations of V from c J, relative to c J. On generated tables (proof.md) 1 leaves less of
 # the bias, but covers less where errors grow with the direction in which columns hardly differ.
 SPREAD = 3.0
+# How far eigenvalues are drawn together again: all the way is right on average of the eigenvalues,
+# but the inverse bends, so that it would be too small (python -m benchmarks.derive degrees).
+DRAWN = 0.75
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,20 @@ def middle(slopes: MomentsAt, gradient: Array, curvature: MomentsAt) -> Array:
 def square_without_noise(step: Array, covariance: Array) -> Array:
     """step step' of what a noisy step measures: its own noise adds a covariance that is known."""
     return semidefinite(np.outer(step, step) - covariance)
+
+
+def drawn_together(found: MomentsAt) -> Array:
+    """The matrix with the eigenvalues that noise has pushed apart moved back, as far as DRAWN.
+
+    Noise of variance s^2 / 2 off the diagonal moves an eigenvalue by s^2 / 2 times the sum of one
+    over its distances, on average and to second order; distances below s are not known.
+    """
+    values, vectors = np.linalg.eigh(found.mean)
+    if found.noise <= 0.0:
+        return found.mean
+    apart = (values - values[:, None]) / found.noise
+    moved = 0.5 * DRAWN * found.noise * np.sum(apart / (apart**2 + 1.0), axis=1)
+    return np.asarray((vectors * (values + moved)) @ vectors.T)
 
 
 def semidefinite(matrix: Array) -> Array:

@@ -23,7 +23,7 @@ from privlearn._core.releaser import Releaser
 from privlearn.solvers._common.moment_equations import stack, unstack
 from privlearn.solvers._common.objective import Objective
 from privlearn.solvers._common.residuals import Residual
-from privlearn.solvers._common.standard_errors import StandardErrors
+from privlearn.solvers._common.standard_errors import Doubt, StandardErrors
 from privlearn.solvers.base import Solution
 from privlearn.solvers.coordinate_descent import rules
 from privlearn.solvers.coordinate_descent.gaussian_rows import curvature_at
@@ -36,6 +36,7 @@ from privlearn.solvers.coordinate_descent.private_scales import (
 )
 from privlearn.solvers.coordinate_descent.sandwich import (
     MomentsAt,
+    drawn_together,
     middle,
     semidefinite,
     square_without_noise,
@@ -97,24 +98,27 @@ def newton_solution(
     if settings.of_one_size:
         slopes, residual = _slopes_of_one_size(*at_model, steep)
         between = semidefinite(slopes - np.outer(gradient, gradient))
-        square, spread = np.outer(step, step), inverse
+        square, spread, unsure = np.outer(step, step), inverse, 0.0
     else:
         moments = _squared_slopes(*at_model)
         known = _curvature_of_errors(objective, rows, weights, found, steep)
         between, residual = middle(moments, gradient, known), _residual(prepared, moments, clip)
         square = square_without_noise(step, inverse @ own @ inverse)
-        spread = _inverse(known.mean + penalty, known.noise)[0]
+        unsure = known.noise
+        spread = _inverse(drawn_together(MomentsAt(known.mean + penalty, unsure)), unsure)[0]
     # Noise of the curvature counts as far as the step is long: of variance s^2 on the diagonal and
     # s^2 / 2 off it, times the step, it has covariance s^2 / 2 (|step|^2 I + step step').
     turned = 0.5 * steep.noise**2 * (np.trace(square) * np.eye(len(step)) + square)
     noise = own + turned
+    total = spread @ (noise + between / prepared.count) @ spread
     errors = StandardErrors(
         spread @ noise @ spread,
-        spread @ (noise + between / prepared.count) @ spread,
+        total,
         weak,
         np.eye(len(step)),
         residual,
         bool(penalty.any()),
+        Doubt(unsure * spread, total) if unsure > 0.0 else None,
     )
     return objective.solution(center - step, errors=errors)
 
