@@ -64,12 +64,11 @@ def descend_all(
             factor = objective.step_factor(weights)
             noise_std = noise * clip / count * factor
             if settings.intercept_first and loop == 0:
-                score = first_step(
+                own = first_step(
                     objective, weights, settings.step_size, factor * gradient, noise_std
                 )
-                least = objective.loss.slope_to_keep(score)
-                if not settings.intervals:  # whose last step takes all shrinkage back
-                    model.shrink_to(weights)
+                least = objective.loss.slope_to_keep(own)
+                model.shrink_to(settings.expected(weights))
                 continue
             if objective.loss.bends:
                 bend = _curvature(settings, objective, rows, weights)

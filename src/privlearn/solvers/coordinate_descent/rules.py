@@ -10,12 +10,16 @@ import math
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from privlearn._core.problem import Budget, Problem
 from privlearn.solvers._common.objective import n_weights
 from privlearn.solvers._common.snr import gdp_mu, public_n_or_default
 
 __all__ = ["ByRule", "Mode", "Settings", "bearable", "by_rule", "loops", "mode_for"]
 
+Array = NDArray[np.float64]
 Mode = Literal["all", "cyclic", "greedy"]
 
 MAGNITUDES, CURVATURE, LENGTHS, COUNT = 0.06, 0.10, 0.03, 0.01  # shares of mu^2
@@ -77,6 +81,13 @@ class Settings:
     def scales_given(self) -> bool:
         """Whether features need no histograms."""
         return self.smoothness is not None
+
+    def expected(self, constant: Array) -> Array:
+        """What noisy models are shrunk to: the best constant, as the first step released it.
+
+        With standard errors zero: a last step takes shrinkage back, and leaves what led there out.
+        """
+        return np.zeros_like(constant) if self.intervals else constant
 
     @property
     def private_shares(self) -> dict[str, float]:
