@@ -128,6 +128,20 @@ def zero_inflated(rng: np.random.Generator) -> Draft:
     return Draft(X * 10.0 ** rng.uniform(-6.0, 6.0, p), signal)
 
 
+def rare_in_rare(rng: np.random.Generator) -> Draft:
+    """Categories down to a hundredth, which hardly matter beside a number; one class is rare."""
+    n, effect = _rows(rng, 3.6), np.zeros(1)
+    number = rng.standard_normal((n, int(rng.integers(1, 3))))
+    parts = [number]
+    for _ in range(rng.integers(1, 4)):
+        size, rare = int(rng.integers(6, 16)), int(rng.integers(2, 6))
+        shares = np.append(np.ones(size), np.full(rare, rng.uniform(0.03, 0.2)))
+        chosen = rng.choice(size + rare, n, p=shares / shares.sum())
+        parts.append(np.eye(size + rare)[chosen])
+        effect = effect + 0.2 * rng.standard_normal(size + rare)[chosen]
+    return Draft(np.hstack(parts), _standard(effect + number.sum(axis=1)))
+
+
 KINDS: dict[str, Callable[[np.random.Generator], Draft]] = {
     "rare flags": rare_flags,
     "one-hot": one_hot,
@@ -138,7 +152,9 @@ KINDS: dict[str, Callable[[np.random.Generator], Draft]] = {
     "few rows": few_rows,
     "many columns": many_columns,
     "zero-inflated": zero_inflated,
+    "rare in rare": rare_in_rare,
 }
+OF_A_RARE_CLASS = ("imbalance", "rare in rare")
 
 
 def table(kind: str, seed: int) -> Table:
@@ -155,8 +171,9 @@ def table(kind: str, seed: int) -> Table:
     rng = np.random.default_rng([seed, list(KINDS).index(kind), 16])
     X, signal = KINDS[kind](rng)
     noisy = signal + rng.uniform(0.2, 1.0) * rng.standard_normal(len(signal))
-    if kind == "imbalance" or seed % 2:
-        share = rng.uniform(0.02, 0.06) if kind == "imbalance" else rng.uniform(0.25, 0.75)
+    rare = kind in OF_A_RARE_CLASS
+    if rare or seed % 2:
+        share = rng.uniform(0.02, 0.06) if rare else rng.uniform(0.25, 0.75)
         y = (noisy > np.quantile(noisy, 1.0 - share)).astype(float)
         return Table(X, y, "two classes")
     return Table(X, _units(kind, noisy, rng), "number")
