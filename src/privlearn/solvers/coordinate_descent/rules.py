@@ -83,11 +83,12 @@ class Settings:
         return self.smoothness is not None
 
     def expected(self, constant: Array) -> Array:
-        """What noisy models are shrunk to: the best constant, as the first step released it.
+        """What noisy models are shrunk to: of classes the best constant, as it was released.
 
-        With standard errors zero: a last step takes shrinkage back, and leaves what led there out.
+        Else zero: the middle of a number's range is about its mean, and with standard errors a last
+        step takes all shrinkage back.
         """
-        return np.zeros_like(constant) if self.intervals else constant
+        return constant if self.intercept_last else np.zeros_like(constant)
 
     @property
     def private_shares(self) -> dict[str, float]:
