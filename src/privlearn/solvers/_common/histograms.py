@@ -41,7 +41,9 @@ FALSE_ALARMS = 1e-3  # of all the counts that are compared with their noise
 READABLE = 0.05  # noise on a count, relative to the rows, above which a histogram says nothing
 EVEN = math.sqrt(1.0 / 3.0)  # root mean square of what fills its limits evenly
 LARGEST = 0.5  # part of the largest magnitude in a scale, the rest is the root mean square's
-HIDDEN_LARGEST = 1 / 8  # power of the mean square, where hidden rows outweigh those that are seen
+# Powers of the mean square, where hidden rows outweigh those that are seen: the largest magnitude,
+# unless some are seen that far out.
+HIDDEN_LARGEST, SEEN_FAR = 1 / 8, 0.55
 # Means for a density proportional to 1/x: of x^2 and x over (1/2, 1], and of x over (root 1/2, 1].
 MEAN_SQUARE = (1.0 - 0.25) / (2.0 * math.log(2.0))
 MIDDLE = 0.5 / math.log(2.0)
@@ -175,7 +177,7 @@ def scales_from(
     A feature of which no significant number of rows is seen may still have a few: they are taken
     for `noise` rows at the limit. So are those of every feature whose limit is `close`, as that of
     an estimated range is: of a flag around its mean, the rarer value is far out and may be hidden.
-    Where nothing outweighs them, the largest magnitude is near the limit, too: a rare flag around a
+    Where nothing outweighs them, nor is far out, the largest magnitude is near the limit, too: a rare flag around a
     mean that is all noise had a scale up to five times too small, and the longest rows of all.
     """
     bins = counts.shape[1]
@@ -198,7 +200,8 @@ def scales_from(
         first = np.where(seen, first, 0)
         if close:
             mean = np.maximum(mean, noise / rows)
-            least = np.where(mean > noise / rows, 0.0, mean**HIDDEN_LARGEST)
+            hidden = (mean <= noise / rows) & (0.5**first < mean**SEEN_FAR)
+            least = np.where(hidden, mean**HIDDEN_LARGEST, 0.0)
     mean = np.clip(mean, 0.25**bins, 1.0)
     largest = np.maximum(np.maximum(0.5**first, np.sqrt(mean)), least)
     square = mean ** (1.0 - LARGEST) * largest ** (2.0 * LARGEST)
