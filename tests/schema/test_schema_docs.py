@@ -17,7 +17,9 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "schema.md"
 
 def test_the_example_runs_and_learns(capsys):
     pytest.importorskip("pandas")
-    declared, nothing, written, blank, coded = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.S)
+    declared, nothing, written, blank, coded = re.findall(
+        r"```python\n(.*?)```", PAGE.read_text(), re.S
+    )
     made = {}
     exec(compile(declared, "schema.md", "exec"), made)
     assert "'sex is missing'" in capsys.readouterr().out

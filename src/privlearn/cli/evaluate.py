@@ -20,7 +20,7 @@ from privlearn.cli.errors import CommandError
 from privlearn.cli.model_file import SavedModel, read_model
 from privlearn.cli.notices import plain_warnings
 from privlearn.cli.open_ledger import charged_ledger, signed
-from privlearn.cli.outputs import Output
+from privlearn.cli.outputs import Output, write_or_print
 from privlearn.cli.paths import check_paths
 from privlearn.cli.people import add_person, checked_person, ids_of
 from privlearn.cli.predictions import read_rows
@@ -109,25 +109,16 @@ def run(args: argparse.Namespace) -> int:
     ) as output:
         found = _scores(args, model, X, y, ids, bounds)
         found = replace(found, privacy=assuming(found.privacy, (NAMES, *source.assumes)))
-        print(json_text(found.to_dict()) if args.json else f"{found}\n\n{found.privacy}")
+        text = json_text(found.to_dict())
         if output is not None:
-            _write(found, output, args.json)
-    return 0
-
-
-def _write(found: Evaluation, output: Output, printed: bool) -> None:
-    """Save the scores; by now they are paid for, so a file that fails costs nothing else."""
-    try:
-        output.write(json_text(found.to_dict()) + "\n")
-    except OSError as error:
-        if not printed:
-            print(json_text(found.to_dict()))
-        raise CommandError(
-            f"{output.given} cannot be written ({error.strerror}). The privacy is spent, so the "
-            "scores were printed instead: copy the JSON from there into a file"
-        ) from None
-    if not printed:
+            write_or_print(output, f"{text}\n", "scores were")
+    if args.json:
+        print(text)
+        return 0
+    print(f"{found}\n\n{found.privacy}")
+    if output is not None:
         print(f"\nscores saved to {output.given}")
+    return 0
 
 
 def _rows(
