@@ -121,6 +121,35 @@ def test_a_fit_and_a_prediction_read_a_cell_alike(written, missing):
         np.testing.assert_array_equal(trained[same], predicted[same], err_msg=str(kind))
 
 
+@pytest.mark.parametrize("kind", [Number, Estimate])
+def test_groups_with_points_have_a_decimal_comma(kind):
+    short = kind(thousands=".")
+    assert short == kind(decimal=",", thousands=".")
+    assert short.rule("1.234,5") == 1234.5
+    assert kind_from(plain_kind(short)) == short
+    assert plain_kind(kind(thousands=",")) == {"kind": kind.word, "thousands": ","}
+    assert plain_kind(kind()) == {"kind": kind.word}
+    assert kind(thousands=",").decimal == kind().decimal == "."
+    with pytest.raises(ValueError, match="give two marks"):
+        kind(decimal=".", thousands=".")
+
+
+def test_a_list_of_words_for_gaps_alone_is_said_to_be():
+    """What was published says it; a column of which more was published is not named."""
+    frame, _, y = companies()
+    rng = np.random.default_rng(1)
+    frame["money"] = [f"{german(value, 2)} EUR" for value in rng.uniform(0, 9e5, ROWS)]
+    frame["town"] = rng.choice(["Ulm", "N/A"], ROWS)
+    frame.loc[::3, "money"] = "n/a"
+    model = LinearRegression(epsilon=50, delta=1e-5, schema=GERMAN, random_state=0)
+    with pytest.warns(UserWarning, match="only words for a gap") as told:
+        model.fit(frame, y)
+    (said,) = [str(one.message) for one in told if "words for a gap" in str(one.message)]
+    assert "'money'" in said
+    assert "town" not in said
+    assert {c.name: c.kind for c in model._encoding.columns}["money"].values == ("n/a",)
+
+
 def test_the_words_of_files_have_it():
     kind = Estimate(max_categories=3, decimal=",", thousands=".", currency="EUR")
     assert kind_from(plain_kind(kind)) == kind

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import ClassVar
 
 from privlearn.schema.categories import MOST_CATEGORIES, Category
-from privlearn.schema.kinds import Kind, Number
+from privlearn.schema.kinds import Kind, Number, usual_decimal
 from privlearn.schema.parsing import Notation
 
 __all__ = ["Estimate"]
@@ -42,7 +42,7 @@ class Estimate(Kind):
     """
 
     max_categories: int = MOST_CATEGORIES
-    decimal: str = field(default=".", kw_only=True)
+    decimal: str = field(default=None, kw_only=True)  # type: ignore[assignment]  # told by thousands
     thousands: str | None = field(default=None, kw_only=True)
     currency: str | None = field(default=None, kw_only=True)
     percent: bool = field(default=False, kw_only=True)
@@ -54,13 +54,14 @@ class Estimate(Kind):
     def __post_init__(self) -> None:
         most = Category(max_categories=self.max_categories).max_categories
         object.__setattr__(self, "max_categories", most)
-        _ = self.number  # refuses what is no notation
+        object.__setattr__(self, "decimal", self.number.decimal)  # or refuses what is no notation
 
     def __repr__(self) -> str:
         shown = [f"max_categories={self.max_categories!r}"]
         for one in fields(self):
             value = getattr(self, one.name)
-            if one.kw_only and value != one.default:
+            usual = usual_decimal(None) if one.name == "decimal" else one.default
+            if one.kw_only and value != usual:
                 shown.append(f"{one.name}={value!r}")
         return f"Estimate({', '.join(shown)})"
 
