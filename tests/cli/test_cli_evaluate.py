@@ -194,3 +194,28 @@ def test_help_has_an_example(capsys):
     text = capsys.readouterr().out
     assert "privlearn evaluate wage.json held-out.csv --epsilon 1" in text
     assert "how much the scores may tell" in " ".join(text.split())
+
+
+def test_a_target_in_a_notation_is_answered_with_the_option(folder, tmp_path, capsys):
+    """The model's own, where it has one; what is said beforehand depends on no cell."""
+    line = ["evaluate", "wage.json", str(tmp_path / "odd.csv"), "--epsilon", "3"]
+    (tmp_path / "odd.csv").write_text('age,wage\n30,"29,5"\n40,"41,0"\n')
+    assert main(line) == 1
+    told = capsys.readouterr().err
+    assert "--on-invalid drop" in told
+    assert "need --decimal , --thousands ." in told
+    rows = "".join(f"{20 + k % 50},5;{20 + k % 50},5\n" for k in range(900))
+    (tmp_path / "german.csv").write_text(f"age;wage\n{rows}")
+    path = str(tmp_path / "german.csv")
+    written = ["--decimal", ",", "--thousands", "."]
+    model = str(tmp_path / "german.json")
+    assert main(["fit", path, *NUMBERS, *written, "-o", model]) == 0
+    capsys.readouterr()
+    assert main(["evaluate", model, path, "--epsilon", "3"]) == 1
+    told = capsys.readouterr().err
+    assert told.count("if it is written as columns of the model are, add --decimal , --tho") == 2
+    assert main(["evaluate", model, path, "--epsilon", "3", "--thousands", "."]) == 0
+    assert "are read as in 1234.5" not in capsys.readouterr().err
+    (tmp_path / "plain.csv").write_text("age;wage\n" + rows.replace(",5\n", ".5\n"))
+    assert main(["evaluate", model, str(tmp_path / "plain.csv"), "--epsilon", "3"]) == 0
+    assert "are read as in 1234.5; if it is written as columns" in capsys.readouterr().err

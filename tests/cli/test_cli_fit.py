@@ -349,7 +349,7 @@ def test_a_model_that_cannot_be_saved_is_printed(folder, capsys, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("privlearn.cli.model_file.SavedModel.write", full)
+    monkeypatch.setattr("privlearn.cli.outputs.Output.write", full)
     assert main(["fit", "people.csv", *FIT]) == 1
     seen = capsys.readouterr()
     assert "No space left on device" in seen.err

@@ -4,8 +4,10 @@ import csv
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import privlearn
 from privlearn.cli import main
 from privlearn.cli.model_file import KINDS, read_model
 
@@ -251,7 +253,7 @@ def test_the_first_line_about_text_names_the_remedy(folder, capsys):
         assert "privlearn plan --template" in text
 
 
-def test_another_notation_beside_an_estimated_schema_is_the_targets(folder, capsys):
+def test_another_notation_beside_an_estimated_schema_is_of_all(folder, capsys):
     rows = [["what", "wage"]] + [["ab"[k % 2], f"{k % 2 + 5},5"] for k in range(2_000)]
     with open("comma.csv", "w", newline="") as file:
         csv.writer(file, delimiter=";").writerows(rows)
@@ -262,8 +264,24 @@ def test_another_notation_beside_an_estimated_schema_is_the_targets(folder, caps
     assert "leave the column out" not in told  # it is the target
     assert main([*line, "--decimal", ","]) == 0
     printed = capsys.readouterr()
-    assert "--decimal, --thousands and --currency are about the target alone" in printed.err
+    assert "--decimal, --thousands and --currency are about the target and all" in printed.err
     assert "what = b" in printed.out
+
+
+@pytest.mark.parametrize("way", ["the word", "a file"])
+def test_numbers_in_a_notation_are_found_out_to_be_those(folder, capsys, way):
+    """5.380 is a number in Python, too, and another one."""
+    staff = np.random.default_rng(0).integers(1, 9_000, 3_000)
+    texts = [f"{value:,}".replace(",", ".") for value in staff]
+    rows = [f"{text};{3 * value},0" for text, value in zip(texts, staff, strict=True)]
+    (folder / "german.csv").write_text("\n".join(["staff;pay", *rows]) + "\n")
+    (folder / "some.toml").write_text('[schema]\nstaff = { kind = "estimate" }\n')
+    schema = "estimate" if way == "the word" else "some.toml"
+    line = ["fit", "german.csv", "--target", "pay", "--schema", schema, "--epsilon", "50"]
+    assert main([*line, "--decimal", ",", "--thousands", "."]) == 0
+    model = privlearn.load(folder / "model.json")
+    new = pd.DataFrame({"staff": ["5.380", "900"]})
+    assert model.predict(new) == pytest.approx([16_140, 2_700], rel=0.1)
 
 
 def test_a_column_of_ids_is_not_to_be_estimated(folder, capsys):

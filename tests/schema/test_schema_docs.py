@@ -17,7 +17,9 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "schema.md"
 
 def test_the_example_runs_and_learns(capsys):
     pytest.importorskip("pandas")
-    declared, nothing, blank, coded = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.S)
+    declared, nothing, written, blank, coded = re.findall(
+        r"```python\n(.*?)```", PAGE.read_text(), re.S
+    )
     made = {}
     exec(compile(declared, "schema.md", "exec"), made)
     assert "'sex is missing'" in capsys.readouterr().out
@@ -28,6 +30,10 @@ def test_the_example_runs_and_learns(capsys):
     assert "'sex = F'" in told
     assert "'since'" in told
     assert learned > 0.9
+    exec(compile(written, "schema.md", "exec"), made)
+    capsys.readouterr()
+    new = made["pd"].DataFrame({"staff": ["5.380", "900"]})
+    assert made["model"].predict(new) == pytest.approx([16_140, 2_700], rel=0.1)
     exec(compile(blank, "schema.md", "exec"), made)
     assert made["new"]["predicted"].isna().tolist() == (made["new"]["since"].str[2] == "/").tolist()
     exec(compile(coded, "schema.md", "exec"), made)

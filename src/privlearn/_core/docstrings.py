@@ -50,12 +50,13 @@ max_rows_per_person : int or None
     with more, so many are drawn. The guarantee is then about people and all their rows, and noise
     grows with the number, so choose it well below what a few people have, without looking at the
     data. None: every row is a person.
-schema : dict, "estimate" or None
+schema : dict, "estimate", Estimate or None
     What is public about the columns of a data frame, by name, in words of `privlearn.schema`:
     kinds, ranges, lists of categories, and what a missing cell means. Columns without an entry are
     numbers. "estimate" finds out privately what every column is, with 12 % of the budget, for a
-    table with text, dates and gaps as it is. None: X holds numbers. With a schema `data_norm` is
-    that of a row whose ranges are brought to [0, 1].
+    table with text, dates and gaps as it is; `Estimate(decimal=",", thousands=".")` does so
+    where texts have another notation: by default "5.380" is 5.38, never 5380. None: X holds
+    numbers. With a schema `data_norm` is that of a row whose ranges are brought to [0, 1].
 fit_intercept : bool
     Whether to fit an intercept. It is never penalised.
 on_invalid : {"raise", "drop"}

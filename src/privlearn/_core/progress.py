@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TextIO
 
 __all__ = ["Bar", "render", "shown"]
@@ -30,9 +30,10 @@ def shown(verbose: object, stream: TextIO | None = None) -> AbstractContextManag
     """
     from privlearn._core.run_settings import progress, untold
 
-    if not verbose or untold.get():
+    terminal = sys.stderr if stream is None else stream
+    if not verbose or untold.get() or terminal is None:  # None: a program without a terminal
         return nullcontext()
-    return progress(Bar(sys.stderr if stream is None else stream))
+    return progress(Bar(terminal))
 
 
 class Bar:
@@ -48,8 +49,10 @@ class Bar:
             return
         self._percent = percent
         text = render(done, total)
-        self._terminal.write(f"\r{text}")
-        if done >= total:
-            self._terminal.write("\r" + " " * len(text) + "\r")
-            self._percent = -1
-        self._terminal.flush()
+        # By now privacy is spent: a terminal that is closed or full must not end the fit.
+        with suppress(OSError, ValueError):
+            self._terminal.write(f"\r{text}")
+            if done >= total:
+                self._terminal.write("\r" + " " * len(text) + "\r")
+                self._percent = -1
+            self._terminal.flush()

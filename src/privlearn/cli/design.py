@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from privlearn._core.close_names import hint_at_columns, listed
 from privlearn.cli.errors import CommandError, closest, option, shortened, similar
 from privlearn.cli.schema import Facts, Range
-from privlearn.schema import Estimate, Ignore, Number
+from privlearn.schema import Ignore, Number
 from privlearn.schema.encoding import Column, Encoding
 from privlearn.schema.kinds import Kind
 
@@ -17,9 +17,9 @@ __all__ = ["Design", "demand_target", "design"]
 
 PLAIN = Number()
 MOST_OPTIONS = 20  # that an error lists
-ABOUT_THE_TARGET = (
-    "with --schema estimate, --decimal, --thousands and --currency are about the target alone; "
-    "columns of numbers in such a notation are taken for text until a schema file describes them: "
+ABOUT_ALL = (
+    "--decimal, --thousands and --currency are about the target and all columns; one whose numbers "
+    "are written otherwise needs its own line in a schema file: "
     "privlearn plan --template DATA --target COLUMN > schema.toml"
 )
 
@@ -119,8 +119,8 @@ def design(
     if facts.estimate:
         _refuse_to_find_out(estimates, mapped)
         if facts.number != PLAIN:
-            print(f"privlearn: note: {ABOUT_THE_TARGET}", file=sys.stderr)
-    kinds, rest = facts.kinds, Estimate() if facts.estimate else facts.number
+            print(f"privlearn: note: {ABOUT_ALL}", file=sys.stderr)
+    kinds, rest = facts.kinds, facts.rest
     chosen = [(name, kinds.get(name, rest)) for name in _chosen(names, facts, target, where)]
     columns = tuple(Column(name, kind) for name, kind in chosen if isinstance(kind, Kind))
     # A schema may say no more than which columns are left out, or what goes without saying.
@@ -133,7 +133,7 @@ def design(
         classes=facts.classes,
         data_norm=facts.data_norm,
         number=facts.number,
-        estimable=estimates and not (mapped or described) and facts.number == PLAIN,
+        estimable=estimates and not (mapped or described),
     )
     if not estimates:
         _refuse_to_estimate(found)

@@ -16,16 +16,18 @@ from privlearn._data.named_cells import NamedCells
 from privlearn.cli import options
 from privlearn.cli.assumptions import NAMES, assuming
 from privlearn.cli.dialect import Dialect, add_dialect
-from privlearn.cli.errors import CommandError
+from privlearn.cli.errors import CommandError, option
 from privlearn.cli.model_file import SavedModel, read_model
 from privlearn.cli.notices import plain_warnings
 from privlearn.cli.open_ledger import charged_ledger, signed
-from privlearn.cli.outputs import Output
+from privlearn.cli.outputs import Output, write_or_print
 from privlearn.cli.paths import check_paths
 from privlearn.cli.people import add_person, checked_person, ids_of
 from privlearn.cli.predictions import read_rows
 from privlearn.cli.schema import parse_range
 from privlearn.cli.tables import Source, open_source
+from privlearn.cli.training import NOTATION
+from privlearn.schema import Number
 from privlearn.schema.encoding import Encoding
 
 if TYPE_CHECKING:
@@ -109,25 +111,16 @@ def run(args: argparse.Namespace) -> int:
     ) as output:
         found = _scores(args, model, X, y, ids, bounds)
         found = replace(found, privacy=assuming(found.privacy, (NAMES, *source.assumes)))
-        print(json_text(found.to_dict()) if args.json else f"{found}\n\n{found.privacy}")
+        text = json_text(found.to_dict())
         if output is not None:
-            _write(found, output, args.json)
-    return 0
-
-
-def _write(found: Evaluation, output: Output, printed: bool) -> None:
-    """Save the scores; by now they are paid for, so a file that fails costs nothing else."""
-    try:
-        output.write(json_text(found.to_dict()) + "\n")
-    except OSError as error:
-        if not printed:
-            print(json_text(found.to_dict()))
-        raise CommandError(
-            f"{output.given} cannot be written ({error.strerror}). The privacy is spent, so the "
-            "scores were printed instead: copy the JSON from there into a file"
-        ) from None
-    if not printed:
+            write_or_print(output, f"{text}\n", "scores were")
+    if args.json:
+        print(text)
+        return 0
+    print(f"{found}\n\n{found.privacy}")
+    if output is not None:
         print(f"\nscores saved to {output.given}")
+    return 0
 
 
 def _rows(
@@ -135,6 +128,12 @@ def _rows(
 ) -> tuple[NDArray[np.float64], NDArray[Any], NamedCells | None]:
     """Features in the file's units, the truth and the ids; unusable cells are NaN, or no label."""
     target, drop = args.target or model.target, args.on_invalid == "drop"
+    written = options.written_number(args)
+    if model.classes is None and written == Number() and (flags := _notation(model)):
+        print(
+            f"privlearn: note: numbers of {target!r} are read as in 1234.5; {flags}",
+            file=sys.stderr,
+        )
     remedy = None if drop else "--on-invalid drop"
     leave = None if drop else "--on-invalid drop: such rows then add nothing"
     if target in [column.name for column in model.columns]:
@@ -146,16 +145,18 @@ def _rows(
     if table.rows == 0 and args.adjacency != "add_remove" and args.person is None:
         raise CommandError(f"{source.path} names its columns but has no rows to score")
     if model.classes is None:
-        y: NDArray[Any] = table.numbers(target, options.written_number(args))
+        y: NDArray[Any] = table.numbers(target, written)
         broken = bool(np.isnan(y).any())
     else:
         y = np.array([label or "" for label in table.labels(target)], dtype=object)
         broken = not {*y} <= {*model.classes}
     if broken and not drop:
         what = "no number" if model.classes is None else "none of the model's classes"
+        flags = _notation(model)
+        mend = "" if model.classes is not None else f"; {flags}" if flags else f". {NOTATION}"
         raise CommandError(
             f"{source.path} has rows without a truth: a cell of {target!r} is empty or {what}; "
-            f"mend them, or add {leave}"
+            f"mend them, or add {leave}{mend}"
         )
     ids = ids_of(table, args.person)
     if ids is not None and None in ids and not drop:
@@ -166,6 +167,18 @@ def _rows(
     if ids is not None and args.adjacency != "add_remove" and not any(ids):
         raise CommandError(f"{source.path} has rows of nobody: no cell of {ids.name!r} is an id")
     return X, y, ids
+
+
+def _notation(model: SavedModel) -> str:
+    """How to say that the target is written as the model's columns; empty where these are plain."""
+    kinds = [column.kind for column in model.columns if isinstance(column.kind, Number)]
+    rules = [kind for kind in kinds if kind.rule is not None]
+    if not rules:
+        return ""
+    marks = (("--decimal", rules[0].decimal), ("--thousands", rules[0].thousands))
+    given = [*marks, ("--currency", rules[0].currency)]
+    flags = " ".join(option(flag, mark) for flag, mark in given if mark is not None)
+    return f"if it is written as columns of the model are, add {flags}"
 
 
 def _scores(

@@ -201,14 +201,7 @@ def _save(
     predictions: Output | None,
     intervals: Intervals | None,
 ) -> None:
-    try:
-        model.write(output)
-    except OSError as error:
-        print(model.to_json())
-        raise CommandError(
-            f"{output.given} cannot be written ({error.strerror}). The privacy is spent, so the "
-            "model was printed instead: copy it from there into a file"
-        ) from None
+    model.write(output)
     if predictions is None or new_rows is None:
         return
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dis
-import os
 import signal
 import sys
 import threading
@@ -14,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from privlearn.cli.closed import flushed, given_up, tolerant_stderr
 from privlearn.cli.errors import CommandError
 from privlearn.exceptions import BudgetExceededError, PrivacyError
 
@@ -40,17 +40,26 @@ class _Terminated(KeyboardInterrupt):
 
 def guarded(run: Callable[[Namespace], int], args: Namespace) -> int:
     """Run a command; what goes wrong is told in a sentence."""
+    with tolerant_stderr():
+        status = _guarded(run, args)
+        try:
+            flushed()
+        except OSError as error:
+            given_up(sys.stdout)
+            if isinstance(error, BrokenPipeError):  # the reader left, as `head` does
+                return status
+            return _complain(f"standard output cannot be written: {error.strerror}", BAD_INPUT)
+        return status
+
+
+def _guarded(run: Callable[[Namespace], int], args: Namespace) -> int:
     try:
         with _plain_warnings(), _tidy_end():
-            status = run(args)
-        sys.stdout.flush()
-        return status
+            return run(args)
     except BudgetExceededError as error:
         return _complain(error, OVER_BUDGET)
     except BrokenPipeError:
-        # The reader left, as `head` does: nothing more to say, and nothing to flush at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return OK
+        return OK  # nothing more to say
     except Exception as error:
         return _complain(_sentence(error), BAD_INPUT)
     except _Terminated:
@@ -62,7 +71,7 @@ def guarded(run: Callable[[Namespace], int], args: Namespace) -> int:
 def traced(run: Callable[[Namespace], int], args: Namespace) -> int:
     """Run a command and let its own errors through; of others, show the place but not the text."""
     try:
-        with _tidy_end():
+        with tolerant_stderr(), _tidy_end():
             return run(args)
     except Exception as error:
         if on_purpose(error):

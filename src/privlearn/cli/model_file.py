@@ -13,7 +13,7 @@ from privlearn._core import certificate_file  # noqa: F401  before a charge, not
 from privlearn.cli.design import Design
 from privlearn.cli.errors import CommandError
 from privlearn.cli.models import MODELS
-from privlearn.cli.outputs import Output
+from privlearn.cli.outputs import Output, write_or_print
 from privlearn.export.model_file import FORMATS, FileContent, model_text, parsed
 from privlearn.linear_model import saved  # noqa: F401  the same
 from privlearn.schema.encoding import Column, Encoding
@@ -136,8 +136,8 @@ class SavedModel:
         return model_text(self.content).rstrip("\n")
 
     def write(self, output: Output) -> None:
-        """Save as JSON."""
-        output.write(model_text(self.content))
+        """Save as JSON; where that fails, print it, for by now it is paid for."""
+        write_or_print(output, model_text(self.content), "model was")
 
 
 def read_any(path: str | Path) -> SavedModel:

@@ -220,8 +220,8 @@ def add_notation(parser: argparse._ActionsContainer) -> None:
     add(
         "--decimal",
         choices=(".", ","),
-        default=".",
-        help="decimal mark of numbers (default: .); [schema] may say otherwise of a column",
+        help="decimal mark of numbers (default: a point, or a comma where --thousands is a point); "
+        "[schema] may say otherwise of a column",
     )
     add("--thousands", metavar="CHAR", help="mark between groups of three digits: , . ' or a blank")
     add("--currency", metavar="SIGN", help="sign that may stand beside a number, such as $ or EUR")

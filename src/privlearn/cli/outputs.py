@@ -10,7 +10,7 @@ from pathlib import Path
 
 from privlearn.cli.errors import CommandError
 
-__all__ = ["Output", "check_name"]
+__all__ = ["Output", "check_name", "write_or_print"]
 
 PART = ".privlearn-{}-{}.part"  # what a killed command may leave behind; safe to delete
 BLOCK = bytes(2**16)
@@ -135,6 +135,34 @@ class Output:
 
     def __exit__(self, *_: object) -> None:
         self.discard()
+
+
+def write_or_print(output: Output, text: str, what: str) -> None:
+    """Save what privacy was spent on, or else print it, with an error that says so.
+
+    Called before anything is printed: a reader that left, as `head` does, must not cost the file.
+
+    Parameters
+    ----------
+    output : Output
+        The file.
+    text : str
+        What goes into it, JSON with a line's end.
+    what : str
+        What it is in words, with a verb, for the error.
+    """
+    try:
+        output.write(text)
+        return
+    except OSError as error:
+        problem = f"{output.given} cannot be written ({error.strerror}). The privacy is spent, "
+    try:
+        print(text, end="", flush=True)
+    except OSError as error:
+        problem += f"and the {what} lost: standard output cannot be written ({error.strerror})"
+        raise CommandError(problem) from None
+    problem += f"so the {what} printed instead: copy the JSON from there into a file"
+    raise CommandError(problem)
 
 
 def _confirm(folder: Path) -> None:

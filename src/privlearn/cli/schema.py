@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from privlearn.cli.errors import CommandError
-from privlearn.schema import Category, Ignore, Number
+from privlearn.schema import Category, Estimate, Ignore, Number
 from privlearn.schema.kinds import Kind
 from privlearn.schema.plain import kind_from
 
@@ -87,9 +87,16 @@ class Facts:
         lists = {name: Category(values) for name, values in self.categories.items()}
         return numbers | lists | {name: self._written(kind) for name, kind in self.schema.items()}
 
+    @property
+    def rest(self) -> Kind:
+        """What columns are of which nothing is said."""
+        rest = self._written(Estimate()) if self.estimate else self.number
+        assert isinstance(rest, Kind)
+        return rest
+
     def _written(self, kind: Kind | Ignore) -> Kind | Ignore:
         """The kind, with the notation of all numbers where it has none of its own."""
-        if not isinstance(kind, Number) or kind.rule is not None:
+        if not isinstance(kind, Number | Estimate) or kind.rule is not None:
             return kind
         return replace(
             kind,

@@ -18,7 +18,7 @@ from privlearn.schema import Date, Number
 from privlearn.schema.encoding import Column, EncodedRows
 from privlearn.schema.raw import RawRows
 
-__all__ = ["read_training"]
+__all__ = ["NOTATION", "read_training"]
 
 MOST_COMPLAINTS = 20  # that an error lists
 MOST_IGNORED = 3  # that it spells out as options

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from privlearn._core.mechanisms import Kind
 from privlearn._core.problem import Budget
 from privlearn.accounting import Gaussian, compose
 from privlearn.accounting.composition import Terms
@@ -34,6 +35,25 @@ __all__ = ["Remaining"]
 _ROUNDED_DOWN = 1 - 1e-6
 _TRIALS = 5
 _NEARLY = 2e-3  # how much further a search goes than it aims, so that it ends on the right side
+
+FAILS = (
+    "this fit has a small chance to fail outright, which takes a part of delta, and the first "
+    "charge of data set {name} left too little of the ledger's delta for that; nothing was "
+    "charged or released: reserve the fits together (ledger.reserve), make this one the first "
+    "charge, or, where all of them are pure but for failures, declare(..., kind='pure') before the "
+    "first"
+)
+FINDS = (
+    "this fit finds out what columns hold, or which values they have (schema estimate), and that "
+    "has a small chance to fail outright: to publish a value that only one person has. The chance "
+    "takes a part of delta, and the first charge of data set {name} left too little of the "
+    "ledger's delta for that. Nothing was charged or released. Describe the columns, so that "
+    "nothing about them is to be found out: on the command line privlearn plan --template DATA "
+    "--target COLUMN > schema.toml, fill that in (each list with its values, or hashed = 32), and "
+    "fit with --schema schema.toml; in Python a schema of Number(), Flag(), Date(), "
+    "Category(values) or Category(hashed=32). Or, with a new ledger and before its first fit, "
+    "reserve all fits together in Python (ledger.reserve)"
+)
 
 
 @dataclass(frozen=True)
@@ -152,7 +172,8 @@ class Remaining:
         asked = epsilon_of(compose(terms).terms, self.budget)
         fits = None if plan is None else _largest_epsilon_like(self._essence(), _nameless(plan))
         numbers = asked, self.left(), fits
-        return BudgetExceededError(self._sentence(terms, *numbers), *numbers)
+        failing = FINDS if _finds_values(plan) else FAILS
+        return BudgetExceededError(self._sentence(terms, failing, *numbers), *numbers)
 
     def _essence(self) -> Remaining:
         """The same without what changes with every charge of another data set."""
@@ -160,7 +181,9 @@ class Remaining:
             return self
         return replace(self, state=replace(self.state, name="", parents=(), head="", charges=1))
 
-    def _sentence(self, terms: Terms, asked: float, left: float, fits: float | None) -> str:
+    def _sentence(
+        self, terms: Terms, failing: str, asked: float, left: float, fits: float | None
+    ) -> str:
         name, budget = self.state.name, self.budget
         at = f"at delta={budget.delta:g}"
         if math.isinf(asked) and budget.delta == 0:
@@ -176,12 +199,7 @@ class Remaining:
                 "noise, or declare(..., kind='gaussian') before the first charge"
             )
         if self._fails_too_often(terms):
-            return (
-                f"this fit may fail outright, and data set {name!r} has no delta left for "
-                "that after its first charge; nothing was charged or released: reserve the fits "
-                "together (ledger.reserve), make this one the first charge, or, where all of them "
-                "are pure but for failures, declare(..., kind='pure') before the first"
-            )
+            return failing.format(name=repr(name))
         if fits is None:
             remedy = "no such fit is possible any more; use other data, or agree on a larger budget"
         else:
@@ -195,6 +213,11 @@ class Remaining:
     def _fails_too_often(self, terms: Terms) -> bool:
         taken = self.state.taken.failure
         return self.state.started and taken + self.cost(terms).failure > self.cap.failure
+
+
+def _finds_values(plan: Plan | None) -> bool:
+    """Whether what may fail is the publication of frequent values."""
+    return plan is not None and any(r.mechanism.kind is Kind.LIST for r in plan.releases)
 
 
 @lru_cache(maxsize=512)

@@ -35,6 +35,7 @@ from privlearn._data.targets import target_numbers
 from privlearn.exceptions import MissingFactError, UnsupportedCombinationError
 from privlearn.linear_model.classifier import PrivateLinearClassifier
 from privlearn.schema.arrow import encoded_columns, has_columns
+from privlearn.schema.reading import unlisted
 from privlearn.solvers import SOLVERS
 from privlearn.solvers._common.rehearsal import rehearse
 from privlearn.solvers._common.row_count import demand_usable
@@ -130,7 +131,7 @@ def _refuse_unsupported(
         "sample_epsilon": (sample_epsilon is not None, "leave sample_epsilon out"),
         "a kernel": (hasattr(estimator, "n_components"), "use a linear model"),
         "intervals=True": (getattr(estimator, "intervals", False), "leave intervals out"),
-        'schema="estimate"': (isinstance(schema, str) and schema == "estimate", OPEN),
+        'schema="estimate"': (unlisted(schema).pending, OPEN),
     }
     for name, (there, instead) in given.items():
         if there:

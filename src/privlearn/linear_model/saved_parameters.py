@@ -132,6 +132,8 @@ def _read(value: Any, name: str) -> Any:  # noqa: ANN401
     if name == "schema" and isinstance(value, dict):
         from privlearn.schema.plain import kind_from
 
+        if isinstance(value.get("kind"), str):  # one kind for all columns, none of one named "kind"
+            return kind_from(value)
         return {str(key): kind_from(one) for key, one in value.items()}
     if isinstance(value, dict) and SOLVER in value:
         return _solver(value)

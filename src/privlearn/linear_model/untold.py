@@ -41,6 +41,11 @@ SHRUNK = (
     "nothing shrinks, while a fit without intervals=True shrinks what noise hides, and predicts "
     "better"
 )
+# Values of a list that stand for nothing, in small letters without brackets and points around them.
+GAPS = frozenset(
+    {"", "-", "--", "?", "n/a", "n.a", "na", "nan", "none", "null", "nil", "missing", "unknown"}
+    | {"not available", "not applicable", "k.a", "k. a", "keine angabe", "unbekannt"}
+)
 MOST_NAMED = 10  # columns in one warning
 NOTATIONS = (
     "Date(first, last, format='%d/%m/%Y') or Number(low, high, decimal=',', thousands='.', "
@@ -124,12 +129,16 @@ def _missing(kind: object) -> object:
 def warn_of_unseen_values(model: Any) -> None:  # noqa: ANN401
     """Say of which columns no value was published: what was released says it, as the model does."""
     declared = model.schema if isinstance(model.schema, Mapping) else {}
-    names = [
-        column.name
+    found = {
+        column.name: column.kind.values
         for column in getattr(getattr(model, "_encoding", None), "columns", ())
-        if getattr(column.kind, "values", None) == ()
+        if getattr(column.kind, "values", None) is not None
         and getattr(declared.get(column.name), "values", None) is None
-    ]
+    }
+    for_gaps = [name for name, values in found.items() if values and {*map(_plain, values)} <= GAPS]
+    if for_gaps:
+        _warn_of_gaps(for_gaps)
+    names = [name for name, values in found.items() if not values]
     if not names:
         return
     one, listed = len(names) == 1, _listed(names)
@@ -139,6 +148,23 @@ def warn_of_unseen_values(model: Any) -> None:  # noqa: ANN401
         f"gaps; if {'it holds' if one else 'they hold'} dates or money, declare "
         f"{'it' if one else 'them'} in a schema, as {NOTATIONS}; else leave "
         f"{'it' if one else 'them'} out",
+        UserWarning,
+        stacklevel=users_line(),
+    )
+
+
+def _plain(value: str) -> str:
+    return value.casefold().strip("<>()[]#. ")
+
+
+def _warn_of_gaps(names: Sequence[str]) -> None:
+    """Say of which columns words for a gap alone were published: the rest may be in a notation."""
+    one = len(names) == 1
+    warnings.warn(
+        f"of {_listed(names)} only words for a gap, such as n/a, were frequent enough to be "
+        f"published, so {'it tells' if one else 'they tell'} little but where such words are; if "
+        f"other cells hold numbers, dates or money, declare {'it' if one else 'them'} in a schema, "
+        f"as {NOTATIONS} with missing='flag', for which such words are missing cells",
         UserWarning,
         stacklevel=users_line(),
     )

@@ -40,6 +40,7 @@ KINDS, LISTS = "cells by what they can be read as", "frequent values of lists"
 METHOD = "kinds and lists of columns estimated privately from counts"
 # Shares of the budget (in mu^2), and of its delta (derive/discovery.py).
 KINDS_SHARE, LISTS_SHARE, FAILURE = 0.02, 0.10, 0.10
+PLAIN = Number()
 MOSTLY = 0.8  # of the cells that are there: as what they can be read decides the kind
 RARELY, HIDDEN = 0.01, 4.0  # missing cells that get no column: of all, or in deviations of noise
 
@@ -91,8 +92,9 @@ class Discovery:
             noisy = release(KINDS, counts, clip=math.sqrt(self.unknown))
             noise = release.noise_scale(KINDS)
             most = {name: getattr(kinds[name], "max_categories", 1) for name in names}
+            written = {name: getattr(kinds[name], "number", PLAIN) for name in names}
             for name, found in zip(names, noisy, strict=True):
-                kinds[name] = kind_by(found, noise, most[name])
+                kinds[name] = kind_by(found, noise, most[name], written[name])
         pending = [kind for kind in kinds.values() if kind.pending]
         if pending:
             release.narrow(_of(len(pending), release.plan))
@@ -110,7 +112,7 @@ def _of(columns: int, plan: Plan) -> Plan:
     return replace(plan, releases=(replace(planned, shape=shape, clip=math.sqrt(columns)),))
 
 
-def kind_by(counts: Array, noise: float, most: int) -> Kind:
+def kind_by(counts: Array, noise: float, most: int, written: Number = PLAIN) -> Kind:
     """What a column is, by noisy counts of what its cells can be read as.
 
     Parameters
@@ -121,6 +123,8 @@ def kind_by(counts: Array, noise: float, most: int) -> Kind:
         Standard deviation of the noise on a count.
     most : int
         The most values of a list.
+    written : Number, default=Number()
+        How numbers are written.
 
     Examples
     --------
@@ -136,7 +140,8 @@ def kind_by(counts: Array, noise: float, most: int) -> Kind:
     for kind, possible in kinds:
         if possible and share[kind] >= MOSTLY:
             unread = [place for place in range(BINS) if place not in READ[kind]]
-            return kind(missing=_missing(counts, unread, noise))
+            missing = _missing(counts, unread, noise)
+            return replace(written, missing=missing) if kind is Number else kind(missing=missing)
     return Category(missing=_missing(counts, [MISSING], noise), max_categories=most)
 
 

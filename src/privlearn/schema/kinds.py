@@ -22,7 +22,7 @@ from privlearn.schema.parsing import (
     notation,
 )
 
-__all__ = ["Date", "Flag", "Ignore", "Kind", "Number", "check_missing"]
+__all__ = ["Date", "Flag", "Ignore", "Kind", "Number", "check_missing", "usual_decimal"]
 
 Array = NDArray[np.float64]
 Ends = tuple[float, float]
@@ -38,6 +38,17 @@ def check_missing(missing: object) -> None:
             f"missing={missing!r}, but one of {', '.join(map(repr, MISSING))} is needed: refuse, "
             "make the row an empty one, fill in a public value, or that and a column that tells so"
         )
+
+
+def usual_decimal(thousands: object) -> str:
+    """The decimal mark where nobody says it: a point, unless that parts groups of digits.
+
+    Examples
+    --------
+    >>> usual_decimal(None), usual_decimal(","), usual_decimal(".")
+    ('.', '.', ',')
+    """
+    return MARKS[1] if thousands == MARKS[0] else MARKS[0]
 
 
 class Kind:
@@ -95,8 +106,8 @@ class Number(Kind):
     outside : {"clip", "missing"}, default="clip"
         What a number outside of the declared range is: the nearer end of it, or nothing, as an
         empty cell, where codes such as 999 or -1 stand for "unknown". The ends are inside.
-    decimal : {".", ","}, default="."
-        Decimal mark of numbers in text.
+    decimal : {".", ","} or None, default=None
+        Decimal mark of numbers in text. None: a point, or a comma where `thousands` is a point.
     thousands : str or None, default=None
         Mark between groups of three digits: a comma, a point, a blank, ``"'"`` or ``"_"``.
     currency : str or None, default=None
@@ -116,7 +127,7 @@ class Number(Kind):
     low: float | None = None
     high: float | None = None
     missing: str = "raise"
-    decimal: str = field(default=".", kw_only=True)
+    decimal: str = field(default=None, kw_only=True)  # type: ignore[assignment]  # told by thousands
     thousands: str | None = field(default=None, kw_only=True)
     currency: str | None = field(default=None, kw_only=True)
     percent: bool = field(default=False, kw_only=True)
@@ -133,6 +144,8 @@ class Number(Kind):
             )
         if self.low is not None:
             interval((self.low, self.high), "the range of a Number")
+        if self.decimal is None:
+            object.__setattr__(self, "decimal", usual_decimal(self.thousands))
         if self.decimal not in MARKS or self.thousands not in GROUPS:
             raise ValueError(
                 f"decimal={self.decimal!r}, thousands={self.thousands!r}, but a decimal mark is "

@@ -10,7 +10,7 @@ from typing import Any, cast
 from privlearn.schema.categories import Category
 from privlearn.schema.encoding import Column, Encoding
 from privlearn.schema.estimate import Estimate
-from privlearn.schema.kinds import Date, Flag, Ignore, Kind, Number
+from privlearn.schema.kinds import Date, Flag, Ignore, Kind, Number, usual_decimal
 
 __all__ = ["kind_from", "plain_columns", "plain_kind", "read_columns"]
 
@@ -30,6 +30,8 @@ def plain_kind(kind: Kind | Ignore) -> dict[str, Any]:
     listed = fields(cast("Any", kind))
     given = {one.name: getattr(kind, one.name) for one in listed}
     defaults = {one.name: one.default for one in listed if one.default is not MISSING}
+    if "decimal" in defaults:  # which follows from another field, and is written where it is odd
+        defaults["decimal"] = usual_decimal(None)
     kept = {k: v for k, v in given.items() if k not in defaults or v != defaults[k]}
     return {"kind": kind.word} | {name: _plain(value) for name, value in kept.items()}
 

@@ -21,7 +21,7 @@ from privlearn.schema.categories import Category, Value
 from privlearn.schema.encoding import Array, Cells, Column, Encoding
 from privlearn.schema.estimate import Estimate
 from privlearn.schema.kinds import Date, Flag, Kind, Number
-from privlearn.schema.parsing import FALSE, TRUE, as_days, as_value
+from privlearn.schema.parsing import EXACT, FALSE, TRUE, Notation, as_days, as_flag, as_value
 
 __all__ = ["BINS", "RawRows", "count_bins", "count_values", "encode_into", "read_raw"]
 
@@ -91,8 +91,8 @@ def read_raw(encoding: Encoding, cells: Mapping[str, Cells], rows: int) -> RawRo
     for column, part, _ in empty.parts():
         found: Words = ()
         if column.kind.pending:
-            read, found = _read(cells[column.name])
             known = isinstance(column.kind, Estimate)
+            read, found = _read(cells[column.name], getattr(column.kind, "rule", None))
             empty.numbers[:, part] = read if known else _codes(column.kind, read[:, 2:])
         else:
             empty.numbers[:, part] = column.encode(cells[column.name])
@@ -106,7 +106,7 @@ def _codes(kind: Kind, codes: Array) -> Array:
     return np.where(codes == NOTHING, np.nan, codes) if spoils else codes
 
 
-def _read(cells: Cells) -> tuple[Array, Words]:
+def _read(cells: Cells, rule: Notation | None = None) -> tuple[Array, Words]:
     """What each cell can be read as, its number or days, and the number of its value."""
     if cells.dtype.kind in "biuf":
         distinct, back = np.unique(cells, return_inverse=True)
@@ -118,16 +118,22 @@ def _read(cells: Cells) -> tuple[Array, Words]:
     for k, cell in enumerate(cells.tolist()):
         read = known.get(cell) if type(cell) is str else None
         if read is None:
-            read = _cell(cell, numbers)
+            read = _cell(cell, numbers, rule)
             if type(cell) is str:
                 known[cell] = read
         found[k] = read
     return found, tuple(numbers)
 
 
-def _cell(cell: Any, numbers: dict[Value, float]) -> tuple[float, float, float]:  # noqa: ANN401
+def _cell(
+    cell: Any,  # noqa: ANN401
+    numbers: dict[Value, float],
+    rule: Notation | None,
+) -> tuple[float, float, float]:
     value = as_value(cell)
-    if isinstance(value, float):
+    if rule is not None and isinstance(cell, str | bytes):
+        bin_, number = _written_cell(cell, value, rule)
+    elif isinstance(value, float):
         bin_, number = ZERO_ONE if value in (0.0, 1.0) else NUMBER, value
     elif isinstance(value, str) and (word := value.casefold()) in TRUE | FALSE:
         bin_, number = WORD, float(word in TRUE)
@@ -137,6 +143,19 @@ def _cell(cell: Any, numbers: dict[Value, float]) -> tuple[float, float, float]:
         bin_, number = (MISSING if value is None else TEXT), 0.0
     code = NOTHING if value is None else numbers.setdefault(value, float(len(numbers)))
     return float(bin_), number, code
+
+
+def _written_cell(cell: str | bytes, value: Value | None, rule: Notation) -> tuple[int, float]:
+    """The same of a text where numbers have a notation: a number in another one is a text."""
+    number = rule(cell)
+    if abs(number) < EXACT:  # not NaN
+        plain = value == number  # "1,0" is a number, but no truth value
+        return ZERO_ONE if plain and number in (0.0, 1.0) else NUMBER, number
+    if math.isfinite(truth := as_flag(value)):  # "1.0", too
+        return WORD, truth
+    if math.isfinite(days := as_days(cell)):
+        return DATE, days
+    return (MISSING if value is None else TEXT), 0.0
 
 
 def count_bins(rows: RawRows, present: NDArray[np.bool_]) -> tuple[list[str], Array]:
@@ -191,7 +210,9 @@ def _written(out: Array, rows: RawRows, found: Encoding) -> Iterator[Array]:
 
 
 def _places(kind: Kind, words: Words) -> Array:
-    """Place in a list of each value that is there, NaN at the end for what is missing."""
+    """Place in a list, or 0 or 1, of each value that is there; NaN at the end: what is missing."""
+    if isinstance(kind, Flag):
+        return np.array([as_flag(value) for value in (*words, None)])
     if not isinstance(kind, Category):
         return np.empty(0)
     return np.array([kind.place(value) for value in (*words, None)])
@@ -199,7 +220,7 @@ def _places(kind: Kind, words: Words) -> Array:
 
 def _as_kind(kind: Kind, numbers: Array, places: Array) -> Array:
     """One number per cell, as `Kind.read` would give it; rows that hold NaN are spoiled."""
-    if isinstance(kind, Category):
+    if isinstance(kind, Category | Flag):
         codes = numbers[:, -1]
         there = np.isfinite(codes)
         return np.where(there, places[np.where(there, codes, NOTHING).astype(np.int64)], np.nan)

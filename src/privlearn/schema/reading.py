@@ -45,7 +45,7 @@ REMEDY = {
 
 def checked_schema(schema: object) -> Schema:
     """The schema, if it is one: names of columns and what is known of them."""
-    if isinstance(schema, str) and schema == ESTIMATE:
+    if _says_nothing(schema):
         return {}
     if not isinstance(schema, Mapping):
         given = repr(schema) if isinstance(schema, str) else f"a {type(schema).__name__}"
@@ -66,9 +66,16 @@ def checked_schema(schema: object) -> Schema:
     return dict(schema)
 
 
+def _says_nothing(schema: object) -> bool:
+    """Whether it says of no column what it is."""
+    return isinstance(schema, Estimate) or (isinstance(schema, str) and schema == ESTIMATE)
+
+
 def unlisted(schema: object) -> Kind:
     """What columns are of which the schema says nothing."""
-    return Estimate() if isinstance(schema, str) and schema == ESTIMATE else Number()
+    if isinstance(schema, Estimate):
+        return schema
+    return Estimate() if _says_nothing(schema) else Number()
 
 
 def with_ranges(schema: object, bounds_X: object) -> Schema:
@@ -82,7 +89,8 @@ def with_ranges(schema: object, bounds_X: object) -> Schema:
             'into the schema, Number(low, high), or bounds_X={"age": (17, 90)}'
         )
     for name, ends in bounds_X.items():
-        kind = entries.get(name, Number())
+        rest = schema.number if isinstance(schema, Estimate) else Number()
+        kind = entries.get(name, rest)
         if not isinstance(kind, Number) or kind.ends is not None:
             raise ValueError(
                 f"bounds_X has {name!r}, of which the schema says what its range is, or that it is "
