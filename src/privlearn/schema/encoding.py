@@ -79,12 +79,14 @@ class Column:
     def squared_norm(self, *, shifted: bool) -> float:
         """The most that the squares of its features add up to, each scaled to at most 1.
 
-        A list has one 1, or equal parts of it. Beside a flag of what is missing stands the middle
-        of the range: 1/2 where ranges are brought to [0, 1], else at most 1.
+        A list has one 1, or equal parts of it. Beside a flag of what is missing stands what is
+        filled in there, which is in the range: 1/2 where that is its middle.
         """
-        if self.is_list or self.kind.missing != "flag":
+        if self.is_list or self.kind.missing != "flag" or self.bounds is None:
             return 1.0
-        return 1.0 + (0.25 if shifted else 1.0)
+        (low, high), filling = self.bounds, self.kind.filling
+        filled = (filling - low) / (high - low) if shifted else filling / max(abs(low), abs(high))
+        return 1.0 + min(filled**2, 1.0)
 
     def encode(self, cells: Cells) -> Array:
         """Features in the column's own units; NaN in rows that hold nothing usable."""
