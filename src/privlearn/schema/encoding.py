@@ -76,6 +76,14 @@ class Column:
         first = not isinstance(self.kind, Number | Date | Estimate)
         return [first] + [True] * (len(self.features) - 1)
 
+    @property
+    def rare(self) -> list[bool]:
+        """Which features may be 0 in all rows: of values that no list has, of what is missing."""
+        kind = self.kind
+        others = isinstance(kind, Category) and (kind.other or kind.pending)
+        last = int(others) + int(kind.missing == "flag")
+        return [False] * (len(self.features) - last) + [True] * last
+
     def squared_norm(self, *, shifted: bool) -> float:
         """The most that the squares of its features add up to, each scaled to at most 1.
 
@@ -176,6 +184,11 @@ class Encoding:
     def indicators(self) -> NDArray[np.bool_]:
         """Which features are known to fill 0 to 1."""
         return np.array([known for c in self.columns for known in c.indicators], dtype=bool)
+
+    @property
+    def rare(self) -> NDArray[np.bool_]:
+        """Which features may be 0 in all rows."""
+        return np.array([rare for c in self.columns for rare in c.rare], dtype=bool)
 
     @cached_property
     def ends(self) -> Array:
