@@ -39,6 +39,7 @@ def test_people_are_protected_and_the_certificate_says_so(folder, capsys):
     assert main([*FIT, *PEOPLE]) == 0
     printed = capsys.readouterr().out
     assert "one person, of whom at most 3 rows count" in printed
+    assert "whatever one id stands for, be it a household or a firm" in printed
     assert "record of up to 3 rows becomes the empty record" in printed
     model = json.loads((folder / "model.json").read_text())
     assert (model["certificate"]["unit"], model["certificate"]["rows_per_person"]) == ("person", 3)

@@ -40,7 +40,8 @@ BINS = SCHEMA | {
 # Codes for what is unknown are gaps: three numbers in ten are outside of these ranges.
 CODES = SCHEMA | {
     "age": Number(17, 90, missing="flag", outside="missing"),
-    "pay, in $": Number(500, 5_000, missing="fill", outside="missing"),
+    "pay, in $": Number(500, 5_000, missing="fill", outside="missing", fill=1_900),
+    "since": Date("2000-01-01", "2020-01-01", missing="flag", fill="2015-03-01"),
 }
 
 

@@ -21,7 +21,7 @@ pd = pytest.importorskip("pandas")
 N = 3_000
 SCHEMA = {
     "age": Number(20, 70, missing="flag"),
-    "pay": Number(0, 4_000, missing="fill", currency="$", thousands=","),
+    "pay": Number(0, 4_000, missing="fill", fill=2_000, currency="$", thousands=","),
     "sex": Category(["F", "M"], missing="flag"),
     "here": Flag(missing="fill"),
     "since": Date("2000-01-01", "2020-01-01"),

@@ -222,9 +222,11 @@ def test_plain_values_that_are_no_kind(content, said):
 
 
 MISSING = {
-    Number(0, 10, "fill"): [[5.0]],
+    Number(2, 10, "fill"): [[6.0]],
+    Number(0, 10, "fill"): [[0.0]],
     Number(missing="fill"): [[0.0]],
-    Number(0, 10, "flag"): [[5.0, 1.0]],
+    Number(2, 10, "flag"): [[6.0, 1.0]],
+    Number(0, 10, "flag", fill=4): [[4.0, 1.0]],
     Number(0, 10): [[NAN]],
     Number(0, 10, "drop"): [[NAN]],
     Flag("fill"): [[0.5]],

@@ -6,6 +6,8 @@ from enum import StrEnum
 
 __all__ = ["Adjacency"]
 
+WHOEVER = "a person is whatever one id stands for, be it a household or a firm"
+
 
 class Adjacency(StrEnum):
     """Which pairs of data sets the guarantee makes hard to tell apart."""
@@ -39,3 +41,10 @@ class Adjacency(StrEnum):
             f"one person's record of {rows} {change}; the number of people is {public}, that of "
             "rows is private"
         )
+
+    def unit(self, rows_per_person: int | None = None) -> str:
+        """What the guarantee is about in words: rows, or people of up to so many."""
+        if rows_per_person is None:
+            return "one row is one person"
+        counting = "rows count" if rows_per_person > 1 else "row counts"
+        return f"one person, of whom at most {rows_per_person} {counting} ({WHOEVER})"

@@ -150,7 +150,8 @@ groups : array-like of shape (n_samples,), str or None
     the column of X that holds them, which is no feature then. It needs `max_rows_per_person`, and
     makes people, with all their rows, what is protected.
 **unsupported : object
-    `sample_weight` and the like are refused: there is no proof for them.
+    `sample_weight`, `exposure`, `offset` and `class_weight` are refused, and the error says what
+    to do in their place: there is no proof for them.
 """
 
 T = TypeVar("T", bound=Callable[..., Any])

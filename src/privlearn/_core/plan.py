@@ -164,10 +164,7 @@ class Plan:
 
     def unit_in_words(self) -> str:
         """What the guarantee is about, in a sentence."""
-        most = self.rows_per_person
-        if most is None:
-            return "one row is one person"
-        return f"one person, of whom at most {most} row{'s count' if most > 1 else ' counts'}"
+        return self.adjacency.unit(self.rows_per_person)
 
     def contribution(self, release: Release) -> float:
         """Largest norm of what one person, with all rows, adds to the sum (people.md)."""

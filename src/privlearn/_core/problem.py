@@ -59,7 +59,7 @@ class Bounds:
     Attributes
     ----------
     low, high : arrays of shape (n_features,) or None
-        The box of the features.
+        The box of the features; infinite where nothing was declared, beside declared ends.
     target : pair of floats or None
         The range of y.
     row_norm : float or None
@@ -70,10 +70,7 @@ class Bounds:
         Columns whose declared ends are those of their values, as 0 and 1 of an indicator are:
         nothing is spent on looking inside. None knows that of no column.
     own_units : array of shape (n_features,) or None
-        How many units of a column one of these is: a schema brings declared ranges to [0, 1], and
-        penalties are of coefficients in columns' own units. None is 1 each.
-
-    Ends of columns about which nothing was declared are infinite, where others have a box.
+        How many units of a column, of which penalties are, one of these is; None is 1 each.
     """
 
     low: NDArray[np.float64] | None
@@ -83,6 +80,7 @@ class Bounds:
     scale: NDArray[np.float64] | None = None
     known: NDArray[np.bool_] | None = None
     own_units: NDArray[np.float64] | None = None
+    rare: NDArray[np.bool_] | None = None  # columns of 0 and 1 that may have no 1 in any row
     center: NDArray[np.float64] | None = None  # of an estimated box: around what to centre columns
     penalised: Penalised = Penalised.OWN_UNITS
     estimated: bool = False  # whether the box is estimated: a plan must hold wherever it will lie

@@ -24,7 +24,8 @@ HEAD = """\
 #   {{ kind = "ignore" }}    not used
 # and missing = "flag" (or "fill", "drop") beside these where cells may be empty. A cell in another
 # notation, or with a value that is not in the list, counts as empty, too; with outside = "missing"
-# so does a number outside of the range, such as 999 or -1 for "unknown".
+# so does a number outside of the range, such as 999 or -1 for "unknown". With missing = "fill" say
+# what is typical, from public knowledge: fill = 40.
 # Ranges that are left out are estimated for {features:.0%} of the privacy budget, which adds noise
 # to the model. So are they inside declared ones, for the same share, since values mostly lie in a
 # small part of what people declare; --solver cd takes declared ranges as they are, for nothing.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from privlearn.schema import Category, Number
 from privlearn.schema.encoding import Column
 from privlearn.schema.kinds import Kind
-from privlearn.schema.plain import kind_from, plain_kind
+from privlearn.schema.plain import kind_of_model, plain_kind_of_model
 
 __all__ = ["Entry", "entry_of", "is_plain", "limits_of", "plain_numbers", "read_entry"]
 
@@ -37,7 +37,7 @@ def entry_of(column: Column, coef: Array | None, limits: list[Ends | None]) -> E
     words, kind = column.features, column.kind
     listed = isinstance(kind, Category) and coef is not None  # among its coefficients
     if not is_plain(column) or (isinstance(kind, Category) and not listed):
-        entry["schema"] = plain_kind(kind)
+        entry["schema"] = plain_kind_of_model(kind)
     elif isinstance(kind, Category):
         words = list(kind.values or ())
     elif column.bounds:
@@ -93,7 +93,7 @@ def _column(entry: Mapping[str, Any]) -> Column:
     if not isinstance(name, str):
         raise ValueError("the name of a column is text")
     if "schema" in entry:
-        kind = kind_from(entry["schema"])
+        kind = kind_of_model(entry["schema"])
         if not isinstance(kind, Kind):
             raise ValueError("a column of a model is not ignored")
         return Column(name, kind)

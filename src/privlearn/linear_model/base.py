@@ -31,7 +31,7 @@ from privlearn._data.bounded import Table, bound
 from privlearn._data.named_cells import with_target
 from privlearn._objective.losses import Loss
 from privlearn._objective.penalties import Penalty
-from privlearn.exceptions import DeltaWarning, UnsupportedCombinationError
+from privlearn.exceptions import DeltaWarning
 from privlearn.linear_model.atomic import blank, demand_finite, remember_target
 from privlearn.linear_model.exports import Exportable
 from privlearn.linear_model.fitted import FittedModel
@@ -199,7 +199,9 @@ class PrivateEstimator(FittedModel, Predicting, Exportable, BaseEstimator):
             Fitted, with `coef_`, `intercept_` and `privacy_`.
         """
         if unsupported:
-            self._refuse(unsupported)
+            from privlearn.linear_model.refused import refuse_arguments
+
+            refuse_arguments(self, unsupported)
         work = blank(self)
         bar: AbstractContextManager[None] = nullcontext()
         if self.verbose:
@@ -211,20 +213,6 @@ class PrivateEstimator(FittedModel, Predicting, Exportable, BaseEstimator):
         self.__dict__ = work.__dict__
         self._warn_of_untold()
         return self
-
-    def _refuse(self, unsupported: Mapping[str, object]) -> None:
-        """Arguments of `fit` that are parameters of the estimator, or have no proof."""
-        own = self.get_params(deep=False)
-        for name in (name for name, value in unsupported.items() if value is not None):
-            cls = type(self).__name__
-            if name in own:
-                raise TypeError(
-                    f"{name} is no argument of fit but a parameter of {cls}: write "
-                    f"{cls}({name}=...).fit(X, y)"
-                )
-            raise UnsupportedCombinationError(
-                f"{name} is not supported: there is no privacy proof for it here; leave it out"
-            )
 
     def _learn(self, X: object, y: object, sample_epsilon: object, groups: object) -> None:
         """Fit this very object, which nobody else has yet.

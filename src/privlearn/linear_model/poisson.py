@@ -37,6 +37,13 @@ class PoissonRegressor(IntervalsMixin, PrivateLinearRegressor):
     upper end of `bounds_y` and exp(-20) = 2e-9 of it, in training and in predictions: beyond these
     ends the loss goes on as a line, so that it stays convex and no row has a steep slope.
 
+    Counts of different spans (days under risk, inhabitants) need their exposure. There is no
+    argument for it, since a row could then count for more than its bounds say: give its logarithm
+    as a column with a declared range, ``X.assign(log_days=np.log(X["days"]))`` with
+    ``schema={"log_days": Number(0, 6), ...}``, and a small alpha, 0.01 say, for the penalty is on
+    its coefficient as well. Where counts grow in proportion, that comes out near 1; predict rates
+    by giving every row the same.
+
     Parameters
     ----------
     alpha : float

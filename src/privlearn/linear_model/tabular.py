@@ -142,9 +142,11 @@ def _declared_bounds(estimator: PrivateEstimator, n_features: int, known: dict[s
 
 def bounds_by(encoding: Encoding, bounds: Bounds, estimator: PrivateEstimator) -> Bounds:
     """The same target and norm, with the box that columns have."""
-    blank = replace(bounds, low=None, high=None, known=None, own_units=None)
+    blank = replace(bounds, low=None, high=None, known=None, own_units=None, rare=None)
     boxed = _boxed(blank, *encoding.box(), encoding.indicators, estimator.fit_intercept)
-    return boxed if boxed.known is None else replace(boxed, own_units=encoding.units[1])
+    if boxed.known is None:
+        return boxed
+    return replace(boxed, own_units=encoding.units[1], rare=encoding.rare)
 
 
 def open_columns(estimator: PrivateEstimator, width: int) -> Encoding | None:
@@ -236,7 +238,8 @@ def in_own_units(estimator: PrivateEstimator, solution: Solution) -> Solution:
         noise = None if noise is None else np.where(encoding.lists(), np.nan, noise)
     if clip is not None:
         low, high = (None, None) if ends is None else ends
-        clip = replace(clip, low=low, high=high, known=None, own_units=None, center=None)
+        plain = replace(clip, known=None, own_units=None, rare=None)
+        clip = replace(plain, low=low, high=high, center=None)
     return replace(
         solution,
         coef=coef,

@@ -88,8 +88,9 @@ def bounds_of(bounds: Bounds, chosen: NDArray[np.int64]) -> Bounds:
         return bounds
     known = None if bounds.known is None else bounds.known[chosen]
     units = None if bounds.own_units is None else bounds.own_units[chosen]
+    rare = None if bounds.rare is None else bounds.rare[chosen]
     low, high = bounds.low[chosen], bounds.high[chosen]
-    return replace(bounds, low=low, high=high, known=known, own_units=units)
+    return replace(bounds, low=low, high=high, known=known, own_units=units, rare=rare)
 
 
 def in_all_columns(

@@ -97,8 +97,10 @@ def _numbers(
         found = column.kind.inside(found.astype(np.float64))
     valid = np.isfinite(found)
     flags = [(~valid).astype(np.float32)] if missing == "flag" else []
+    filling = column.kind.filling if missing in ("fill", "flag") else np.nan
+    if np.isfinite(filling) and float(found.dtype.type(filling)) != filling:
+        found = found.astype(np.float64)  # in which it is what it is elsewhere
     if not valid.all():
-        filling = column.kind.filling if missing in ("fill", "flag") else np.nan
         found = np.where(valid, found, found.dtype.type(filling))
     if column.bounds is not None:
         found = (np.clip(found, ends[0, 0], ends[1, 0]) - units[0][0]) / units[1][0]

@@ -23,7 +23,7 @@ MOST_BINS = 10_000
 OTHERS = " is another value"
 ABOUT_OTHERS = (
     f"'{OTHERS.strip()}' stands for all values that a list leaves out. Where hardly any row has "
-    "one, that coefficient is mostly noise."
+    "one, that coefficient is mostly noise, which the default solver keeps small."
 )
 Value = float | str
 

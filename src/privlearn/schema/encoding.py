@@ -76,15 +76,25 @@ class Column:
         first = not isinstance(self.kind, Number | Date | Estimate)
         return [first] + [True] * (len(self.features) - 1)
 
+    @property
+    def rare(self) -> list[bool]:
+        """Which features may be 0 in all rows: of values that no list has, of what is missing."""
+        kind = self.kind
+        others = isinstance(kind, Category) and (kind.other or kind.pending)
+        last = int(others) + int(kind.missing == "flag")
+        return [False] * (len(self.features) - last) + [True] * last
+
     def squared_norm(self, *, shifted: bool) -> float:
         """The most that the squares of its features add up to, each scaled to at most 1.
 
-        A list has one 1, or equal parts of it. Beside a flag of what is missing stands the middle
-        of the range: 1/2 where ranges are brought to [0, 1], else at most 1.
+        A list has one 1, or equal parts of it. Beside a flag of what is missing stands what is
+        filled in there, which is in the range: 1/2 where that is its middle.
         """
-        if self.is_list or self.kind.missing != "flag":
+        if self.is_list or self.kind.missing != "flag" or self.bounds is None:
             return 1.0
-        return 1.0 + (0.25 if shifted else 1.0)
+        (low, high), filling = self.bounds, self.kind.filling
+        filled = (filling - low) / (high - low) if shifted else filling / max(abs(low), abs(high))
+        return 1.0 + min(filled**2, 1.0)
 
     def encode(self, cells: Cells) -> Array:
         """Features in the column's own units; NaN in rows that hold nothing usable."""
@@ -174,6 +184,11 @@ class Encoding:
     def indicators(self) -> NDArray[np.bool_]:
         """Which features are known to fill 0 to 1."""
         return np.array([known for c in self.columns for known in c.indicators], dtype=bool)
+
+    @property
+    def rare(self) -> NDArray[np.bool_]:
+        """Which features may be 0 in all rows."""
+        return np.array([rare for c in self.columns for rare in c.rare], dtype=bool)
 
     @cached_property
     def ends(self) -> Array:

@@ -6,6 +6,7 @@ import datetime
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -28,6 +29,9 @@ Array = NDArray[np.float64]
 Ends = tuple[float, float]
 MISSING = ("raise", "drop", "fill", "flag")
 OUTSIDE = ("clip", "missing")
+# A range tells where its numbers lie where its larger end is at most so many times the smaller one;
+# most of a wider one, or of one that begins at 0, may be empty, and its middle far from all rows.
+TELLING = 10.0
 MARKS, GROUPS = (".", ","), (None, ",", ".", " ", "'", "_", "\u00a0", "\u202f")
 
 
@@ -51,6 +55,27 @@ def usual_decimal(thousands: object) -> str:
     return MARKS[1] if thousands == MARKS[0] else MARKS[0]
 
 
+def check_fill(told: object, fill: float, kind: Kind) -> None:
+    """Refuse what cannot stand in the place of missing cells of a kind."""
+    if kind.missing not in ("fill", "flag"):
+        raise ValueError(
+            f"fill={told!r} is what missing cells become, but with missing={kind.missing!r} none "
+            "is filled; add missing='fill' or 'flag', or leave fill out"
+        )
+    low, high = kind.ends or (-math.inf, math.inf)
+    if not (math.isfinite(fill) and low <= fill <= high):
+        raise ValueError(
+            f"fill={told!r}, but a {kind.word} within the declared range is needed: a typical one, "
+            "from public knowledge"
+        )
+
+
+def _finite(value: object) -> float:
+    """A number as it is; NaN for anything else, truth values as well."""
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    return float(value) if number else math.nan  # type: ignore[arg-type]
+
+
 class Kind:
     """What all kinds of columns share; cells become numbers one by one.
 
@@ -72,9 +97,14 @@ class Kind:
         return None
 
     @property
-    def filling(self) -> float:
-        """The public number for a cell that is missing: the middle of the range, or 0."""
+    def middle(self) -> float:
+        """Of the declared range; 0 without one."""
         return 0.0 if self.ends is None else self.ends[0] / 2 + self.ends[1] / 2
+
+    @property
+    def filling(self) -> float:
+        """The public number for a cell that is missing."""
+        return self.middle
 
     def read(self, cells: NDArray[np.generic]) -> Array:
         """One number per cell; NaN or infinity where a cell is not of this kind."""
@@ -101,8 +131,13 @@ class Number(Kind):
     missing : {"raise", "drop", "fill", "flag"}, default="raise"
         What happens where a cell is empty or no number. "raise" leaves it to the estimator's
         `on_invalid`: an error before anything is spent, or an empty row. "drop" makes the row an
-        empty row, which the guarantee covers. "fill" puts the middle of the range there, 0 without
-        one. "flag" does that, and adds a 0/1 column that tells where.
+        empty row, which the guarantee covers. "fill" puts a public number there, see `fill`. "flag"
+        does that, and adds a 0/1 column that tells where.
+    fill : float or None, default=None
+        The number in the place of missing cells, where `missing` is "fill" or "flag": a typical one
+        by public knowledge, never by the data. None takes the middle of the range where its ends
+        have one sign and the larger is at most 10 times the smaller; else 0, or the end of the
+        range that is nearest to it, for the middle of a wide range may be far from all numbers.
     outside : {"clip", "missing"}, default="clip"
         What a number outside of the declared range is: the nearer end of it, or nothing, as an
         empty cell, where codes such as 999 or -1 stand for "unknown". The ends are inside.
@@ -120,6 +155,8 @@ class Number(Kind):
     >>> from privlearn.schema import Number
     >>> Number(0, 5_000, missing="fill", thousands=",", currency="$").ends
     (0.0, 5000.0)
+    >>> Number(17, 90).filling, Number(0, 1e6).filling, Number(0, 1e6, "fill", fill=900).filling
+    (53.5, 0.0, 900.0)
     >>> Number(17, 90, missing="flag", outside="missing").read(np.array([17.0, 45.0, 999.0]))
     array([17., 45., nan])
     """
@@ -132,6 +169,7 @@ class Number(Kind):
     currency: str | None = field(default=None, kw_only=True)
     percent: bool = field(default=False, kw_only=True)
     outside: str = field(default="clip", kw_only=True)
+    fill: float | None = field(default=None, kw_only=True)
 
     word: ClassVar[str] = "number"
 
@@ -161,6 +199,8 @@ class Number(Kind):
         if not isinstance(self.percent, bool):
             raise ValueError(f"percent={self.percent!r}, but True or False is needed")
         self._check_outside()
+        if self.fill is not None:
+            check_fill(self.fill, _finite(self.fill), self)
 
     def _check_outside(self) -> None:
         if self.outside not in OUTSIDE:
@@ -173,6 +213,18 @@ class Number(Kind):
                 "outside='missing' says that numbers outside of the declared range are no numbers, "
                 "but no range is declared; write for example Number(17, 90, outside='missing')"
             )
+
+    @property
+    def filling(self) -> float:
+        """The declared number, or one that is not far from where numbers of a wide range lie."""
+        if self.fill is not None:
+            return float(self.fill)
+        low, high = self.ends or (0.0, 0.0)
+        smaller, larger = sorted((abs(low), abs(high)))
+        one_sign = low > 0.0 or high < 0.0
+        if one_sign and larger <= TELLING * smaller:
+            return self.middle
+        return min(max(low, 0.0), high) + 0.0
 
     @property
     def limits(self) -> Ends | None:
@@ -265,6 +317,9 @@ class Date(Kind):
     format : str or None, default=None
         How dates are written in text, in the signs of `datetime.strptime` that are numbers:
         "%d/%m/%Y" for 31/12/2020, "%m/%d/%Y %H:%M" for 12/31/2020 13:05. None is ISO's way.
+    fill : date, datetime, str or None, default=None
+        The date in the place of missing cells, where `missing` is "fill" or "flag", as for
+        `Number`. None takes the middle of the range, 1970-01-01 without one.
 
     Examples
     --------
@@ -277,13 +332,14 @@ class Date(Kind):
     last: datetime.date | str | None = None
     missing: str = "raise"
     format: str | None = field(default=None, kw_only=True)
+    fill: datetime.date | str | None = field(default=None, kw_only=True)
 
     word: ClassVar[str] = "date"
 
     def __post_init__(self) -> None:
         check_missing(self.missing)
         check_date_format(self.format)
-        for name in ("first", "last"):
+        for name in ("first", "last", "fill"):
             given = getattr(self, name)
             if isinstance(given, np.datetime64) and math.isfinite(as_days(given)):
                 object.__setattr__(self, name, given.astype("datetime64[us]").item())
@@ -294,6 +350,13 @@ class Date(Kind):
                 f"Date({self.first!r}, {self.last!r}) needs two dates, the earlier one first, in "
                 "ISO's way whatever the format of cells, such as Date('2020-01-01', '2020-12-31')"
             )
+        if self.fill is not None:
+            check_fill(self.fill, self.filling, self)
+
+    @property
+    def filling(self) -> float:
+        """Days to the declared date, or to the middle."""
+        return self.middle if self.fill is None else as_days(self.fill) - self.start
 
     @property
     def ends(self) -> Ends | None:

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
-from typing import Any, cast
+from dataclasses import MISSING, fields, replace
+from typing import Any, TypeGuard, cast
 
 from privlearn.schema.categories import Category
 from privlearn.schema.encoding import Column, Encoding
 from privlearn.schema.estimate import Estimate
 from privlearn.schema.kinds import Date, Flag, Ignore, Kind, Number, usual_decimal
 
-__all__ = ["kind_from", "plain_columns", "plain_kind", "read_columns"]
+__all__ = [
+    "kind_from",
+    "kind_of_model",
+    "plain_columns",
+    "plain_kind",
+    "plain_kind_of_model",
+    "read_columns",
+]
 
 KINDS: dict[str, type[Kind] | type[Ignore]] = {
     kind.word: kind for kind in (Number, Flag, Category, Date, Estimate, Ignore)
@@ -64,17 +71,50 @@ def kind_from(content: Mapping[str, Any]) -> Kind | Ignore:
     return known(**given)
 
 
+def plain_kind_of_model(kind: Kind) -> dict[str, Any]:
+    """The same of a column of a fitted model, with what its missing cells are filled by.
+
+    Before `fill` there was, that was the middle of every range: files that say nothing mean it.
+
+    Examples
+    --------
+    >>> plain_kind_of_model(Number(0, 5_000, missing="fill"))["fill"]
+    0.0
+    """
+    told = plain_kind(kind)
+    if _may_be_unsaid(kind) and kind.filling != kind.middle:
+        told["fill"] = kind.filling
+    return told
+
+
+def kind_of_model(content: Mapping[str, Any]) -> Kind | Ignore:
+    """What `plain_kind_of_model` told, of this version or of one before."""
+    kind = kind_from(content)
+    if _may_be_unsaid(kind) and kind.filling != kind.middle:
+        return replace(kind, fill=kind.middle)
+    if isinstance(kind, Number) and kind.fill is not None:
+        unsaid = replace(kind, fill=None)
+        return unsaid if unsaid.filling == kind.fill else kind
+    return kind
+
+
+def _may_be_unsaid(kind: Kind | Ignore) -> TypeGuard[Number]:
+    """Whether a column of numbers is filled by what follows from its range."""
+    filled = isinstance(kind, Number) and kind.missing in ("fill", "flag")
+    return filled and cast("Number", kind).fill is None and cast("Number", kind).ends is not None
+
+
 def plain_columns(encoding: Encoding) -> dict[str, Any]:
     """All columns of a model in order."""
-    columns = [{"name": column.name} | plain_kind(column.kind) for column in encoding.columns]
-    return {"columns": columns, "shifted": encoding.shifted}
+    told = [{"name": one.name} | plain_kind_of_model(one.kind) for one in encoding.columns]
+    return {"columns": told, "shifted": encoding.shifted}
 
 
 def read_columns(content: Mapping[str, Any]) -> Encoding:
     """What `plain_columns` told."""
     columns = []
     for entry in content["columns"]:
-        kind = kind_from({name: value for name, value in entry.items() if name != "name"})
+        kind = kind_of_model({name: value for name, value in entry.items() if name != "name"})
         if isinstance(kind, Ignore):
             raise ValueError("a column of a model is not ignored")
         columns.append(Column(str(entry["name"]), kind))

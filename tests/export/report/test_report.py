@@ -223,12 +223,18 @@ def test_people_with_more_rows_are_told_that_the_others_were_not_used():
         assert "1 rows" not in shown
         assert "How many rows of one person count was chosen" in shown
         assert "The ids tell people apart" in shown
+        assert "households or firms, read \u201chousehold\u201d" in shown
+        assert "a person, or whatever one id stands for (a household, a firm), with" in shown
+        assert "all who share one id, as a household may, by the epsilon itself" in shown
+        assert "Ten relatives together are" not in shown  # who may share an id
         assert "If the model says how y goes with a , then" in shown
         assert "wage" not in shown
 
 
 def test_assumptions_and_estimates_are_in_words_first():
     shown = Page(read(fitted())).text
+    assert "Ten relatives together are protected by ten times the epsilon" in shown
+    assert "household" not in shown  # a row is a person
     assert "the ranges of the columns; the range of what is predicted." in shown
     assert "In the certificate: bounds_X and bounds_y were chosen" in shown
     assert "Estimated privately: the ranges of the columns for" in shown

@@ -20,6 +20,11 @@ WHO = {
     "add_remove": "their record is taken out, and everybody else's stays as it is",
     "replace_one": "their record is exchanged for any other, and everybody else's stays as it is",
 }
+GROUPS = {
+    "row": "groups. Ten relatives together are protected by ten times the epsilon.",
+    "person": "groups with several ids. Ten relatives with ids of their own are together protected "
+    "by ten times the epsilon; all who share one id, as a household may, by the epsilon itself.",
+}
 Points = Sequence[tuple[float, float]]
 
 
@@ -106,6 +111,11 @@ def _opening(certificate: Certificate) -> Iterable[str]:
     yield " and "
     yield tag("strong", f"delta = {certificate.delta:g}")
     yield "."
+    if most is not None:
+        yield (
+            " A person is, here and below, whatever one id stands for: where the ids are those of "
+            "households or firms, read \u201chousehold\u201d or \u201cfirm\u201d for it."
+        )
 
 
 def _left_out(most: int | None) -> str:
@@ -210,10 +220,7 @@ def _limits(learned: Learned) -> Iterable[Sequence[str]]:
         tag("strong", "Yes: "),
         *_in_general(learned),
     )
-    yield (
-        tag("strong", "Not covered: "),
-        "groups. Ten relatives together are protected by ten times the epsilon.",
-    )
+    yield (tag("strong", "Not covered: "), GROUPS[learned.certificate.unit])
     yield (
         tag("strong", "Not covered: "),
         "other models and tables of the same people. What several of them tell adds up, which is "

@@ -81,7 +81,8 @@ def _unit(certificate: Certificate) -> str:
     most = certificate.rows_per_person
     if most is None:
         return "one row, taken for one person"
-    return f"a person, with {'one row' if most == 1 else f'up to {most:,} rows'} of theirs"
+    rows = "one row" if most == 1 else f"up to {most:,} rows"
+    return f"a person, or whatever one id stands for (a household, a firm), with {rows} of theirs"
 
 
 def _placed(certificate: Certificate, decided_by: str | None) -> Iterable[str]:

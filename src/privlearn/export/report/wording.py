@@ -22,7 +22,8 @@ LABELS = "the set of class labels in y is public"
 MOST, IDS = assumed_of_people(public=False)
 PLAIN = {
     MOST: "How many rows of one person count was chosen without looking at the data.",
-    IDS: "The ids tell people apart: all rows of a person have one id, which nobody else has.",
+    IDS: "The ids tell people apart: all rows of a person have one id, which nobody else has. If "
+    "they are ids of something else, households or firms, this is true of those.",
     LABELS: "Which labels there are is public; who has which is not.",
 }
 

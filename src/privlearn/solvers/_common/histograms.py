@@ -177,8 +177,9 @@ def scales_from(
     A feature of which no significant number of rows is seen may still have a few: they are taken
     for `noise` rows at the limit. So are those of every feature whose limit is `close`, as that of
     an estimated range is: of a flag around its mean, the rarer value is far out and may be hidden.
-    Where nothing outweighs them, nor is far out, the largest magnitude is near the limit, too: a rare flag around a
-    mean that is all noise had a scale up to five times too small, and the longest rows of all.
+    Where nothing outweighs them, nor is far out, the largest magnitude is near the limit, too: a
+    rare flag around a mean that is all noise had a scale up to five times too small, and the
+    longest rows of all.
     """
     bins = counts.shape[1]
     least: Array | float = 0.0  # of the largest magnitudes

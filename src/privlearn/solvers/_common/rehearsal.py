@@ -170,7 +170,7 @@ def _smaller(problem: Problem) -> Problem:
     some = _typical_columns(bounds, p)
     cut: dict[str, Any] = {
         name: None if getattr(bounds, name) is None else getattr(bounds, name)[some]
-        for name in ("low", "high", "scale", "known", "own_units")
+        for name in ("low", "high", "scale", "known", "own_units", "rare")
     }
     people = tuple(
         replace(level, people=None if level.people is None else ROWS // LEVELS)

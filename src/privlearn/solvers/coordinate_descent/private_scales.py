@@ -107,7 +107,9 @@ def prepare(problem: Problem, settings: Settings, data: BoundedData, release: Re
         plain = Scaling.for_coordinates(problem, centred=centred)
     objective = Objective.of(problem, plain.divided(scales, squares), count)
     if not settings.intervals:  # which are of the objective as it is
-        _add_unseen(problem, count, scales, objective, release.noise_scale(GRADIENT))
+        noise = release.noise_scale(GRADIENT)
+        _add_unseen(problem, count, scales, objective, noise)
+        _add_rare(problem, count, scales, objective, noise / math.sqrt(settings.passes))
     return Prepared(objective, rows, count, scales, squares, target)
 
 
@@ -128,6 +130,24 @@ def _add_unseen(
     else:
         heavier = penalty.curvature[own] + row * far**2
         penalty.curvature[own] = np.minimum(heavier, objective.scaling.heaviest)
+
+
+def _add_rare(
+    problem: Problem, count: float, scales: Array, objective: Objective, noise: float
+) -> None:
+    """Add to the penalty of columns that may have no 1 in any row what rows without effect would.
+
+    As many as keep the noise of such a coefficient, which nothing else limits, below what y varies
+    by: the noise on a sum of gradients, in lengths of a typical one. Where slopes are bounded, the
+    absolute penalty for a row that is not seen keeps it small already.
+    """
+    rare = problem.bounds.rare
+    if rare is None or math.isfinite(problem.loss.lipschitz):
+        return
+    rows = rules.RARE * noise * math.sqrt(len(scales) + 1.0)
+    penalty, own = objective.penalty, slice(len(scales))
+    heavier = penalty.curvature[own] + np.where(rare, rows / count / scales**2, 0.0)
+    penalty.curvature[own] = np.minimum(heavier, objective.scaling.heaviest)
 
 
 def _scales(

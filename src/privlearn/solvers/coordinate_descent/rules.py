@@ -39,6 +39,9 @@ HIDDEN = 1.0  # rows with longer gradients than are seen, in deviations of the c
 # were too long. Slopes that have one may come closer to it, as those of rows on the wrong side do.
 GROWTH = 1.0
 UNSEEN = 0.5  # of its bound: where one row that no release shows may have a feature
+# Rows without effect that a column which may have no 1 in any row is given, over the noise on a sum
+# of gradients in lengths of a typical one. Any from 0.5 to 2 do (proof.md).
+RARE = 1.0
 LONG_STEP, CLEAR = 1.5, 30.0  # of several classes, where n mu per weight is that large
 WIDEST = 1000  # coordinates whose curvature is a matrix of bearable size
 COORDINATE_CLIP = 2.0  # of one coordinate, relative to its share of a whole gradient's clip
