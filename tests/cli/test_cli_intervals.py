@@ -19,7 +19,7 @@ def folder(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     ages, towns = rng.uniform(20, 80, 3_000), rng.choice(["a", "b"], 3_000)
     wages = ages + 10 * (towns == "b") + rng.normal(0, 3, 3_000)
-    rich = np.where(wages > 55, "yes", "no")
+    rich = np.where(wages + rng.normal(0, 15, 3_000) > 55, "yes", "no")
     with open("people.csv", "w", newline="") as file:
         lines = zip(ages.round(2), towns, wages.round(2), rich, strict=True)
         csv.writer(file).writerows([["age", "town", "wage", "rich"], *lines])
