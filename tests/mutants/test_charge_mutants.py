@@ -14,6 +14,7 @@ import pytest
 from linear_model import test_after_charge, test_atomic_fit, test_streaming
 from privlearn import LinearRegression, LogisticRegression, Ridge, audit
 from privlearn._objective.losses import Softmax
+from privlearn.exceptions import UnsupportedCombinationError
 from privlearn.linear_model import base, bond
 from privlearn.linear_model.streaming import StreamingMixin
 from privlearn.solvers import OutputPerturbation
@@ -295,5 +296,5 @@ def test_a_cut_of_softmax_is_found(monkeypatch):
 
 def test_a_classifier_with_a_cut_is_refused_in_a_fit():
     model = LogisticRegression(bounds_X=(0, 1), solver=OutputPerturbation(clip=0.5))
-    with pytest.raises(base.UnsupportedCombinationError, match="3 classes"):
+    with pytest.raises(UnsupportedCombinationError, match="3 classes"):
         model.fit(np.zeros((6, 2)), np.arange(6) % 3)
