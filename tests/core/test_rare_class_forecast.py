@@ -49,7 +49,7 @@ def test_a_wanted_error_is_relative_to_it():
 def test_what_is_said():
     plain, told = plans()
     text = " ".join(str(plain).replace("forecast ", "").split())
-    assert "percentage points of the probability (which must be few beside the share of the" in text
+    assert "percentage points of the probability (much where a class is rare); about" in text
     error = told.forecast().prediction
     text = " ".join(str(told).replace("forecast ", "").split())
     assert f"{100 * error / DEVIATION:.2g} % of a label's standard deviation" in text

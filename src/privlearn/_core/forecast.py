@@ -84,7 +84,8 @@ class Forecast:
         last = "(the noise on a coefficient depends on collinearity, which no public fact tells)"
         if self.withheld:
             return f"{rows}: cannot tell, because {self.withheld};\n{kept}\n{last}"
-        between = "\n" if self.unit in ("y", PROBABILITY) else " "
+        long = self.unit == "y" or (self.unit == PROBABILITY and not math.isnan(self.share))
+        between = "\n" if long else " "
         return (
             f"{rows} the prediction for a typical row varies from fit to fit by\n"
             f"{self._of_predictions()};{between}{kept},\nif {self.assumes}\n{last}"
@@ -108,9 +109,7 @@ class Forecast:
     def _of_shares(self) -> str:
         """What points of a probability mean beside the share of a class."""
         if math.isnan(self.share):
-            return (
-                " (which must be few beside the share\nof the rarer class; a plan can be told it)"
-            )
+            return " (much where a class is rare)"
         low, high = max(self.share - self.prediction, 0.0), min(self.share + self.prediction, 1.0)
         hidden = ", so that it hides the class" if self.prediction >= self.share else ""
         return (
