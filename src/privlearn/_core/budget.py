@@ -7,7 +7,6 @@ import warnings
 from dataclasses import dataclass
 from numbers import Real
 
-from privlearn._core.users_line import users_line
 from privlearn.exceptions import DeltaWarning, InvalidBudgetError, WeakPromiseWarning
 
 __all__ = ["Budget", "budget_of", "warn_of_delta", "warn_of_epsilon"]
@@ -74,6 +73,8 @@ def budget_of(epsilon: object, delta: object) -> Budget:
 def warn_of_delta(budget: Budget, rows: int | None) -> None:
     """Warn where the number of rows is public and delta is above its inverse."""
     if rows is not None and budget.delta * rows > 1.0:
+        from privlearn._core.users_line import users_line  # only who is warned pays
+
         warnings.warn(
             f"delta={budget.delta:g} is above 1/n = {1 / rows:.2g}: publishing one random row "
             "would keep such a promise; choose a smaller delta",
@@ -85,6 +86,8 @@ def warn_of_delta(budget: Budget, rows: int | None) -> None:
 def warn_of_epsilon(budget: Budget) -> None:
     """Warn where epsilon is so large that the promise says nothing about a person."""
     if budget.epsilon > SAYS_SOMETHING:
+        from privlearn._core.users_line import users_line  # only who is warned pays
+
         warnings.warn(
             f"epsilon={budget.epsilon:g} is {WEAK}. Odds about one person may change by a factor "
             f"of e^{budget.epsilon:g}, and e^20 is 485 million: a suspicion of one in a million "

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from privlearn._core.budget import warn_of_epsilon
 from privlearn._core.run_settings import untold
-from privlearn._core.users_line import users_line
 from privlearn.exceptions import NotPrivateWarning
 
 if TYPE_CHECKING:
@@ -45,6 +44,8 @@ def warn_first(budget: Budget, *, seeded: bool) -> None:
 
 
 def _warn_of_seed() -> None:
+    from privlearn._core.users_line import users_line  # only who is warned pays
+
     warnings.warn(
         "random_state is set, so the noise can be computed by whoever knows or guesses the seed, "
         "and the result is NOT private, even where a ledger is charged; leave random_state out for "

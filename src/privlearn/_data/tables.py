@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from privlearn._core.numerics import MAX_ROWS
 from privlearn._core.problem import Adjacency, shape_of
-from privlearn._core.users_line import users_line
 from privlearn._data.bounded import Table
 from privlearn._data.named_cells import collected, target_name
 from privlearn._data.reading import Features, is_frame, refuse_not_finite, rows_and_columns
@@ -103,6 +102,8 @@ def read_table(
 def _warn_of_target_in_X(estimator: BaseEstimator, name: str) -> None:  # noqa: N802
     """Say that the target seems to be among the columns to predict from; names are public."""
     if name in list(getattr(estimator, "feature_names_in_", ())):
+        from privlearn._core.users_line import users_line  # only who is warned pays
+
         warnings.warn(
             f"y is called {name!r}, and so is a column of X to predict from: if they are the same, "
             "the model predicts the target from itself. Give the column's name in place of y, "

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privlearn._core.users_line import users_line
 from privlearn._data.cells import TARGET, as_numbers, objects
 from privlearn._data.frames import cells_of_pandas, typed_cells
 from privlearn._data.named_cells import target_name
@@ -145,6 +144,8 @@ def target_numbers(
 
 def _warn_column(what: str) -> None:
     from sklearn.exceptions import DataConversionWarning
+
+    from privlearn._core.users_line import users_line  # only who is warned pays
 
     warnings.warn(
         f"A column-vector {what} was passed when a 1d array was expected; it was flattened with "

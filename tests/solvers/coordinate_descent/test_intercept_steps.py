@@ -6,7 +6,7 @@ import pytest
 from privlearn import LogisticRegression
 from privlearn._objective.losses import Logistic, Softmax
 from privlearn.solvers import CoordinateDescent
-from privlearn.solvers.coordinate_descent import all_coordinates, intercept_steps
+from privlearn.solvers.coordinate_descent import intercept_steps
 from privlearn.solvers.coordinate_descent.gaussian_rows import shift_of_scores
 from support import exact
 
@@ -105,7 +105,7 @@ def test_shortened_gradients_leave_rare_classes_as_frequent_as_they_are(classes,
         return found.mean(axis=0) / (np.bincount(y) / len(y))
 
     np.testing.assert_allclose(rates(0.3), 1.0, atol=0.05)
-    monkeypatch.setattr(all_coordinates, "last_step", lambda prepared, weights, *_: weights)
+    monkeypatch.setattr(intercept_steps, "last_step", lambda prepared, weights, *_: weights)
     assert rates(0.3).min() < 0.85  # that is what it is for
     np.testing.assert_allclose(rates(1e3), 1.0, atol=0.02)
 
@@ -127,7 +127,7 @@ def test_rows_contribute_slopes_to_the_intercept_and_nothing_else(classes, monke
 
         return own(prepared, far, moments, Watch())
 
-    monkeypatch.setattr(all_coordinates, "last_step", watched)
+    monkeypatch.setattr(intercept_steps, "last_step", watched)
     outputs = 1 if classes == 2 else classes
     far = np.zeros((outputs, 4))
     far[0, -1] = 500.0

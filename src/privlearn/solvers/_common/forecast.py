@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from privlearn._core.forecast import PROBABILITY, SPREADS_OF_Y, Forecast
 from privlearn._core.plan import BOUNDS, Plan
 from privlearn._core.problem import Budget, Problem
-from privlearn._core.users_line import users_line
 from privlearn._objective.losses import Target
 from privlearn.exceptions import FewRowsWarning
 from privlearn.solvers._common.scaling import Scaling
@@ -295,6 +294,8 @@ def warn_of_few_rows(job: Planned, n: int) -> None:
     remedy = f"about {math.ceil(needed / mu):,} {what}"
     if math.isfinite(enough):
         remedy += f" or epsilon={float(f'{1.005 * enough:.2g}'):g}"
+    from privlearn._core.users_line import users_line  # only who is warned pays
+
     warnings.warn(
         f"n = {n:,} {what} at epsilon={job.budget.epsilon:g} are an effective sample size (n mu) "
         f"of {n * mu:.2g} for {coefficients:,} coefficients, but below {needed:g} "

@@ -15,7 +15,6 @@ from privlearn.solvers._common.objective import Objective
 from privlearn.solvers.base import Solution
 from privlearn.solvers.coordinate_descent import rules
 from privlearn.solvers.coordinate_descent.gaussian_rows import curvature_at
-from privlearn.solvers.coordinate_descent.intercept_steps import first_step, last_step
 from privlearn.solvers.coordinate_descent.private_scales import (
     GRADIENT,
     prepare,
@@ -35,6 +34,7 @@ def descend_all(
 ) -> Solution:
     """Outer loops, each with its own clip; every step minimises the models of its loop so far."""
     from privlearn.solvers.coordinate_descent.coef_noise import NoiseRecord, is_told  # fits alone
+    from privlearn.solvers.coordinate_descent.intercept_steps import first_step, last_step
     from privlearn.solvers.coordinate_descent.range_noise import noise_of_ends
     from privlearn.solvers.coordinate_descent.standard_errors import LoopRecord, newton_solution
 
