@@ -23,6 +23,7 @@ import numpy as np
 from scipy.special import expit
 from scipy.stats import kstest
 
+from benchmarks.peers.intervals import means
 from privlearn import LinearRegression, LogisticRegression, PoissonRegressor
 from privlearn.solvers._common import standard_errors
 from privlearn.solvers.coordinate_descent import sandwich
@@ -133,20 +134,12 @@ def minimiser(kind, X, y, start):
     """Of the mean loss, by Newton's method."""
     Z, w = np.column_stack([X, np.ones(len(X))]), start
     for _ in range(30):
-        mean, bend = means(kind, Z @ w)
+        mean, bend = means("Poisson" if kind == "counts" else kind, Z @ w)
         step = np.linalg.solve((Z * bend[:, None]).T @ Z, Z.T @ (mean - y))
         w = w - step
         if np.abs(step).max() < 1e-7:
             return w
     raise RuntimeError("Newton's method did not converge")
-
-
-def means(kind, score):
-    if kind == "logistic":
-        return expit(score), expit(score) * expit(-score)
-    if kind == "counts":
-        return np.exp(score), np.exp(score)
-    return score, np.ones_like(score)
 
 
 def data(law, seed, given):

@@ -7,37 +7,27 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import privlearn
-from privlearn import KernelRegressor, Ledger, LinearRegression, LogisticRegression
+from noise.test_seeded_warning import BOUNDS, FITS, X, Y
+from privlearn import Ledger, LinearRegression
 from privlearn.audit import check
 from privlearn.cli import main
 from privlearn.exceptions import DeltaWarning, NotPrivateWarning, WeakPromiseWarning
 from privlearn.export.report.top import SCALE
-from privlearn.feature_selection import KendallSelector
 from privlearn.metrics import evaluate
 from privlearn.model_selection import PrivateSearchCV
 
-X = np.linspace(0.0, 1.0, 400).reshape(-1, 2)
-Y = X.sum(axis=1)
-BOUNDS = {"bounds_X": (0, 1), "bounds_y": (0, 2), "delta": 1e-6}
 LARGE = 25.0
 
 
-@pytest.mark.parametrize(
-    ("model", "y"),
-    [
-        (LinearRegression(**BOUNDS), Y),
-        (LogisticRegression(bounds_X=(0, 1), delta=1e-6, classes=[False, True]), Y > 1.0),
-        (KernelRegressor(n_components=8, **BOUNDS), Y),
-        (KendallSelector(1, epsilon=1.0), Y),
-    ],
-)
+@pytest.mark.parametrize(("model", "y"), FITS)
 def test_a_large_epsilon_is_warned_of_before_the_charge(model, y, tmp_path):
     ledger = Ledger.create(tmp_path / "people.ledger", epsilon=300, delta=1e-3)
-    model.set_params(epsilon=LARGE, ledger=ledger, dataset="people")
+    model = clone(model).set_params(epsilon=LARGE, ledger=ledger, dataset="people")
     with warnings.catch_warnings():
         warnings.simplefilter("error", WeakPromiseWarning)
         with pytest.raises(WeakPromiseWarning, match="epsilon=25 is hardly a promise"):

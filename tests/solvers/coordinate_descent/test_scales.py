@@ -36,6 +36,17 @@ def test_a_rare_flag_around_a_mean_that_is_noise_has_a_scale_near_that_of_its_li
     np.testing.assert_allclose(scales[1:], hidden**0.3125)  # it was the root of `hidden`
 
 
+def test_amounts_that_are_seen_far_out_keep_their_scale():
+    """Rows at the limit outweigh them, too, and would make their scale half as large again."""
+    rows, noise = 30_000, 180.0
+    counts = np.zeros((2, MAGNITUDE_BINS))
+    counts[:, 12], counts[0, 3], counts[1, 9] = rows - 2_000, 2_000, 2_000
+    scales, _ = scales_from(counts, noise, rows, close=True)
+    hidden = noise / rows
+    assert scales[0] == pytest.approx(hidden**0.25 * 0.125**0.5)  # seen between 1/16 and 1/8
+    assert scales[1] == pytest.approx(hidden**0.3125)
+
+
 def test_clips_do_not_follow_the_noise_on_means_of_rare_flags(monkeypatch):
     """They were up to 14.9, where these rows ask for 5 to 7; noise on all weights follows them."""
     rng = np.random.default_rng(0)
