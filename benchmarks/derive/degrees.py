@@ -3,7 +3,7 @@
 Generated tables with small n and epsilon, whose second column has no effect but correlates with the
 first by up to 0.9: so noise hides both in up to three quarters of the fits. Errors of one size, or
 growing or falling with a column; normal and uniform columns, rare flags; least squares, two
-classes, counts, overdispersed ones, too. What intervals are about is the minimiser over 40,000 rows
+classes, counts, overdispersed ones, too; four tables have nothing declared. What intervals are about is the minimiser over 40,000 rows
 of the same law, clipped as the fit did.
 
 Beside each table stands how many of the 95 % intervals that are told cover. The numbers are, over
@@ -56,6 +56,10 @@ TABLES = (
     ("logistic", 2_000, 5, 0.7, 0.4, {}),
     ("logistic", 5_000, 3, 0.9, 0.3, {"flag": 0.3}),
     ("logistic", 1_500, 3, 0.7, 0.35, {}),
+    ("linear", 3_500, 3, 0.0, 0.3, {"nothing": True}),
+    ("linear", 3_000, 5, 0.5, 0.4, {"nothing": True, "flag": 0.3}),
+    ("linear", 2_000, 4, 0.8, 0.6, {"nothing": True}),
+    ("linear", 4_000, 4, 0.3, 0.3, {"nothing": True, "growing": 1.0}),
 )
 
 
@@ -114,6 +118,8 @@ class Law:
             low[-1], high[-1] = 0.0, 1.0
         known = {"intervals": True, "delta": 1e-6, "random_state": seed, "bounds_X": (low, high)}
         known["epsilon"] = self.epsilon
+        if "nothing" in self.other:
+            return LinearRegression(**{**known, "bounds_X": None})
         if self.kind == "logistic":
             return LogisticRegression(C=np.inf, classes=[0, 1], **known)
         if self.kind == "counts":

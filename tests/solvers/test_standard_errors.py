@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from privlearn.solvers._common.standard_errors import LEAST_DEGREES, Doubt, StandardErrors
+from privlearn.solvers._common.standard_errors import LEAST_DEGREES, SURER, Doubt, StandardErrors
 
 CURVATURE = np.array([[1.0, 0.6, 0.0], [0.6, 1.0, 0.2], [0.0, 0.2, 0.8]])
 MIDDLE = np.diag([0.5, 1.0, 2.0]) + 0.1
@@ -25,15 +25,15 @@ def test_degrees_are_two_over_the_relative_variance_of_a_variance():
         total = errors(0.0, moved).total
         found.append(np.einsum("ij,jk,ik->i", SUMS, total, SUMS))
     relative = np.var(found, axis=0) / np.mean(found, axis=0) ** 2
-    degrees = errors(noise).degrees(SUMS) - LEAST_DEGREES
-    np.testing.assert_allclose(degrees, 2.0 / relative, rtol=0.06)
+    squared = (errors(noise).degrees(SUMS) - LEAST_DEGREES) / SURER
+    np.testing.assert_allclose(np.sqrt(squared), 2.0 / relative, rtol=0.06)
 
 
 def test_of_one_direction_they_follow_from_signal_over_noise():
     one = np.eye(1)
     for clear in (1.0, 3.0):
         found = StandardErrors(one, one, np.zeros((0, 1)), one, doubt=Doubt(one / clear, one))
-        assert found.degrees(one)[0] == pytest.approx(LEAST_DEGREES + clear**2 / 2)
+        assert found.degrees(one)[0] == pytest.approx(LEAST_DEGREES + SURER * (clear**2 / 2) ** 2)
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1e-3, 1e8, 1e120])

@@ -78,15 +78,22 @@ def test_where_noise_hides_all_errors_are_not_taken_for_zero():
 
 
 def test_a_step_is_measured_without_its_own_noise():
-    rng = np.random.default_rng(1)
-    covariance, step = np.diag([4.0, 1.0, 0.1]), np.array([5.0, 1.0, 0.0])
-    noisy = step + rng.standard_normal((DRAWS, 3)) * np.sqrt(np.diag(covariance))
-    lengths = [np.trace(square_without_noise(one, covariance)) for one in noisy]
-    excess = np.mean(np.sum(noisy**2, axis=1)) - step @ step
-    assert excess > 0.15 * (step @ step)
-    assert abs(np.mean(lengths) - step @ step) < 0.5 * excess
-    np.testing.assert_allclose(square_without_noise(np.ones(3), 9.0 * np.eye(3)), 0.0, atol=1e-12)
-    np.testing.assert_allclose(square_without_noise(step, 0.0 * covariance), np.outer(step, step))
+    rng, inverse = np.random.default_rng(1), np.diag([1.0, 2.0, 10.0])
+    slope = np.array([2.0, 0.5, 0.0])
+    noisy = slope + rng.standard_normal((DRAWS, 3))
+    found = [np.trace(square_without_noise(inverse @ one, one, 1.0)) for one in noisy]
+    whole, true = np.mean(np.sum((noisy @ inverse) ** 2, axis=1)), np.sum((inverse @ slope) ** 2)
+    assert true < np.mean(found) < 0.6 * whole
+    nothing = [np.trace(square_without_noise(inverse @ one, one, 1.0)) for one in noisy - slope]
+    assert np.mean(nothing) < 0.5 * np.mean(np.sum(((noisy - slope) @ inverse) ** 2, axis=1))
+
+
+def test_without_noise_a_step_is_what_it_is_and_without_a_slope_there_is_none():
+    step = np.array([5.0, 1.0, 0.0])
+    square = np.outer(step, step)
+    np.testing.assert_array_equal(square_without_noise(step, step, 0.0), square)
+    np.testing.assert_array_equal(square_without_noise(step, np.ones(3), 1.5), 0.0 * square)
+    np.testing.assert_array_equal(square_without_noise(0.0 * step, np.zeros(3), 0.0), 0.0 * square)
 
 
 LOSS, WEIGHTS = Poisson(threshold=3.0), np.array([0.4, -0.2, 0.3, 0.1])

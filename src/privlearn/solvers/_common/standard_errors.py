@@ -7,8 +7,10 @@ v = a' C a by -2 (R a)' noise (C a), so with b = R a and h = C a its variance is
 
     2 s^2 (|b|^2 |h|^2 + (b'h)^2) / v^2,
 
-and Satterthwaite (1946) takes as many degrees of freedom as two over that. LEAST_DEGREES more are
-counted: the matrix has no negative directions, so it is never as far off as its noise could be.
+and Satterthwaite (1946) takes as many degrees of freedom, f, as two over that. Those are of errors
+that have nothing to do with the noise; but estimates are off by that matrix times their own noise,
+so that they spread where it is small, too, and there is less doubt. LEAST_DEGREES + SURER f^2 are
+as many as errors were seen to have on generated tables: about f where noise nearly hides them.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ __all__ = ["Doubt", "StandardErrors"]
 Array = NDArray[np.float64]
 WEAK_PART = 0.05  # of a combination in directions that noise hides, above which nothing is told
 # On generated tables (python -m benchmarks.derive degrees; coordinate_descent/proof.md).
-LEAST_DEGREES = 4.0
+LEAST_DEGREES, SURER = 2.0, 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +110,8 @@ class StandardErrors:
         noise = squares + np.sum(inverse * covariance, axis=1) ** 2
         known = (variance > 0.0) & (noise > 0.0)
         own = np.divide(variance, noise, out=np.full(len(noise), np.inf), where=known)
-        return LEAST_DEGREES + own
+        with np.errstate(over="ignore"):  # more degrees than there are numbers: none are missed
+            return LEAST_DEGREES + SURER * own**2
 
     def mapped(self, map_weights: Callable[[Array], Array], *, unit: float = 1.0) -> StandardErrors:
         """Those of an affine function of the estimates; residuals are measured in `unit`.

@@ -70,9 +70,16 @@ def middle(slopes: MomentsAt, gradient: Array, curvature: MomentsAt) -> Array:
     return np.asarray(roots @ semidefinite(shrunk) @ roots.T)
 
 
-def square_without_noise(step: Array, covariance: Array) -> Array:
-    """step step' of what a noisy step measures: its own noise adds a covariance that is known."""
-    return semidefinite(np.outer(step, step) - covariance)
+def square_without_noise(step: Array, slope: Array, variance: float) -> Array:
+    """step step' of what a noisy step measures, without what the noise of its slope adds.
+
+    A slope of d entries that is nothing but noise has a squared length of d times its variance on
+    average; the step counts by how much of that length is more (James, Stein 1961). Taken off in
+    units of the step instead, noise of the flattest direction decides, and half of it stays.
+    """
+    length, noise = float(slope @ slope), len(slope) * variance
+    kept = max(0.0, 1.0 - noise / length) if length > 0.0 else 0.0
+    return kept * np.outer(step, step)
 
 
 def drawn_together(found: MomentsAt) -> Array:

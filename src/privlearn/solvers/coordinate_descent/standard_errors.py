@@ -94,7 +94,8 @@ def newton_solution(
     steep = _together(found, _curvature_before(objective, rows, weights))
     penalty = np.diag(objective.penalty.curvature)
     inverse, weak = _inverse(steep.mean + penalty, steep.noise)
-    step, own = inverse @ (gradient + penalty @ center), variance * np.eye(len(center))
+    slope, own = gradient + penalty @ center, variance * np.eye(len(center))
+    step = inverse @ slope
     if settings.of_one_size:
         slopes, residual = _slopes_of_one_size(*at_model, steep)
         between = semidefinite(slopes - np.outer(gradient, gradient))
@@ -103,7 +104,7 @@ def newton_solution(
         moments = _squared_slopes(*at_model)
         known = _curvature_of_errors(objective, rows, weights, found, steep)
         between, residual = middle(moments, gradient, known), _residual(prepared, moments, clip)
-        square = square_without_noise(step, inverse @ own @ inverse)
+        square = square_without_noise(step, slope, variance)
         unsure = known.noise
         spread = _inverse(drawn_together(MomentsAt(known.mean + penalty, unsure)), unsure)[0]
     # Noise of the curvature counts as far as the step is long: of variance s^2 on the diagonal and
