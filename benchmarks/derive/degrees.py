@@ -3,8 +3,8 @@
 Generated tables with small n and epsilon, whose second column has no effect but correlates with the
 first by up to 0.9: so noise hides both in up to three quarters of the fits. Errors of one size, or
 growing or falling with a column; normal and uniform columns, rare flags; least squares, two
-classes, counts, overdispersed ones, too; four tables have nothing declared. What intervals are about is the minimiser over 40,000 rows
-of the same law, clipped as the fit did.
+classes, counts, overdispersed ones, too; four tables have nothing declared. What intervals are
+about is the minimiser over 40,000 rows of the same law, clipped as the fit did.
 
 Beside each table stands how many of the 95 % intervals that are told cover. The numbers are, over
 tables that tell the column without effect in less than half of the fits ("hidden") and the others
