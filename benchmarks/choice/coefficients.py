@@ -51,21 +51,8 @@ def ratios(model, X, y, fits):
     for seed in range(fits):
         model.set_params(random_state=seed).fit(X, y)
         coefs.append(np.ravel(model.coef_))
-        told.append(_told(model))
-    seen = np.std(coefs, axis=0, ddof=1)
-    told = np.asarray(told)
-    known = np.isfinite(told)
-    squares = np.where(known, told, 0.0) ** 2
-    mean = np.sqrt(squares.sum(axis=0) / np.maximum(known.sum(axis=0), 1))
-    usable = (known.mean(axis=0) >= 0.5) & (seen > 0.0)  # in most fits something was told
-    return np.divide(mean, seen, out=np.full(len(seen), np.nan), where=usable)
-
-
-def _told(model):
-    try:
-        return np.ravel(model.coef_noise())
-    except AttributeError:
-        return np.full(np.size(model.coef_), np.nan)
+        told.append(forecasts.told_noise(model))
+    return forecasts.told_over_seen(coefs, told)
 
 
 def shares(one):

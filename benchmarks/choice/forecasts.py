@@ -132,7 +132,7 @@ def cell(model, X, y, fits, **parameters):
             classes = hasattr(made, "predict_proba")
             found.append(made.predict_proba(rows)[:, 1] if classes else made.predict(rows))
             coefs.append(np.ravel(made.coef_))
-            noises += _told_noise(made)
+            noises.append(told_noise(made))
     deviations = np.std(found, axis=0, ddof=1) / (1.0 if classes else y.std())
     told = plan.forecast()
     return {
@@ -140,25 +140,26 @@ def cell(model, X, y, fits, **parameters):
         "told": None if told.withheld else float(told.relative),
         "measured": float(deviations.mean()),
         "root_mean_square": float(np.sqrt(np.mean(deviations**2))),
-        "coefficients": _of_coefficients(coefs, noises),
+        "coefficients": [one for one in told_over_seen(coefs, noises).tolist() if np.isfinite(one)],
     }
 
 
-def _told_noise(model):
-    """What a fitted model says of its coefficients' noise, as a list of one or none."""
+def told_noise(model):
+    """What a fitted model says of its coefficients' noise; NaN where it does not."""
     try:
-        return [np.ravel(model.coef_noise())]
+        return np.ravel(model.coef_noise())
     except AttributeError:
-        return []
+        return np.full(np.size(model.coef_), np.nan)
 
 
-def _of_coefficients(coefs, noises):
-    """Root mean square of `coef_noise` over what was seen, for each coefficient that varied."""
-    if not noises:
-        return []
-    seen = np.std(coefs, axis=0, ddof=1)
-    told = np.sqrt(np.mean(np.square(noises), axis=0))
-    return [float(one / other) for one, other in zip(told, seen, strict=True) if other > 0]
+def told_over_seen(coefs, told):
+    """Of each coefficient, over fits; NaN where it did not vary, or half of them told nothing."""
+    seen, told = np.std(coefs, axis=0, ddof=1), np.asarray(told)
+    known = np.isfinite(told)
+    squares = np.where(known, told, 0.0) ** 2
+    mean = np.sqrt(squares.sum(axis=0) / np.maximum(known.sum(axis=0), 1))
+    usable = (known.mean(axis=0) >= 0.5) & (seen > 0.0)
+    return np.divide(mean, seen, out=np.full(len(seen), np.nan), where=usable)
 
 
 def ratio(one):
