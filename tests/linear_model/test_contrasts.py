@@ -305,3 +305,16 @@ def test_odd_names_are_harmless():
     for table in (model.summary(reference={"town": odd}), model.contrast({odd: {0: 1}})):
         assert "\x1b" not in str(table) + table._repr_html_()
         assert "<i>" not in table._repr_html_()
+
+
+@pytest.mark.parametrize("most", [None, 1, 4])
+def test_tables_say_that_rows_of_a_person_may_be_alike(most, tmp_path):
+    X = FRAME[["age"]]
+    known = {"bounds_X": (20, 60), "bounds_y": (-5, 5), "intervals": True, "random_state": 0}
+    ids = None if most is None else np.arange(N) // most
+    model = LinearRegression(max_rows_per_person=most, **known).fit(X, SCORE, groups=ids)
+    model.save(tmp_path / "model.json")
+    for one in (model, load(tmp_path / "model.json")):
+        for table in (one.summary(), one.contrast({"age": 10})):
+            assert ("rows of one person for independent" in str(table)) == (most == 4)
+            assert ("rows of one person for independent" in table._repr_html_()) == (most == 4)

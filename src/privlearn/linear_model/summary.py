@@ -31,6 +31,8 @@ Array = NDArray[np.float64]
 HEAD = ("", "coef", "noise s.e.", "std err", "z", "p")
 RATIOS = {"logistic": "odds ratio", "poisson": "rate ratio"}  # by loss: what exp of scores has
 
+ALIKE = "'std err' takes rows of one person for independent; where they are alike, it is too small."
+
 
 @dataclass(frozen=True, eq=False)
 class Summary:
@@ -267,6 +269,8 @@ def _notes(model: Any, all_told: bool, penalised: bool) -> tuple[str, ...]:  # n
         notes.append("nan: noise leaves too little to tell; use more rows or a larger epsilon.")
     if penalised:
         notes.append("Estimates are pulled towards 0 by the penalty, and so are intervals.")
+    if (model.privacy_.rows_per_person or 1) > 1:
+        notes.append(ALIKE)
     return tuple(notes)
 
 
