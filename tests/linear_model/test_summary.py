@@ -196,7 +196,7 @@ def test_what_is_missing_is_said():
 
 
 @pytest.mark.parametrize("cls", [Lasso, HuberRegressor, LinearSVC, KernelClassifier])
-@pytest.mark.parametrize("method", ["summary", "predict_interval"])
+@pytest.mark.parametrize("method", ["summary", "contrast", "predict_interval"])
 def test_models_without_errors_say_which_have_them(cls, method):
     assert not hasattr(cls(), method)
     with pytest.raises(AttributeError, match=rf"intervals=True for {method}\(\)"):

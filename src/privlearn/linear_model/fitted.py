@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 __all__ = ["FittedModel"]
 
-NEEDS_ERRORS = ("summary", "predict_interval")  # methods of models that tell standard errors
+NEEDS_ERRORS = ("summary", "contrast", "predict_interval")  # for which standard errors are needed
 
 
 class FittedModel:

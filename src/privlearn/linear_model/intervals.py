@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -116,9 +117,15 @@ class PredictionIntervals:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class IntervalsMixin(PredictionIntervals):
-    """Adds `summary`, too, to a linear estimator."""
+    """Adds `summary` and `contrast`, too, to a linear estimator."""
 
-    def summary(self, level: float = 0.95) -> Summary:
+    def summary(
+        self,
+        level: float = 0.95,
+        *,
+        reference: Mapping[str, object] | None = None,
+        ratios: bool = False,
+    ) -> Summary:
         """Coefficients with standard errors, intervals and p-values; it costs no more privacy.
 
         An interval is about the minimiser of the same objective over the population, with rows
@@ -131,6 +138,14 @@ class IntervalsMixin(PredictionIntervals):
         ----------
         level : float, default=0.95
             Of confidence.
+        reference : mapping or None, default=None
+            From columns of a schema that are lists to one category each: ``{"region": "north"}``.
+            Coefficients of such a list, which else add up to 0, are then differences to that
+            category, which has no line; the intercept includes it.
+        ratios : bool, default=False
+            Whether to tell odds ratios (`LogisticRegression`) or rate ratios (`PoissonRegressor`):
+            exp of coefficients and of the ends of intervals. Standard errors, z and p stay those of
+            the logarithms.
 
         Returns
         -------
@@ -147,6 +162,54 @@ class IntervalsMixin(PredictionIntervals):
         >>> bool(table.low[0] < table.coef[0] < table.high[0])
         True
         """
-        from privlearn.linear_model.summary import summarised
+        from privlearn.linear_model.references import lines_of
+        from privlearn.linear_model.summary import ratio_of, summarised
 
-        return summarised(self, self._told_errors(), level)
+        errors = self._told_errors()
+        ratio = ratio_of(self) if ratios else ""
+        lines = lines_of(self, reference, ratios=ratios)
+        return summarised(self, errors, level, lines, ratio)
+
+    def contrast(
+        self,
+        weights: Mapping[str | int, float] | Mapping[str, Mapping[str | int, float]],
+        level: float = 0.95,
+        *,
+        ratios: bool = False,
+    ) -> Summary:
+        """Sums of coefficients with standard errors, intervals and p-values, at no more privacy.
+
+        Errors of coefficients go together; those of a sum follow from all of what was released.
+
+        Parameters
+        ----------
+        weights : mapping
+            From names of coefficients, as `summary` has them ("(intercept)" is one), or from their
+            positions, to what each is multiplied by; or from names of several sums to a mapping
+            like that for each.
+        level : float, default=0.95
+            Of confidence.
+        ratios : bool, default=False
+            Whether to tell exp of the sums, as in `summary`.
+
+        Returns
+        -------
+        Summary
+            With a line for each sum.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from privlearn import LinearRegression
+        >>> X = np.random.default_rng(0).uniform(0, 1, (20_000, 2))
+        >>> model = LinearRegression(intervals=True, bounds_X=(0, 1), bounds_y=(0, 3))
+        >>> table = model.fit(X, X @ [1, 2]).contrast({"second - first": {"x1": 1, "x0": -1}})
+        >>> table.names, bool(table.low[0] < 1 < table.high[0])
+        (('second - first',), True)
+        """
+        from privlearn.linear_model.lines import contrasts
+        from privlearn.linear_model.summary import ratio_of, summarised
+
+        errors = self._told_errors()
+        ratio = ratio_of(self) if ratios else ""
+        return summarised(self, errors, level, contrasts(self, weights), ratio)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from privlearn._core.harmless import harmless
+from privlearn.linear_model.lines import Lines, estimates_of
 from privlearn.solvers._common.standard_errors import StandardErrors
 
 if TYPE_CHECKING:
@@ -20,31 +21,35 @@ if TYPE_CHECKING:
 __all__ = [
     "Summary",
     "checked_level",
-    "coefficient_names",
+    "ratio_of",
     "reach_of",
     "scores_between",
     "summarised",
 ]
 
 Array = NDArray[np.float64]
-INTERCEPT = "(intercept)"
 HEAD = ("", "coef", "noise s.e.", "std err", "z", "p")
+RATIOS = {"logistic": "odds ratio", "poisson": "rate ratio"}  # by loss: what exp of scores has
+
+ALIKE = "'std err' takes rows of one person for independent; where they are alike, it is too small."
 
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """Estimates and what is known about their errors, one number per coefficient in each array.
+    """Estimates and what is known about their errors, one number per line in each array.
 
     Attributes
     ----------
     names : tuple of str
-        Of the coefficients, the intercept last.
+        Of the coefficients, the intercept last; or of sums of them.
     coef : array
-        Estimates.
+        Estimates, or their ratios.
     noise : array
         Standard errors of the privacy noise alone.
     std_err : array
         Standard errors of the noise and of the sampling of rows together.
+    z : array
+        Estimates in standard errors; NaN where there is no error to measure them by.
     low, high : arrays
         Ends of the intervals, by Student's t where standard errors are known with noise.
     p_value : array
@@ -55,27 +60,32 @@ class Summary:
         Of the table: the model, what it predicts (of labels, which one), and its promise.
     notes : tuple of str
         What intervals are about, and what they leave out.
+    ratio : str
+        "odds ratio" or "rate ratio" where `coef`, `low` and `high` are such, and standard errors
+        those of their logarithms; else empty.
     """
 
     names: tuple[str, ...]
     coef: Array
     noise: Array
     std_err: Array
+    z: Array
     low: Array
     high: Array
     p_value: Array
     level: float
     title: str
     notes: tuple[str, ...]
+    ratio: str = ""
 
-    @property
-    def z(self) -> Array:
-        """Estimates in standard errors; NaN where there is no error to measure them by."""
-        return _in_errors(self.coef, self.std_err)
+    def columns(self) -> dict[str, Array]:
+        """The numbers by name; those of ratios are called `odds_ratio` or `rate_ratio`."""
+        estimates = {self.ratio.replace(" ", "_") or "coef": self.coef}
+        return estimates | {name: getattr(self, name) for name in COLUMNS}
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values; None where nothing can be told."""
-        columns = {name: _plain(getattr(self, name)) for name in COLUMNS}
+        columns = {name: _plain(numbers) for name, numbers in self.columns().items()}
         return {
             "title": self.title,
             "level": self.level,
@@ -88,13 +98,12 @@ class Summary:
         """The table as a pandas data frame, with a line for each coefficient."""
         from pandas import DataFrame
 
-        columns = {name: getattr(self, name) for name in COLUMNS}
-        return DataFrame(columns, index=list(self.names))
+        return DataFrame(self.columns(), index=list(self.names))
 
     def rows(self) -> list[list[str]]:
         """The table in words: a head and a line for each coefficient."""
         tail = f"{(1 - self.level) / 2:.3g}", f"{(1 + self.level) / 2:.3g}"
-        head = [*HEAD, *(f"[{tail[0]}", f"{tail[1]}]")]
+        head = [*self._head(), *(f"[{tail[0]}", f"{tail[1]}]")]
         numbers = zip(
             self.coef,
             self.noise,
@@ -117,6 +126,11 @@ class Summary:
         ]
         return [head, *body]
 
+    def _head(self) -> tuple[str, ...]:
+        if not self.ratio:
+            return HEAD
+        return (HEAD[0], self.ratio, *(f"{name} (log)" for name in HEAD[2:4]), *HEAD[4:])
+
     def __str__(self) -> str:
         rows = self.rows()
         widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
@@ -126,13 +140,14 @@ class Summary:
         ]
         rule = "-" * len(lines[0])
         title = harmless(self.title, "terminal")
-        return "\n".join([title, rule, lines[0], rule, *lines[1:], rule, *self.notes])
+        notes = (harmless(note, "terminal") for note in self.notes)
+        return "\n".join([title, rule, lines[0], rule, *lines[1:], rule, *notes])
 
     def _repr_html_(self) -> str:
         head, *body = [[html.escape(cell) for cell in row] for row in self.rows()]
         title = harmless(self.title, "html")
         lines = ["".join(f"<td>{cell}</td>" for cell in row) for row in body]
-        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
+        notes = "".join(f"<p>{harmless(note, 'html')}</p>" for note in self.notes)
         return (
             f"<table><caption>{title}</caption><thead><tr>"
             + "".join(f'<th scope="col">{cell}</th>' for cell in head)
@@ -142,7 +157,7 @@ class Summary:
         )
 
 
-COLUMNS = ("coef", "noise", "std_err", "z", "p_value", "low", "high")
+COLUMNS = ("noise", "std_err", "z", "p_value", "low", "high")  # beside the estimates
 
 
 def checked_level(level: float) -> float:
@@ -165,35 +180,66 @@ def _p_values(z: Array, degrees: Array) -> Array:
     return 2.0 * np.where(few, stdtr(np.where(few, degrees, 1.0), -np.abs(z)), ndtr(-np.abs(z)))
 
 
-def summarised(model: IntervalsMixin, errors: StandardErrors, level: float) -> Summary:
-    """The table of a fitted model."""
-    coef = _estimates(model)
-    alone = np.eye(len(coef))
-    degrees, told = errors.degrees(alone), errors.tells(alone)
+def ratio_of(model: Any) -> str:  # noqa: ANN401
+    """What exp of a coefficient is, in words, or a refusal."""
+    found = RATIOS.get(model._loss(2).name)
+    if found is None:
+        raise ValueError(
+            f"ratios=True, but coefficients of {type(model).__name__} are differences in y, whose "
+            "exp means nothing; leave it out (LogisticRegression has odds ratios, PoissonRegressor "
+            "rate ratios)"
+        )
+    return found
+
+
+def summarised(
+    model: IntervalsMixin, errors: StandardErrors, level: float, lines: Lines, ratio: str = ""
+) -> Summary:
+    """The table of coefficients or of sums of them; of their exp where `ratio` says what it is."""
+    combinations, estimates = lines.combinations, lines.estimates
+    degrees, told = errors.degrees(combinations), errors.tells(combinations)
     reach = reach_of(level, degrees)
     untold = np.where(told, 0.0, np.nan)
-    noise = np.sqrt(np.maximum(np.diag(errors.noise), 0.0)) + untold
-    std_err = np.sqrt(np.maximum(np.diag(errors.total), 0.0)) + untold
-    p_value = _p_values(_in_errors(coef, std_err), degrees)
-    certificate = model.privacy_  # type: ignore[attr-defined]
+    noise, std_err = (
+        np.sqrt(np.maximum(_variances(matrix, combinations), 0.0)) + untold
+        for matrix in (errors.noise, errors.total)
+    )
+    z = _in_errors(estimates, std_err)
+    shown = estimates, estimates - reach * std_err, estimates + reach * std_err
+    with np.errstate(over="ignore"):
+        coef, low, high = (np.exp(one) if ratio else one for one in shown)
+    return Summary(
+        lines.names,
+        coef,
+        noise,
+        std_err,
+        z,
+        low,
+        high,
+        _p_values(z, degrees),
+        float(level),
+        _title(model),
+        (*_notes(model, bool(told.all()), errors.penalised), *lines.notes, *_about(ratio)),
+        ratio,
+    )
+
+
+def _variances(matrix: Array, combinations: Array) -> Array:
+    """Variances a'Ca of sums; a variance beyond all numbers is that of its own lines alone."""
+    found = np.empty(len(combinations))
+    for k, row in enumerate(combinations):
+        there = np.flatnonzero(row)  # 0 times infinity is no number
+        found[k] = row[there] @ matrix[np.ix_(there, there)] @ row[there]
+    return found
+
+
+def _title(model: Any) -> str:  # noqa: ANN401
+    certificate = model.privacy_
     title = (
         f"{type(model).__name__}{_of(model)}, epsilon = {certificate.epsilon:g}, "
         f"delta = {certificate.delta:g}"
     )
-    if not certificate.private:
-        title += ", NOT PRIVATE (random_state was set)"
-    ends = coef - reach * std_err, coef + reach * std_err
-    return Summary(
-        coefficient_names(model, len(coef)),
-        coef,
-        noise,
-        std_err,
-        *ends,
-        p_value,
-        float(level),
-        title,
-        _notes(model, bool(told.all()), errors.penalised),
-    )
+    return title if certificate.private else f"{title}, NOT PRIVATE (random_state was set)"
 
 
 def _of(model: Any) -> str:  # noqa: ANN401
@@ -213,19 +259,6 @@ def _in_errors(coef: Array, std_err: Array) -> Array:
     return np.divide(coef, std_err, out=np.full(len(coef), np.nan), where=there)
 
 
-def _estimates(model: Any) -> Array:  # noqa: ANN401
-    coef = np.ravel(model.coef_)
-    return np.append(coef, model.intercept_) if model.fit_intercept else coef
-
-
-def coefficient_names(model: Any, size: int) -> tuple[str, ...]:  # noqa: ANN401
-    """Of the coefficients, the intercept last."""
-    own = size - int(model.fit_intercept)
-    found = getattr(model, "feature_names_out_", None)
-    names = [f"x{k}" for k in range(own)] if found is None else [str(name) for name in found]
-    return (*names, INTERCEPT) if model.fit_intercept else tuple(names)
-
-
 def _notes(model: Any, all_told: bool, penalised: bool) -> tuple[str, ...]:  # noqa: ANN401
     ranges = "ranges that this fit estimated" if _estimated(model) else "the declared ranges"
     notes = [
@@ -236,7 +269,19 @@ def _notes(model: Any, all_told: bool, penalised: bool) -> tuple[str, ...]:  # n
         notes.append("nan: noise leaves too little to tell; use more rows or a larger epsilon.")
     if penalised:
         notes.append("Estimates are pulled towards 0 by the penalty, and so are intervals.")
+    if (model.privacy_.rows_per_person or 1) > 1:
+        notes.append(ALIKE)
     return tuple(notes)
+
+
+def _about(ratio: str) -> tuple[str, ...]:
+    """What a reader of ratios has to know."""
+    if not ratio:
+        return ()
+    return (
+        f"{ratio.capitalize()}s and their ends are exp of coefficients; '(log)', z and p are of "
+        "the logarithms.",
+    )
 
 
 def _estimated(model: Any) -> bool:  # noqa: ANN401
@@ -255,7 +300,7 @@ def scores_between(
     rows = features if isinstance(features, np.ndarray) else features.toarray()
     if model.fit_intercept:
         rows = np.column_stack([rows, np.ones(len(rows))])
-    scores = rows @ _estimates(model)
+    scores = rows @ estimates_of(model)
     variance = np.einsum("ij,ij->i", rows @ errors.total, rows)
     of_mean = reach_of(level, errors.degrees(rows)) * np.sqrt(np.maximum(variance, 0.0))
     deviation = np.hypot(of_mean, checked_level(level) * math.sqrt(square))

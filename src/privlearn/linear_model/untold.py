@@ -62,7 +62,7 @@ def warn_of_untold_coefficients(model: Any) -> None:  # noqa: ANN401
     told = errors.tells(np.eye(len(errors.noise)))
     if told.all():
         return
-    from privlearn.linear_model.summary import coefficient_names
+    from privlearn.linear_model.lines import coefficient_names
     from privlearn.schema.categories import OTHERS
 
     names = coefficient_names(model, len(told))
