@@ -20,7 +20,13 @@ from privlearn.accounting.convolve import delta_bound
 from privlearn.accounting.directed import directions
 from privlearn.accounting.discretise import LatticeLoss, dots, profile_on_grid
 from privlearn.accounting.spectrum import _suffix_sums, spectrum
-from privlearn.accounting.tilt import CumulantTable, Frame, Summand, choose_frame
+from privlearn.accounting.tilt import (
+    CumulantTable,
+    Frame,
+    Summand,
+    _weight_square,
+    choose_frame,
+)
 
 PAIRS = [
     Gaussian(0.7),
@@ -229,3 +235,11 @@ def test_two_different_summands():
     ]
     frame = choose_frame(CumulantTable.of(summands), 0.6, math.log(exact), 1e-13, 0.25)
     assert exact <= delta_bound(summands, 0.6, frame).delta <= exact * (1 + 5e-6)
+
+
+@pytest.mark.parametrize("tilt", [1e-9, 0.3, 7.0, 1e5, 1e8, 1e12])
+def test_the_weight_of_any_tilt_is_its_integral(tilt):
+    exact = Fraction(1) / (2 * Fraction(tilt)) - Fraction(2) / (2 * Fraction(tilt) + 1)
+    exact += Fraction(1) / (2 * (Fraction(tilt) + 1))
+    assert _weight_square(tilt, 1e12) == pytest.approx(float(exact), rel=1e-14)
+    assert _weight_square(tilt, 0.0) == 0.0

@@ -108,6 +108,26 @@ def test_nothing_is_printed_before_the_files_are_there(folder, monkeypatch, comm
         assert (folder / name).stat().st_size > 0
 
 
+def closed():
+    stream = io.StringIO()
+    stream.close()
+    return stream
+
+
+@pytest.mark.parametrize("screen", [lambda: None, closed], ids=["none", "closed"])
+@pytest.mark.parametrize("command", [*CHARGING])
+def test_a_screen_that_is_not_there_has_printed_nothing(
+    folder, monkeypatch, capsys, command, screen
+):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Output, "write", full)
+    monkeypatch.setattr(sys, "stdout", screen())
+    assert main(words(command)) == 1
+    assert "lost: standard output cannot be written (Bad file" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("command", [*CHARGING])
 def test_neither_a_file_nor_a_screen_is_an_error(folder, monkeypatch, capsys, command):
     """What is lost is said to be: a reader that left is no success then."""

@@ -1,5 +1,7 @@
 """A cell that says nothing of itself but errors, which quote: it is a missing one, everywhere."""
 
+import inspect
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -39,8 +41,29 @@ KINDS = {
     "bins": Category(hashed=4),
     "found list": Category(),
     "unknown": Estimate(),
+    "number with marks": Number(0, 1, thousands=".", decimal=",", currency="$", missing="flag"),
+    "list with others": Category(["a", "b"], other=True),
+    "unknown with a notation": Estimate(decimal=","),
+    "unknown with marks": Estimate(thousands=",", currency="$"),
 }
 CELLS = {"nothing": Nothing, "several": Several}
+
+
+class Text(str):
+    """A text whose class is an error."""
+
+    __class__ = property(refuses)
+    __eq__ = __hash__ = __repr__ = __str__ = __len__ = refuses
+
+
+class Bytes(bytes):
+    """The same of bytes."""
+
+    __class__ = property(refuses)
+    __eq__ = __hash__ = __repr__ = __str__ = __len__ = refuses
+
+
+TEXTS = {"text": lambda: Text("0,5"), "bytes": lambda: Bytes(b"0,5"), "word": lambda: Text("c")}
 
 
 def objects(cells):
@@ -55,6 +78,7 @@ def spoiled(cells, cell):
 
 
 Y = np.linspace(0, 1, N).tolist()
+HOW_CELLS_ARE_READ = {"decimal", "thousands", "currency", "outside", "format", "hashed", "other"}
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -68,6 +92,27 @@ def test_it_is_a_missing_cell_of_every_kind(kind, cell):
 
     plain = [("a", "b")[k % 2] for k in range(N)]
     assert coef(spoiled(plain, CELLS[cell]())) == coef(spoiled(plain, None))
+
+
+@pytest.mark.parametrize("cell", TEXTS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_text_of_any_class_ends_no_fit(kind, cell):
+    X = pd.DataFrame({"a": objects(spoiled(["a"] * N, TEXTS[cell]())), "b": Y})
+    schema = {"a": KINDS[kind], "b": Number(0, 1)}
+    model = LinearRegression(schema=schema, on_invalid="drop", bounds_y=(0, 1), epsilon=50)
+    assert len(model.fit(X, Y).can_predict(X)) == N
+
+
+def parameters_of(kind):
+    return {name for name in inspect.signature(kind).parameters if name in HOW_CELLS_ARE_READ}
+
+
+def test_all_ways_to_read_a_cell_are_among_these():
+    for kind in (Number, Flag, Date, Category, Estimate):
+        own = [one for one in KINDS.values() if type(one) is kind]
+        for name in parameters_of(kind):
+            usual = inspect.signature(kind).parameters[name].default
+            assert any(getattr(one, name) != usual for one in own), f"{kind.__name__}({name}=)"
 
 
 @pytest.mark.parametrize("cell", CELLS)

@@ -9,7 +9,10 @@ import pytest
 import privlearn
 from privlearn import LinearRegression, LogisticRegression, PoissonRegressor, Ridge
 from privlearn.cli import main
+from privlearn.linear_model.saved_errors import most_bytes, plain_errors
 from privlearn.schema import Category, Number
+from privlearn.solvers._common.residuals import Residual
+from privlearn.solvers._common.standard_errors import Doubt, StandardErrors
 
 RNG = np.random.default_rng(0)
 N = 3_000
@@ -118,3 +121,14 @@ def test_noise_comes_back_from_files_of_the_command_line(tmp_path, monkeypatch):
     noise = privlearn.load("m.json").coef_noise()
     assert noise.shape == (3,)
     assert noise[0] > 0
+
+
+@pytest.mark.parametrize("size", [1, 2, 40])
+def test_no_file_of_errors_takes_more_bytes_than_are_thought_of(size):
+    numbers = -np.pi * 1e-150 * np.random.default_rng(0).uniform(0.1, 0.9, (size, size))
+    longest = StandardErrors(
+        numbers, numbers, numbers, numbers, Residual(1.1e-200, 1.1e-200, 1.1), True,
+        Doubt(numbers, numbers),
+    )  # fmt: skip
+    written = len(json.dumps(plain_errors(longest)))
+    assert most_bytes(size) / 2 - 512 < written <= most_bytes(size)

@@ -130,7 +130,11 @@ def choose_frame(
 
 
 def _weight_square(tilt: float, reach: float) -> float:
-    """Integral of (e^(-t x) (1 - e^-x))^2 over 0 < x < reach, or a little more."""
+    """Integral of (e^(-t x) (1 - e^-x))^2 over 0 < x < reach, or a little more.
+
+    Without an end that is 1 / 2t - 2 / (2t + 1) + 1 / 2(t + 1), written without differences: of
+    large tilts, as of tiny epsilons, nothing would be left of those.
+    """
     if tilt == 0:
         return reach
-    return min(reach, 0.5 / tilt - 2 / (2 * tilt + 1) + 0.5 / (tilt + 1))
+    return min(reach, 0.5 / (tilt * (tilt + 1) * (2 * tilt + 1)))

@@ -27,6 +27,7 @@ from privlearn.cli.predictions import predictions_output, read_new_rows, write_p
 from privlearn.cli.screen import in_short, progress
 from privlearn.cli.tables import Source, open_source
 from privlearn.cli.training import read_training
+from privlearn.linear_model.saved_errors import most_bytes
 from privlearn.private_bounds.summary import what_is_estimated
 from privlearn.schema import Number
 from privlearn.schema.categories import ABOUT_OTHERS
@@ -41,7 +42,11 @@ __all__ = ["add_options", "run"]
 Array = NDArray[np.float64]
 MOST_EFFECTS = 1_000  # that are shown
 MOST_COMPONENTS = 2_000
-MOST_OF_ERRORS = 2**26  # bytes
+MOST_OF_ERRORS = 2**30  # bytes
+OF_A_CURVE = (
+    "a curve has no coefficients to tell errors of; privlearn predict FILE --intervals has those "
+    "of predictions"
+)
 LISTED = "listed in the certificate inside the model's file (--verbose shows them)"
 UNSEEN = (-1.0, 1.0)  # what is estimated where noise hides everything
 
@@ -179,8 +184,8 @@ def _model_output(args: argparse.Namespace, chosen: Design) -> Output:
     """The model's file, with about as many bytes as it will take."""
     names = sum(len(name) for name in chosen.names)
     size = 2**16 + names + (128 + 32 * len(chosen.classes or ())) * chosen.n_features
-    if args.intervals:  # two halves of covariances, and as much again for what is not told
-        size += min(80 * (chosen.n_features + 1) ** 2, MOST_OF_ERRORS)
+    if args.intervals:
+        size += min(most_bytes(chosen.n_features + 1), MOST_OF_ERRORS)
     if MODELS[args.model].mapped:  # frequencies and coefficients of up to so many random features
         size += 40 * MOST_COMPONENTS * (chosen.n_features + max(len(chosen.classes or ()), 1))
     return Output(args.output, overwrite=args.overwrite, size=size)
@@ -216,18 +221,21 @@ def _save(
 def _report(args: argparse.Namespace, model: SavedModel, certificate: Certificate) -> None:
     if args.json:
         files = {"model_file": args.output, "predictions_file": args.predictions}
-        table = {"summary": model.summary().to_dict()} if args.intervals else {}
-        print(json_text(files | model.to_dict() | table))
+        table = model.summary() if args.intervals else None
+        own = {} if table is None else {"summary": table.to_dict()}
+        print(json_text(files | model.to_dict() | own))
         return
     what = model.target
     if model.classes is not None and len(model.classes) == 2:
         what += f" = {harmless(model.classes[1], 'terminal')}"
     per_unit = ", per unit of each column:" if model.effects() else ""
     print(f"{args.model} model of {what}{per_unit}")
-    if args.intervals:
-        print(model.summary())
+    if args.intervals and (table := model.summary()) is not None:
+        print(table)
     else:
         _report_effects(args, model)
+        if args.intervals:
+            print(OF_A_CURVE)
     if any(getattr(column.kind, "other", False) for column in model.columns if model.effects()):
         print(ABOUT_OTHERS)
     _report_ranges(model, certificate)

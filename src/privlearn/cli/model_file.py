@@ -111,8 +111,13 @@ class SavedModel:
         intercept = np.array(self.content.values["intercept"], dtype=float)
         return [*zip(words, self.coef.T, strict=True), ("(intercept)", intercept)]
 
-    def summary(self) -> Summary:
-        """The table of coefficients with standard errors, where the fit was asked for them."""
+    def summary(self) -> Summary | None:
+        """The table of coefficients with standard errors, where the fit was asked for them.
+
+        None of a curve: coefficients of random features mean nothing.
+        """
+        if self.mapped:
+            return None
         found: Summary = self.content.model().summary()
         return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -157,12 +158,20 @@ def write_or_print(output: Output, text: str, what: str) -> None:
     except OSError as error:
         problem = f"{output.given} cannot be written ({error.strerror}). The privacy is spent, "
     try:
-        print(text, end="", flush=True)
+        _to_standard_output(text)
     except OSError as error:
         problem += f"and the {what} lost: standard output cannot be written ({error.strerror})"
         raise CommandError(problem) from None
     problem += f"so the {what} printed instead: copy the JSON from there into a file"
     raise CommandError(problem)
+
+
+def _to_standard_output(text: str) -> None:
+    """Print it as it is; a stream that is not there, or closed, takes nothing without a word."""
+    stream = sys.stdout
+    if stream is None or stream.closed:  # as with `>&-`
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    print(text, end="", flush=True)
 
 
 def _confirm(folder: Path) -> None:

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from privlearn.solvers._common.residuals import Residual
 from privlearn.solvers._common.standard_errors import Doubt, StandardErrors
 
-__all__ = ["errors_from", "plain_errors"]
+__all__ = ["errors_from", "most_bytes", "plain_errors"]
 
 Array = NDArray[np.float64]
 # Of the formats: the first had no noise of residuals, the second none of covariances.
 FIRST, SECOND, PRESENT = 1, 2, 3
+OF_A_NUMBER = 26  # bytes: a sign, 17 digits, a point, an exponent, a comma and a blank
 
 
 def plain_errors(errors: StandardErrors) -> dict[str, Any]:
@@ -43,6 +44,14 @@ def plain_errors(errors: StandardErrors) -> dict[str, Any]:
         if errors.doubt is None
         else [errors.doubt.inverse.tolist(), errors.doubt.covariance.tolist()],
     }
+
+
+def most_bytes(size: int) -> int:
+    """No fewer than the JSON of `plain_errors` takes for so many estimates of as many weights.
+
+    Two halves of matrices and, as whole ones, what is not told, the basis and two of the doubt.
+    """
+    return 512 + OF_A_NUMBER * (5 * size * size + size)
 
 
 def errors_from(content: Mapping[str, Any], size: int) -> StandardErrors:

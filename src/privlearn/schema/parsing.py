@@ -190,9 +190,10 @@ class Notation:
 
     def __call__(self, cell: Any) -> float:  # noqa: ANN401
         """The number that a cell holds; NaN where it holds none in this notation."""
-        if not issubclass(type(cell), str | bytes):
+        kind = type(cell)  # which a cell cannot change; cell.__class__ may raise
+        if not issubclass(kind, str | bytes):
             return number(cell)
-        text = str.__str__(cell) if isinstance(cell, str) else bytes.decode(cell, "latin-1")
+        text = str.__str__(cell) if issubclass(kind, str) else bytes.decode(cell, "latin-1")
         if text in TRUTH:
             return TRUTH[text]
         minus, bare, share = self._bare(text.strip())

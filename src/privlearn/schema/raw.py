@@ -131,7 +131,7 @@ def _cell(
     rule: Notation | None,
 ) -> tuple[float, float, float]:
     value = as_value(cell)
-    if rule is not None and isinstance(cell, str | bytes):
+    if rule is not None and issubclass(type(cell), str | bytes):  # cell.__class__ may raise
         bin_, number = _written_cell(cell, value, rule)
     elif isinstance(value, float):
         bin_, number = ZERO_ONE if value in (0.0, 1.0) else NUMBER, value
