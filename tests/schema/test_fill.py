@@ -72,6 +72,7 @@ def test_what_is_filled_in(kind, filling):
         (lambda: Number(0, 9, fill=3), "missing='raise' none is filled"),
         (lambda: Number(0, 9, "drop", fill=3), "missing='drop' none is filled"),
         (lambda: Number(0, 9, "fill", fill=10), "fill=10, but a number within the declared"),
+        (lambda: Number(0, 9, "fill", fill=10**400), "but a number within the declared"),
         (lambda: Number(missing="fill", fill=float("nan")), "fill=nan, but a number"),
         (lambda: Number(missing="fill", fill="median"), "fill='median', but a number"),
         (lambda: Number(missing="fill", fill=True), "fill=True, but a number"),
@@ -136,7 +137,14 @@ def test_models_of_before_fill_in_the_middle():
     assert before.predict(gap) != model.predict(gap)
 
 
-@pytest.mark.parametrize("kind", [Number(missing="flag", fill=0.1), Number(0, 9, "fill", fill=0.1)])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        Number(missing="flag", fill=0.1),
+        Number(0, 9, "fill", fill=0.1),
+        Number(0, 1e60, "fill", fill=1e50),
+    ],
+)
 def test_batches_of_single_precision_are_filled_with_the_same_number(kind):
     pa = pytest.importorskip("pyarrow")
     batch = pa.record_batch({"x": pa.array([1.5, None], pa.float32())})

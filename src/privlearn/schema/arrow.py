@@ -98,7 +98,9 @@ def _numbers(
     valid = np.isfinite(found)
     flags = [(~valid).astype(np.float32)] if missing == "flag" else []
     filling = column.kind.filling if missing in ("fill", "flag") else np.nan
-    if np.isfinite(filling) and float(found.dtype.type(filling)) != filling:
+    with np.errstate(over="ignore"):
+        same = float(found.dtype.type(filling)) == filling
+    if np.isfinite(filling) and not same:
         found = found.astype(np.float64)  # in which it is what it is elsewhere
     if not valid.all():
         found = np.where(valid, found, found.dtype.type(filling))

@@ -71,9 +71,12 @@ def check_fill(told: object, fill: float, kind: Kind) -> None:
 
 
 def _finite(value: object) -> float:
-    """A number as it is; NaN for anything else, truth values as well."""
+    """A number as it is; NaN for anything else, truth values and numbers beyond all as well."""
     number = isinstance(value, Real) and not isinstance(value, bool)
-    return float(value) if number else math.nan  # type: ignore[arg-type]
+    try:
+        return float(value) if number else math.nan  # type: ignore[arg-type]
+    except OverflowError:
+        return math.nan
 
 
 class Kind:
