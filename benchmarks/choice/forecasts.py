@@ -21,7 +21,9 @@ which cells of this page it withholds. So it is no held-out test.
 Later Adult's cells (0.31 and 0.49 at epsilon 10) led to a mistake in the scales of rare flags,
 found by letting the noise of one release differ at a time and mended on generated tables. The page
 was run with a first form of the mend, with this one (71 of 74 within both times), and with models
-that are shrunk to a constant. The forecast stayed.
+that are shrunk to a constant. The forecast stayed. Of 234 tables of two classes that were generated
+after that 95 % are within a factor of 2, in the median 1.02 (`python -m benchmarks.derive forecast
+--only logistic --first 778 --seeds 20`): one cell in twenty outside is what public facts leave.
 """
 
 import warnings
