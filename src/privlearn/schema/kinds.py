@@ -72,11 +72,8 @@ def check_fill(told: object, fill: float, kind: Kind) -> None:
 
 def _finite(value: object) -> float:
     """A number as it is; NaN for anything else, truth values and numbers beyond all as well."""
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    try:
-        return float(value) if number else math.nan  # type: ignore[arg-type]
-    except OverflowError:
-        return math.nan
+    number = isinstance(value, Real) and not isinstance(value, bool) and abs(value) < 1e300
+    return float(value) if number else math.nan  # type: ignore[arg-type]
 
 
 class Kind:
