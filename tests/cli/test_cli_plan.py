@@ -119,7 +119,7 @@ def test_plan_is_that_of_the_fit(capsys, tmp_path, monkeypatch):
 def test_plan_says_how_declared_ranges_are_taken_as_they_are(capsys):
     line = ["plan", "--rows", "5000", "--epsilon", "1", "--bounds", "a=0:100"]
     declared = printed(capsys, *line, "--bounds-y", "0:1")
-    assert "To take them as they are, for nothing, name the solver: --solver cd." in declared
+    assert "columns tell, name the solver: --solver cd." in declared
     named = printed(capsys, *line, "--bounds-y", "0:1", "--solver", "cd")
     assert "stimated privately" not in named
     assert "as they are" not in printed(capsys, *line), "the target's range has to be estimated"

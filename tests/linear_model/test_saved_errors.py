@@ -61,13 +61,13 @@ def test_a_changed_parameter_does_not_change_the_table():
 
 
 DAMAGES = {
-    "version": 4,
+    "version": 5,
     "noise": [[1.0], [0.0]],
     "total": [[-1.0], [0.0, 1.0], [0.0, 0.0, 1.0]],
     "weak": [[1.0]],
     "basis": [[1.0, 2.0]],
     "residual": [1.0, -1.0, 2.0],
-    "penalised": 1,
+    "pulled": 1.5,
     "doubt": [[[1.0]], [[1.0]]],
 }
 
@@ -91,13 +91,26 @@ def test_files_of_the_version_before_tell_normal_intervals(tmp_path):
     model, path = MODELS["declared"](), tmp_path / "model.json"
     model.save(path)
     content = json.loads(path.read_text())
-    content["errors"]["version"] = 2
-    del content["errors"]["doubt"]
+    content["errors"] |= {"version": 2, "penalised": False}
+    del content["errors"]["doubt"], content["errors"]["pulled"]
     path.write_text(json.dumps(content))
     table, now = privlearn.load(path).summary(), model.summary()
     np.testing.assert_allclose(table.high - table.coef, 1.959964 * table.std_err, rtol=1e-6)
     np.testing.assert_array_equal(table.std_err, now.std_err)
     assert (now.high > table.high).all()
+
+
+def test_files_of_the_version_before_know_that_there_is_a_penalty(tmp_path):
+    model, path = MODELS["penalty"](), tmp_path / "model.json"
+    model.save(path)
+    content = json.loads(path.read_text())
+    content["errors"] |= {"version": 3, "penalised": True}
+    del content["errors"]["pulled"]
+    path.write_text(json.dumps(content))
+    again = privlearn.load(path)
+    assert "are pulled towards 0 by the penalty" in str(again.summary())
+    again.save(path)
+    assert str(privlearn.load(path).summary()) == str(again.summary())
 
 
 def test_the_command_line_predicts_with_such_files(tmp_path, monkeypatch):

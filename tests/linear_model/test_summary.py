@@ -1,5 +1,7 @@
 """Standard errors, intervals and p-values: right without noise, and honest about what they miss."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -242,3 +244,24 @@ def test_a_label_in_the_title_is_harmless():
     assert "\x1b" not in str(table)
     assert "\x1b" not in table._repr_html_()
     assert "<b>" not in table._repr_html_()
+
+
+def test_a_table_says_how_far_the_penalty_pulls():
+    X = np.random.default_rng(0).uniform(-1, 1, (20_000, 2))
+    y = np.random.default_rng(1).poisson(np.exp(X @ [0.5, 0.0]))
+    known = {"intervals": True, "epsilon": 20.0, "random_state": 0, "bounds_X": (-1, 1)}
+    model = PoissonRegressor(alpha=0.1, bounds_y=(0, 12), **known)
+    with pytest.warns(UserWarning, match="alpha=0, on the command line"):
+        table = model.fit(X, y).summary()
+    plain = PoissonRegressor(alpha=0, bounds_y=(0, 12), **known).fit(X, y).summary()
+    assert "penalty" not in str(plain)
+    pulled = 1 - table.coef[0] / plain.coef[0]
+    told = float(re.search(r"some by (\d+)%", str(table))[1]) / 100
+    assert abs(told - pulled) < 0.04
+    assert "alpha=0 leaves it out" in str(table)
+
+
+def test_a_penalty_of_no_account_is_not_spoken_of():
+    X, y = rows(n=20_000)
+    model = LogisticRegression(intervals=True, bounds_X=(-1, 1), classes=[0, 1], random_state=0)
+    assert "penalty" not in str(model.fit(X, y > np.median(y)).summary())

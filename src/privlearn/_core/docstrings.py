@@ -81,9 +81,10 @@ coef_bounds : pair (low, high) or None
     Limits of the coefficients: scalars, or arrays of shape (n_features,); infinity is no limit.
 intervals : bool
     Whether to estimate standard errors, for `summary` and `predict_interval`, with about 14 % of
-    the budget. Coefficients are then not shrunk, and up to several times as noisy where columns
-    are many and rows few (docs/intervals.md); `plan` says whether standard errors are to be
-    expected. For smooth penalties, two classes at most, and solvers "auto" and "cd".
+    the budget. Noise then shrinks no coefficient, though a penalty still does, and they are 1.5 to
+    4 times as noisy, most where columns are many and rows few (docs/intervals.md); `plan` says
+    whether standard errors are to be expected. For smooth penalties, two classes at most, and
+    solvers "auto" and "cd".
 C : float
     Inverse weight of the penalty; infinity for none. Where ranges are estimated privately, the
     penalty is that of features divided by their root mean squares, as after scikit-learn's

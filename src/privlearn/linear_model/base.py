@@ -120,6 +120,9 @@ class PrivateEstimator(FittedModel, Predicting, Exportable, BaseEstimator):
     def _publish(self, solution: Solution) -> None:
         """Set the fitted attributes."""
 
+    def _advise(self) -> None:
+        """Warn of parameters that are seldom meant together, before a plan or a fit."""
+
     @documented
     def plan(
         self,
@@ -145,6 +148,7 @@ class PrivateEstimator(FittedModel, Predicting, Exportable, BaseEstimator):
         from privlearn.linear_model.tabular import encoded_width
 
         self._validate_params()
+        self._advise()
         n, n_features = check_size(n, encoded_width(self, columns))
         job = self._prepare(n, n_features, n_classes, sample_epsilon)
         if n is None:
@@ -220,6 +224,7 @@ class PrivateEstimator(FittedModel, Predicting, Exportable, BaseEstimator):
         Up to the charge nothing is spent; after it there is nothing but the loop.
         """
         self._validate_params()
+        self._advise()
         if not type(X) is type(y) is np.ndarray:  # arrays have no names, and are in memory
             from privlearn.linear_model.elsewhere import learned_elsewhere
 

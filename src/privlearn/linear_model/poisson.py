@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -12,6 +13,7 @@ from sklearn.utils import Tags
 
 from privlearn._core.docstrings import documented
 from privlearn._core.problem import Bounds, Problem
+from privlearn._core.users_line import users_line
 from privlearn._data.bounded import Table
 from privlearn._data.named_cells import with_target
 from privlearn._data.tables import read_table
@@ -26,6 +28,13 @@ from privlearn.linear_model.scoring import d_squared
 from privlearn.solvers import Solution
 
 __all__ = ["PoissonRegressor"]
+
+MUCH = 0.01  # as a penalty on rate ratios: of a rare 0/1 column already some per cent
+PULLED = (
+    "intervals=True with alpha={:g}: intervals, like coefficients, will be of rate ratios that the "
+    "penalty has pulled towards 1, those of 0/1 columns often by half or more, and no epsilon "
+    "undoes that; alpha=0, on the command line --alpha 0, tells them as they are"
+)
 
 
 @documented
@@ -87,6 +96,10 @@ class PoissonRegressor(IntervalsMixin, PrivateLinearRegressor):
 
     def _loss(self, n_classes: int) -> Loss:
         return Poisson()
+
+    def _advise(self) -> None:
+        if self.intervals and weight("alpha", self.alpha) >= MUCH:
+            warnings.warn(PULLED.format(self.alpha), UserWarning, stacklevel=users_line())
 
     def _penalty(self) -> Penalty:
         return Penalty(l2=weight("alpha", self.alpha), per_row=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,8 +15,9 @@ from privlearn.solvers._common.standard_errors import Doubt, StandardErrors
 __all__ = ["errors_from", "most_bytes", "plain_errors"]
 
 Array = NDArray[np.float64]
-# Of the formats: the first had no noise of residuals, the second none of covariances.
-FIRST, SECOND, PRESENT = 1, 2, 3
+# Of the formats: the first had no noise of residuals, the second none of covariances, and the third
+# told only whether there is a penalty.
+FIRST, SECOND, THIRD, PRESENT = 1, 2, 3, 4
 OF_A_NUMBER = 26  # bytes: a sign, 17 digits, a point, an exponent, a comma and a blank
 
 
@@ -39,7 +41,7 @@ def plain_errors(errors: StandardErrors) -> dict[str, Any]:
         "residual": None
         if errors.residual is None
         else [errors.residual.square, errors.residual.noise, errors.residual.cut],
-        "penalised": errors.penalised,
+        "pulled": None if math.isnan(errors.pulled) else errors.pulled,
         "doubt": None
         if errors.doubt is None
         else [errors.doubt.inverse.tolist(), errors.doubt.covariance.tolist()],
@@ -56,16 +58,28 @@ def most_bytes(size: int) -> int:
 
 def errors_from(content: Mapping[str, Any], size: int) -> StandardErrors:
     """What `plain_errors` told, if it belongs to so many estimates."""
-    if content["version"] not in (FIRST, SECOND, PRESENT):
+    version = content["version"]
+    if version not in (FIRST, SECOND, THIRD, PRESENT):
         raise ValueError("errors of a model are of a later version; update privlearn")
     noise, total = (_symmetric(content[name], size) for name in ("noise", "total"))
     basis = _finite(content["basis"]).reshape(-1, size)
     weak = _finite(content["weak"]).reshape(-1, len(basis))
-    if not isinstance(content["penalised"], bool):
-        raise ValueError("'penalised' is true or false")
-    residual = None if content["version"] == FIRST else _residual(content["residual"])
-    doubt = _doubt(content["doubt"], basis.shape) if content["version"] == PRESENT else None
-    return StandardErrors(noise, total, weak, basis, residual, content["penalised"], doubt)
+    residual = None if version == FIRST else _residual(content["residual"])
+    doubt = _doubt(content["doubt"], basis.shape) if version >= THIRD else None
+    return StandardErrors(noise, total, weak, basis, residual, _pulled(content), doubt)
+
+
+def _pulled(content: Mapping[str, Any]) -> float:
+    if content["version"] < PRESENT:
+        if not isinstance(content["penalised"], bool):
+            raise ValueError("'penalised' is true or false")
+        return math.nan if content["penalised"] else 0.0
+    if content["pulled"] is None:
+        return math.nan
+    found = float(_finite(content["pulled"]))
+    if not 0.0 <= found <= 1.0:
+        raise ValueError("a penalty pulls coefficients by a part of what they are")
+    return found
 
 
 def _doubt(parts: list[list[list[float]]] | None, shape: tuple[int, ...]) -> Doubt | None:

@@ -29,6 +29,7 @@ __all__ = [
 
 Array = NDArray[np.float64]
 HEAD = ("", "coef", "noise s.e.", "std err", "z", "p")
+TELLING = 0.01  # by which part a penalty pulls before the table says so
 RATIOS = {"logistic": "odds ratio", "poisson": "rate ratio"}  # by loss: what exp of scores has
 
 ALIKE = "'std err' takes rows of one person for independent; where they are alike, it is too small."
@@ -219,7 +220,7 @@ def summarised(
         _p_values(z, degrees),
         float(level),
         _title(model),
-        (*_notes(model, bool(told.all()), errors.penalised), *lines.notes, *_about(ratio)),
+        (*_notes(model, bool(told.all()), errors.pulled), *lines.notes, *_about(ratio)),
         ratio,
     )
 
@@ -259,7 +260,7 @@ def _in_errors(coef: Array, std_err: Array) -> Array:
     return np.divide(coef, std_err, out=np.full(len(coef), np.nan), where=there)
 
 
-def _notes(model: Any, all_told: bool, penalised: bool) -> tuple[str, ...]:  # noqa: ANN401
+def _notes(model: Any, all_told: bool, pulled: float) -> tuple[str, ...]:  # noqa: ANN401
     ranges = "ranges that this fit estimated" if _estimated(model) else "the declared ranges"
     notes = [
         f"Intervals are about the population's rows clipped to {ranges}. 'noise s.e.' is the",
@@ -267,11 +268,20 @@ def _notes(model: Any, all_told: bool, penalised: bool) -> tuple[str, ...]:  # n
     ]
     if not all_told:
         notes.append("nan: noise leaves too little to tell; use more rows or a larger epsilon.")
-    if penalised:
+    if math.isnan(pulled):
         notes.append("Estimates are pulled towards 0 by the penalty, and so are intervals.")
+    elif pulled >= TELLING:
+        notes += [
+            f"The penalty pulls estimates towards 0, some by {pulled:.0%} or so, and intervals are",
+            f"about what is pulled; {_without_penalty(model)} leaves it out.",
+        ]
     if (model.privacy_.rows_per_person or 1) > 1:
         notes.append(ALIKE)
     return tuple(notes)
+
+
+def _without_penalty(model: Any) -> str:  # noqa: ANN401
+    return "C=np.inf" if hasattr(model, "C") else "alpha=0"
 
 
 def _about(ratio: str) -> tuple[str, ...]:

@@ -72,8 +72,9 @@ def check_fill(told: object, fill: float, kind: Kind) -> None:
 
 def _finite(value: object) -> float:
     """A number as it is; NaN for anything else, truth values and numbers beyond all as well."""
-    number = isinstance(value, Real) and not isinstance(value, bool) and abs(value) < 1e300
-    return float(value) if number else math.nan  # type: ignore[arg-type]
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    small = number and abs(value) < 1e300  # type: ignore[arg-type]
+    return float(value) if small else math.nan  # type: ignore[arg-type]
 
 
 class Kind:

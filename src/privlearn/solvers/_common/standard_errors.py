@@ -67,8 +67,10 @@ class StandardErrors:
         How the estimates follow from those weights.
     residual : Residual or None
         Mean square of the target about its prediction, where the loss has one, and its noise.
-    penalised : bool
-        Whether a penalty pulls the estimates, and what they are of, towards 0.
+    pulled : float
+        How far a penalty pulls the estimates, and what they are of, towards 0: of the estimate that
+        it moves most, as a part of what it would be, for columns that have nothing to do with each
+        other. NaN where that is not known, 0 without a penalty.
     doubt : Doubt or None
         Where the covariances have noise of their own.
 
@@ -86,7 +88,7 @@ class StandardErrors:
     weak: Array
     basis: Array
     residual: Residual | None = None
-    penalised: bool = False
+    pulled: float = 0.0
     doubt: Doubt | None = None
 
     def tells(self, combinations: Array) -> NDArray[np.bool_]:
@@ -132,7 +134,7 @@ class StandardErrors:
             self.weak,
             self.basis @ slopes,
             None if self.residual is None else self.residual.in_units(unit),
-            self.penalised,
+            self.pulled,
             None if self.doubt is None else self.doubt.mapped(slopes),
         )
 

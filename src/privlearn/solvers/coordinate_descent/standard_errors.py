@@ -118,7 +118,7 @@ def newton_solution(
         weak,
         np.eye(len(step)),
         residual,
-        bool(penalty.any()),
+        _pulled(np.diag(penalty), steep),
         Doubt(unsure * spread, total) if unsure > 0.0 else None,
     )
     return objective.solution(center - step, errors=errors)
@@ -232,6 +232,12 @@ def _inverse(matrix: Array, noise: float) -> tuple[Array, Array]:
     floor = max(least, values[-1] * np.finfo(np.float64).eps, np.finfo(np.float64).tiny)
     inverse = (vectors / np.maximum(values, floor)) @ vectors.T
     return inverse, vectors[:, weak].T
+
+
+def _pulled(penalty: Array, steep: MomentsAt) -> float:
+    """By which part the penalty makes a coefficient smaller, of the one that it moves most."""
+    curvature = np.maximum(np.diag(steep.mean), max(steep.noise, np.finfo(np.float64).tiny))
+    return float(np.max(penalty / (penalty + curvature)))
 
 
 def _residual(prepared: Prepared, slopes: MomentsAt, clip: float) -> Residual | None:
