@@ -18,7 +18,7 @@ from benchmarks.datasets.tables import table
 from benchmarks.derive.forecast import collinear
 from privlearn import LinearRegression, LogisticRegression
 from privlearn.private_bounds import steady
-from privlearn.solvers.coordinate_descent import coef_noise, range_noise
+from privlearn.solvers.coordinate_descent import coef_noise, long_rows, range_noise
 
 SEEDS = 6
 FIRST = 30_000  # of hostile tables: pages use seeds from 0 on, derive/hostile.py from 20,000 on
@@ -32,7 +32,7 @@ def arguments(parser):
 
 
 def homes(given):
-    return range_noise, coef_noise, steady
+    return range_noise, coef_noise, long_rows, steady
 
 
 def problems(given):

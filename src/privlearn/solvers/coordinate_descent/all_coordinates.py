@@ -35,6 +35,7 @@ def descend_all(
     """Outer loops, each with its own clip; every step minimises the models of its loop so far."""
     from privlearn.solvers.coordinate_descent.coef_noise import NoiseRecord, is_told  # fits alone
     from privlearn.solvers.coordinate_descent.intercept_steps import first_step, last_step
+    from privlearn.solvers.coordinate_descent.long_rows import shortened_by
     from privlearn.solvers.coordinate_descent.range_noise import noise_of_ends
     from privlearn.solvers.coordinate_descent.standard_errors import LoopRecord, newton_solution
 
@@ -85,7 +86,8 @@ def descend_all(
     if not is_told(problem):
         return objective.solution(weights)
     ends = noise_of_ends(problem.bounds, objective, moments, weights, slope)
-    deviations = record.deviations(before, bend.within, model.response(weights), ends)
+    times = shortened_by(prepared, settings, moments, release)
+    deviations = record.deviations(before, bend.within, model.response(weights), ends, times)
     return objective.solution(weights, deviations)
 
 

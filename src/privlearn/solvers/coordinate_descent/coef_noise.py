@@ -68,6 +68,7 @@ class NoiseRecord:
         step_curvature: Array,
         response: Array,
         ends: NoiseOfEnds | None = None,
+        times: Array | None = None,
     ) -> Array:
         """Standard deviation of the noise on each of the last weights.
 
@@ -81,10 +82,13 @@ class NoiseRecord:
             J, the derivative of its minimiser in the average's pull.
         ends : NoiseOfEnds or None, default=None
             What noise on the ends of ranges does to gradients and weights.
+        times : array of shape (width,) or None, default=None
+            How much larger second moments are than those of shortened rows.
         """
         values, vectors = _true_spectrum(self._moments)
         positive = np.maximum(values, FLATTEST * self._moments.damping)
-        missing = step_curvature - self._loss_curvature((vectors * positive) @ vectors.T, weights)
+        own = self._loss_curvature((vectors * positive) @ vectors.T, weights)
+        missing = step_curvature - _raised(own, times, step_curvature)
         root = _root(response)
         variance = self._variances(missing, root)
         weak = values < self._moments.damping
@@ -128,6 +132,18 @@ class NoiseRecord:
             reached[k] = part * left
             left *= 1.0 - part + part * repeated
         return root @ directions, reached
+
+
+def _raised(curvature: Array, times: Array | None, most: Array) -> Array:
+    """A curvature in so many times its squares, but no steeper than what steps were made for.
+
+    Where it is, clipping keeps steps from doing what the recursion would tell.
+    """
+    if times is None:
+        return curvature
+    room = np.diag(most) / np.maximum(np.diag(curvature), np.finfo(np.float64).tiny)
+    roots = np.sqrt(np.maximum(np.minimum(times, room), 1.0))
+    return curvature * np.outer(roots, roots)
 
 
 def _root(matrix: Array) -> Array:
