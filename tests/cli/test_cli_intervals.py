@@ -170,3 +170,11 @@ def test_names_change_no_number(folder, capsys):
     assert named.feature_names_in_.tolist() == ["age"]
     assert named.privacy_ == plain.privacy_
     np.testing.assert_array_equal(named.predict(rows), plain.predict(X.values))
+
+
+@pytest.mark.parametrize(("more", "pulled"), [((), False), (("--alpha", "0.3"), True)])
+def test_rate_ratios_have_no_penalty_that_nobody_asked_for(folder, capsys, more, pulled):
+    line = ["--model", "poisson", "--intervals", "--bounds-y", "0:120", *more]
+    out = fitted(capsys, *line)
+    assert ("penalty" in out) is pulled
+    assert (privlearn.load("model.json").alpha > 0.0) is pulled

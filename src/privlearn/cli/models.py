@@ -94,6 +94,8 @@ def build(args: argparse.Namespace, design: Design, **more: object) -> PrivateEs
             raise CommandError(f"--{flag} belongs to {these}, not to --model {args.model}")
     if args.intervals:
         given["intervals"] = _with_intervals(args.model)
+        if args.model == "poisson":  # its usual penalty is what rate ratios would be about
+            given.setdefault("alpha", 0.0)
     if not kind.classifies:
         given["bounds_y"] = design.target_bounds
     elif design.classes is not None:

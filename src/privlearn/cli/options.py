@@ -187,7 +187,8 @@ def add_model(parser: argparse.ArgumentParser) -> None:
         "--alpha",
         type=number,
         metavar="A",
-        help="ridge, lasso, elastic-net, huber, poisson, kernel: weight of the penalty",
+        help="ridge, lasso, elastic-net, huber, poisson, kernel: weight of the penalty (default: "
+        "that of scikit-learn; poisson with --intervals: 0, so that rate ratios are as they are)",
     )
     add(
         "--l1-ratio",
