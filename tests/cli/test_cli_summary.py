@@ -174,7 +174,7 @@ def test_names_that_begin_alike():
         parse_contrasts(["s: age = 1=2"], names)
 
 
-@pytest.mark.parametrize("option", ["--reference=ward=burns", "--ratios", "--contrast=a: age=1"])
+@pytest.mark.parametrize("option", ["--reference=ward=burns", "--ratios", "--contrast=a:age=1"])
 @pytest.mark.parametrize("command", ["fit", "predict"])
 def test_other_commands_know_where_it_is(capsys, command, option):
     with pytest.raises(SystemExit):
