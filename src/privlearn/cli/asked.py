@@ -45,7 +45,7 @@ def told_model(saved: SavedModel, path: str) -> Any:  # noqa: ANN401
         )
     if saved.content.values.get("errors") is None:
         raise CommandError(
-            f"the model {path} holds no standard errors, so there is no table; fit it with "
+            f"the model {path} holds no standard errors, so there is no table of them; fit it with "
             "--intervals (linear, ridge, poisson, logistic of two classes), which takes a share "
             "of that fit's budget"
         )
