@@ -3,6 +3,7 @@
 import importlib
 import io
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -17,7 +18,7 @@ from privlearn.cli.models import MODELS
 from privlearn.cli.screen import progress
 
 ROOT = Path(__file__).resolve().parents[2]
-COMMANDS = ("demo", "plan", "fit", "predict", "ledger", "verify")
+COMMANDS = ("demo", "plan", "fit", "summary", "predict", "ledger", "verify")
 
 
 def printed(capsys, *line):
@@ -81,7 +82,7 @@ def test_examples_in_help_are_possible(capsys):
     examples = [line for line in examples if "DATA" not in line and "..." not in line]
     assert len(examples) >= 8
     for example in examples:
-        _parser().parse_args(re.split(r"> |(?<=\w)   ", example)[0].split())
+        _parser().parse_args(shlex.split(re.split(r"> |(?<=\w)   ", example)[0]))
 
 
 def test_help_loads_nothing_heavy():

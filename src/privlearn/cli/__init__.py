@@ -1,4 +1,4 @@
-"""The `privlearn` command: demo, plan, fit, predict, evaluate, report, ledger, verify, audit."""
+"""The `privlearn` command: from demo and fit to report, ledger and audit."""
 
 from __future__ import annotations
 
@@ -30,6 +30,9 @@ more accurate, where something is publicly known:
   (fill in schema.toml: what is publicly known about each column)
   privlearn fit people.csv --schema schema.toml --epsilon 1 -o wage.json
   privlearn predict wage.json others.csv -o predictions.csv
+what it learned, with intervals and relative to one category:
+  privlearn fit people.csv --schema schema.toml --epsilon 1 --intervals -o wage.json
+  privlearn summary wage.json --reference region=north
 how good it is, on people whom it was not fitted to, and a page about it:
   privlearn evaluate wage.json held-out.csv --epsilon 1 -o scores.json
   privlearn report wage.json --scores scores.json --out wage.html
@@ -43,6 +46,7 @@ COMMANDS = {
     "demo": "see what it does, on data that ships with it",
     "plan": "show what a fit would release and how noisy it would be; needs no data",
     "fit": "learn a private model from a CSV or Parquet file",
+    "summary": "coefficients of a saved model: intervals, references, odds ratios, contrasts",
     "predict": "predict new rows with a saved model",
     "evaluate": "score a saved model on people's rows, privately and with intervals",
     "report": "write a page about a saved model for people: HTML that needs nothing else",
@@ -50,6 +54,8 @@ COMMANDS = {
     "verify": "check a certificate, or the one in a model, from its file alone",
     "audit": "attack a configuration on generated data: promised and measured",
 }
+
+ELSEWHERE = dict.fromkeys(("--reference", "--ratios", "--contrast"), "summary")  # on saved models
 
 
 class Help(argparse.HelpFormatter):
@@ -79,6 +85,8 @@ class Parser(argparse.ArgumentParser):
         known = self.options
         for word in self.words if known else ():
             name = word.partition("=")[0]
+            if name in ELSEWHERE and name not in known:
+                return f"; {name} is asked of a saved model: privlearn {ELSEWHERE[name]} MODEL"
             if name.startswith("--") and len(name) > len("--") and name not in known:
                 longer = [own for own in known if own.startswith(name)]
                 hint = did_you_mean(name, longer or known)

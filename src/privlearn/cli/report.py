@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from privlearn.cli.asked import add_reference, parse_references, told_model
 from privlearn.cli.errors import CommandError
 from privlearn.cli.model_file import read_any
 from privlearn.cli.open_ledger import existing_ledger
@@ -25,6 +26,8 @@ examples:
   with scores that were paid for, and what is left of the budget
     privlearn evaluate wage.json held-out.csv --epsilon 1 -o scores.json
     privlearn report wage.json --scores scores.json --ledger people.ledger --dataset people
+  its table relative to one category, as odds ratios
+    privlearn report churn.json --reference region=north --ratios
 
 The page is one file without scripts, fonts or pictures elsewhere: it opens offline, on a phone and
 on paper. privlearn verify checks the certificates inside it.
@@ -52,6 +55,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add("--ledger", metavar="FILE", help="show what was spent on these people; needs --dataset")
     add("--dataset", metavar="NAME", help="the data set in the ledger")
+    add_reference(parser)
     add("--overwrite", action="store_true", help="replace the page if it is there already")
 
 
@@ -65,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     check_paths(inputs, {"the page": out}, overwrite=args.overwrite)
     from privlearn.export.report import page
 
-    learned = _learned(args.model)
+    learned = _learned(args)
     book = None if args.ledger is None else existing_ledger(args.ledger)
     scores = [_scores(path) for path in args.scores]
     more = {"scores": scores, "ledger": book, "dataset": args.dataset}
@@ -76,11 +80,14 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _learned(path: str) -> Learned:
+def _learned(args: argparse.Namespace) -> Learned:
     """What a file tells, with its certificate."""
     from privlearn.export.report import Learned
 
-    saved = read_any(path)
+    saved, path = read_any(args.model), args.model
+    if args.reference or args.ratios:
+        model, reference = told_model(saved, path), parse_references(args.reference, saved)
+        return Learned.of(model, saved.content.target, reference=reference, ratios=args.ratios)
     with suppress(ValueError, KeyError, TypeError):
         return Learned.of(saved.content.model(), target=saved.content.target)
     raise CommandError(

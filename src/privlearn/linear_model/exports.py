@@ -102,6 +102,8 @@ class Exportable:
         ledger: Any = None,  # noqa: ANN401
         dataset: str | None = None,
         decided_by: str | None = None,
+        reference: Mapping[str, object] | None = None,
+        ratios: bool = False,
     ) -> None:
         """Write a page about the model for people: one file of HTML that needs nothing else.
 
@@ -124,6 +126,10 @@ class Exportable:
             The data set in it; None takes the model's own.
         decided_by : str or None, default=None
             Who decided on epsilon, and why: a line for the page, of names and reasons only.
+        reference : mapping or None, default=None
+            From lists to a category each, relative to which the table is, as in `summary`.
+        ratios : bool, default=False
+            Whether the table has odds or rate ratios, as in `summary`.
 
         Returns
         -------
@@ -152,7 +158,8 @@ class Exportable:
             own = model.ledger
         book = own if ledger is None else ledger
         more = {"scores": scores, "ledger": book, "dataset": named, "decided_by": decided_by}
-        write_whole(path, page(Learned.of(model), title=title, **more))
+        learned = Learned.of(model, reference=reference, ratios=ratios)
+        write_whole(path, page(learned, title=title, **more))
 
     def to_sklearn(self) -> BaseEstimator:
         """The fitted model in plain scikit-learn, with the clip inside: it needs privlearn no more.

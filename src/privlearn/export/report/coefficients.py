@@ -26,6 +26,7 @@ __all__ = ["coefficients", "what_it_is"]
 Array = NDArray[np.float64]
 MOST_LINES = 10_000  # of the table
 HOLLOW = " Hollow marks have none, because noise leaves too little to tell it: they are least sure."
+OTHER = " All are as the fit has them; the table has the references or ratios that were asked for."
 AT_ONCE = 60  # more lines than that are folded away
 MODELS = {
     "LinearRegression": "a linear regression",
@@ -120,7 +121,8 @@ def _caption(learned: Learned, shown: int, what: str, *, untold: bool) -> list[s
     }
     per_class = "Log-odds of the second class. " if _log_odds(learned) else ""
     hollow = HOLLOW if untold else ""
-    return [f"{scaled}{per_class}{some}{bars[what]}{hollow}"]
+    other = "" if learned.table is None else OTHER
+    return [f"{scaled}{per_class}{some}{bars[what]}{hollow}{other}"]
 
 
 def _log_odds(learned: Learned) -> bool:
@@ -135,21 +137,26 @@ def _folded(made: Markup, lines: int) -> Markup:
 
 def _table(learned: Learned) -> Markup:
     head, body = _with_intervals(learned) if learned.summary is not None else _plain(learned)
-    caption = "Coefficients, per unit of each column"
+    found = learned.summary if learned.table is None else learned.table
+    what = found.ratio if found is not None else ""
+    caption = f"{f'{what}s' if what else 'coefficients'}, per unit of each column".capitalize()
     if len(body) > MOST_LINES:
         caption += f" (the first {MOST_LINES:,}; all are in the model's file)"
-    notes = [] if learned.summary is None else [*learned.summary.notes]
+    notes = [] if found is None else [*found.notes]
     notes += [ABOUT_OTHERS] if any(getattr(c.kind, "other", False) for c in learned.columns) else []
     told = [tag("p", " ".join(notes), class_="small")] if notes else []
     return group(table(caption, head, body[:MOST_LINES], key="coefficients"), *told)
 
 
 def _with_intervals(learned: Learned) -> tuple[list[str], list[list[str]]]:
-    found = learned.summary
-    head = ["", "estimate", "noise s.e.", "std. error", f"{found.level:.0%} interval", "p"]
+    found = learned.summary if learned.table is None else learned.table
+    log = " (log)" if found.ratio else ""
+    errors = f"noise s.e.{log}", f"std. error{log}"
+    head = ["", found.ratio or "estimate", *errors, f"{found.level:.0%} interval", "p"]
+    every = len(found.names) == len(learned.summary.names)  # else the categories are left out
     body = []
     for j, word in enumerate(found.names):
-        label = learned.word(j) if j < len(learned.features) else word
+        label = learned.word(j) if every and j < len(learned.features) else word
         ends = f"{number(found.low[j])} to {number(found.high[j])}"
         ends = NOT_TOLD if np.isnan(found.low[j]) else ends
         told = (number(value[j]) for value in (found.coef, found.noise, found.std_err))

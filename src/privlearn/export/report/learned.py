@@ -51,6 +51,8 @@ class Learned:
         Standard deviations of the privacy noise, where they are known.
     summary : Summary or None
         Intervals, where they were paid for.
+    table : Summary or None
+        The same relative to categories or as ratios, where that was asked for.
     spans : array of shape (n_features,) or None
         How far apart the ends of each column are, where all are known.
     """
@@ -68,6 +70,7 @@ class Learned:
     certificate: Certificate = field(repr=False)
     noise: Array | None = None
     summary: Any = None
+    table: Any = None
     spans: Array | None = None
 
     @classmethod
@@ -76,8 +79,12 @@ class Learned:
         model: Any,  # noqa: ANN401
         target: str | None = None,
         columns: tuple[Column, ...] | None = None,
+        *,
+        reference: Mapping[str, object] | None = None,
+        ratios: bool = False,
     ) -> Learned:
         """What a fitted estimator tells; a file may know names that the estimator does not."""
+        other = reference is not None or ratios
         encoding = _encoding(model, columns)
         coef, intercept, waves = _of_columns(model)
         width = len(encoding.features)
@@ -100,6 +107,7 @@ class Learned:
             certificate=model.privacy_,
             noise=None if noise is None or waves else np.atleast_2d(noise),
             summary=model.summary() if paid else None,
+            table=model.summary(reference=reference, ratios=ratios) if other else None,
             spans=_spans(model, encoding, clip),
         )
 
