@@ -22,7 +22,7 @@ from privlearn.cli.notices import plain_warnings
 from privlearn.cli.open_ledger import charged_ledger, signed
 from privlearn.cli.outputs import Output
 from privlearn.cli.paths import check_paths
-from privlearn.cli.people import add_person, facts_of_others, without_person
+from privlearn.cli.people import add_person, facts_of_others, warn_of_ids, without_person
 from privlearn.cli.predictions import predictions_output, read_new_rows, write_predictions
 from privlearn.cli.screen import in_short, progress
 from privlearn.cli.tables import Source, open_source
@@ -138,6 +138,8 @@ def run(args: argparse.Namespace) -> int:
         new_rows = read_new_rows(
             open_source(args.predict, Dialect.of(args)), chosen.columns, remedy=remedy
         )
+    with plain_warnings():
+        warn_of_ids(chosen.columns, chosen.target, source.names, args.person)
     with (
         _model_output(args, chosen) as output,
         predictions_output(args.predictions, new_rows, chosen.classes, args.overwrite) as there,
