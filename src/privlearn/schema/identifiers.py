@@ -23,8 +23,8 @@ __all__ = [
 
 IDENTIFIER = re.compile(r"(.*[ _.-])?(id|ids|uid|uuid|guid|ssn)|.*[a-z]I[dD]", re.ASCII)
 USELESS = (
-    "nothing can be learned of it, and it is paid for all the same (Ignore() in the schema, or a "
-    "frame without it; --ignore)"
+    "nothing can be learned of it, and it is paid for all the same (Ignore() in the schema; "
+    "--ignore)"
 )
 
 
