@@ -17,7 +17,7 @@ from privlearn.cli.dialect import Dialect, add_dialect
 from privlearn.cli.errors import CommandError
 from privlearn.cli.intervals import Intervals
 from privlearn.cli.model_file import SavedModel
-from privlearn.cli.models import MODELS, build, estimator_rows
+from privlearn.cli.models import MODELS, build, estimator_rows, heading
 from privlearn.cli.notices import plain_warnings
 from privlearn.cli.open_ledger import charged_ledger, signed
 from privlearn.cli.outputs import Output
@@ -227,11 +227,8 @@ def _report(args: argparse.Namespace, model: SavedModel, certificate: Certificat
         own = {} if table is None else {"summary": table.to_dict()}
         print(json_text(files | model.to_dict() | own))
         return
-    what = model.target
-    if model.classes is not None and len(model.classes) == 2:
-        what += f" = {harmless(model.classes[1], 'terminal')}"
     per_unit = ", per unit of each column:" if model.effects() else ""
-    print(f"{args.model} model of {what}{per_unit}")
+    print(f"{heading(args.model, model.target, model.classes)}{per_unit}")
     if args.intervals and (table := model.summary()) is not None:
         print(table)
     else:
