@@ -6,6 +6,7 @@ The texts say what was given, what is needed and what to do, and never quote dat
 __all__ = [
     "BudgetExceededError",
     "DeltaWarning",
+    "FactWarning",
     "FewRowsWarning",
     "InvalidBudgetError",
     "LedgerError",
@@ -85,6 +86,10 @@ class UnsupportedCombinationError(PrivacyError, NotImplementedError):
 
 class DeltaWarning(UserWarning):
     """Delta is larger than 1/n, so publishing one random row would satisfy the promise."""
+
+
+class FactWarning(UserWarning):
+    """What was declared, or left unsaid, may not mean what was meant; nothing is charged yet."""
 
 
 class FewRowsWarning(UserWarning):

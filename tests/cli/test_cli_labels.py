@@ -237,3 +237,13 @@ def test_classes_that_are_spelled_otherwise(folder, capsys):
     assert main(line) == 1
     error = capsys.readouterr().err
     assert error.index("--classes no,yes") < error.index("text needs a Category")
+
+
+def test_the_declared_order_is_told(folder, capsys):
+    for given, times in (("yes,no", 1), ("no,yes", 0)):
+        line = ["fit", "people.csv", *FIT, "--classes", given, "--overwrite"]
+        assert main(line) == 0
+        printed = capsys.readouterr()
+        said = "privlearn: warning: classes=['yes', 'no'] (--classes) are kept in sorted order"
+        assert printed.err.count(said) == times
+        assert printed.out.startswith("logistic model of rich = yes,")

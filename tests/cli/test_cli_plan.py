@@ -2,6 +2,7 @@
 
 import importlib
 import io
+import json
 import re
 import shlex
 import subprocess
@@ -16,6 +17,7 @@ from privlearn._core.releaser import Releaser
 from privlearn.cli import main
 from privlearn.cli.models import MODELS
 from privlearn.cli.screen import progress
+from privlearn.private_bounds.solver import FEATURES, TARGET
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = ("demo", "plan", "fit", "summary", "predict", "ledger", "verify")
@@ -315,3 +317,36 @@ def test_noise_of_a_column_with_gaps_is_in_its_own_units(capsys, tmp_path):
     assert [*noise["flag"]] == ["age", "age is missing"]
     assert noise["flag"]["age"] == pytest.approx(noise["fill"]["age"], rel=0.5)
     assert noise["flag"]["age is missing"] > 10 * noise["flag"]["age"]
+
+
+@pytest.mark.parametrize(
+    ("line", "head"),
+    [
+        (["--features", "2"], "linear model (least squares)"),
+        (["--features", "2", "--target", "sick"], "linear model (least squares) of sick"),
+        (["--features", "2", "--target", "sick", "--model", "ridge"], "ridge model of sick"),
+        (["--features", "2", "--model", "logistic", "--target", "sick"], "logistic model of sick"),
+        (
+            ["--columns", "a", "--model", "svc", "--target", "sick", "--classes", "yes,no"],
+            "svc model of sick = yes",
+        ),
+    ],
+    ids=" ".join,
+)
+def test_it_begins_with_the_model(capsys, line, head):
+    line = ["plan", *line, "--rows", "50000"]
+    text = printed(capsys, *line, "--epsilon", "1").splitlines()
+    assert text[:2] == [head, "Privacy plan: nothing has been released"]
+    text = printed(capsys, *line, "--for-error", "0.5").splitlines()
+    assert text[0] == head
+    assert text[1].startswith("an error of 0.5")
+    assert json.loads(printed(capsys, *line, "--epsilon", "1", "--json"))["model"] in head
+
+
+def test_help_says_that_ranges_are_looked_for_inside_declared_ones(capsys):
+    with pytest.raises(SystemExit):
+        main(["plan", "--help"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "nothing is estimated" not in told
+    assert f"looked for inside them ({100 * FEATURES:.0f} % of the budget, and" in told
+    assert f"and {100 * TARGET:.0f} % or more for a target of numbers" in told

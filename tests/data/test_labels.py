@@ -1,13 +1,16 @@
 """Labels: declared or read off y, of any kind, and never quoted."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from privlearn import KernelClassifier, LogisticRegression
+from privlearn import KernelClassifier, LinearSVC, LogisticRegression
 from privlearn._data.labels import found_labels
-from privlearn.exceptions import UnsupportedCombinationError
+from privlearn.exceptions import FactWarning, UnsupportedCombinationError
 from privlearn.metrics import evaluate
+from privlearn.model_selection import PrivateSearchCV
 
 BOX = {"bounds_X": (-1.0, 1.0)}
 RNG = np.random.default_rng(0)
@@ -43,6 +46,78 @@ def test_declared_order_does_not_matter():
         for classes in (["down", "up"], ["up", "down"])
     ]
     np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
+
+
+def told_by(fit):
+    """Texts of the warnings about what was declared."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        fit()
+    return [str(one.message) for one in told if issubclass(one.category, FactWarning)]
+
+
+Y = np.where(UP, "survived", "died")
+KNOWN = {"epsilon": 3, "classes": ["survived", "died"], **BOX}
+WAYS = {
+    "logistic": lambda: LogisticRegression(**KNOWN).fit(X, Y),
+    "array": lambda: LogisticRegression(**KNOWN | {"classes": np.array(KNOWN["classes"])}).fit(
+        X, Y
+    ),
+    "drop": lambda: LogisticRegression(**KNOWN, on_invalid="drop").fit(X, Y),
+    "kernel": lambda: KernelClassifier(**KNOWN).fit(X, Y),
+    "stream": lambda: LogisticRegression(epsilon=1, delta=0, solver="one-pass", **BOX).partial_fit(
+        X, Y, classes=KNOWN["classes"]
+    ),
+    "source": lambda: LogisticRegression(**KNOWN).fit(pa_dataset(), "y"),
+    "search": lambda: PrivateSearchCV(
+        LogisticRegression(**KNOWN), {"C": [0.1, 1.0]}, epsilon=3.0
+    ).fit(X, Y),
+}
+
+
+def pa_dataset():
+    pa = pytest.importorskip("pyarrow")
+    dataset = pytest.importorskip("pyarrow.dataset")
+    return dataset.dataset(pa.table({"a": X[:, 0], "b": X[:, 1], "y": Y}))
+
+
+@pytest.mark.parametrize("fit", WAYS.values(), ids=WAYS)
+def test_two_classes_in_another_order_are_told_once(fit):
+    (text,) = told_by(fit)
+    assert text.startswith("classes=['survived', 'died'] (--classes) are kept in sorted order")
+    assert "coefficients are log-odds of 'survived'. If those of 'died' are wanted" in text
+    assert "with 1 for 'died'" in text
+
+
+def test_scores_of_margins_are_no_log_odds():
+    (text,) = told_by(lambda: LinearSVC(**KNOWN).fit(X, Y))
+    assert "coefficients speak for 'survived'" in text
+
+
+@pytest.mark.parametrize(
+    "classes",
+    [["died", "survived"], "from_y", {"survived", "died"}, ["survived", "died", "left"]],
+    ids=str,
+)
+def test_no_order_is_told_where_none_is_lost(classes):
+    assert not told_by(lambda: LogisticRegression(**KNOWN | {"classes": classes}).fit(X, Y))
+
+
+@pytest.mark.parametrize(("classes", "times"), [([1, 0], 1), ([0, 1], 0), ([True, False], 1)])
+def test_numbers_have_an_order_too(classes, times):
+    model = LogisticRegression(**KNOWN | {"classes": classes})
+    told = told_by(lambda: model.fit(X, UP.astype(int)))
+    assert len(told) == times
+    assert not told_by(lambda: model.plan(300, n_features=2))
+
+
+def test_the_order_is_told_before_the_charge(tmp_path):
+    model = LogisticRegression(**KNOWN, ledger=tmp_path / "ledger", dataset="people")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FactWarning)
+        with pytest.raises(FactWarning):
+            model.fit(X, Y)
+    assert not (tmp_path / "ledger").exists()
 
 
 def test_unknown_labels_are_refused_or_empty_rows():

@@ -1,5 +1,7 @@
 """Fits of arrays on a device: the models of NumPy's arrays, or the same refusals."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -142,3 +144,13 @@ def test_arrays_of_the_standard_fit(kind, monkeypatch):
     np.testing.assert_array_equal(
         there, LogisticRegression(**BOX).fit(X.astype(kind), CLASSES).coef_
     )
+
+
+@pytest.mark.parametrize("solver", ["cd", "sgd"])  # which stay there, and which do not
+def test_the_order_of_two_classes_is_told_once(solver, stays):
+    model = LogisticRegression(**BOX, classes=[1, 0], solver=solver)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model.fit(put(X), put(CLASSES))
+    assert stays == [solver == "cd"]
+    assert sum("classes=[1, 0]" in str(one.message) for one in told) == 1

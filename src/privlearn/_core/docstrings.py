@@ -74,7 +74,7 @@ verbose : int
     data. Likewise, the logger "privlearn" of `logging` says what will be released and charged.
 classes : array-like or "from_y"
     The labels. "from_y" declares the set of labels in y public, and the certificate lists that as
-    an assumption.
+    an assumption. They are kept in sorted order; of two, coefficients are those of the second.
 positive : bool
     Whether coefficients must be at least 0.
 coef_bounds : pair (low, high) or None

@@ -31,6 +31,7 @@ __all__ = [
     "encode_signs",
     "found_labels",
     "plain_value",
+    "sorted_otherwise",
 ]
 
 NUMBERS, TEXT, BYTES = "numbers", "text", "bytes"
@@ -68,6 +69,20 @@ def declared_classes(classes: object, y: object, on_invalid: str = "raise") -> N
             "class; declare all labels that could occur with classes=[...]"
         )
     return found
+
+
+def sorted_otherwise(declared: object) -> tuple[Any, Any] | None:
+    """Two declared classes in their order, where sorting exchanges them; else None.
+
+    Examples
+    --------
+    >>> sorted_otherwise(["survived", "died"]), sorted_otherwise(["died", "survived"])
+    (('survived', 'died'), None)
+    """
+    if isinstance(declared, str | Set | Iterator):  # without an order, or gone through but once
+        return None
+    given = tuple(dict.fromkeys(map(plain_value, one_column(declared, strict=False).tolist())))
+    return given if len(given) == 2 and given[0] > given[1] else None
 
 
 def found_labels(y: object, on_invalid: str) -> NDArray[Any]:

@@ -70,8 +70,8 @@ def read_table(
         else raw.numbers
     )
     name = None if isinstance(y, np.ndarray) else target_name(y)
-    if reset and name is not None:
-        _warn_of_target_in_X(estimator, name)
+    if reset:
+        _warn_of_names(estimator, X, name)
     if y is None:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, "
@@ -99,9 +99,18 @@ def read_table(
     return Table(encoding.scaled(features), target, finite=finite)
 
 
-def _warn_of_target_in_X(estimator: BaseEstimator, name: str) -> None:  # noqa: N802
-    """Say that the target seems to be among the columns to predict from; names are public."""
-    if name in list(getattr(estimator, "feature_names_in_", ())):
+def _warn_of_names(estimator: BaseEstimator, X: object, target: str | None) -> None:
+    """Say what names of columns, which are public, tell: ids, or the target among the features."""
+    if hasattr(estimator, "feature_names_in_"):
+        from privlearn.schema.identifiers import warn_of_identifiers_in
+
+        _warn_of_target_in_X(estimator, target)
+        warn_of_identifiers_in(estimator, X)
+
+
+def _warn_of_target_in_X(estimator: BaseEstimator, name: str | None) -> None:  # noqa: N802
+    """Say that the target seems to be among the columns to predict from."""
+    if name is not None and name in list(estimator.feature_names_in_):
         from privlearn._core.users_line import users_line  # only who is warned pays
 
         warnings.warn(

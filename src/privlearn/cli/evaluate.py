@@ -22,7 +22,7 @@ from privlearn.cli.notices import plain_warnings
 from privlearn.cli.open_ledger import charged_ledger, signed
 from privlearn.cli.outputs import Output, write_or_print
 from privlearn.cli.paths import check_paths
-from privlearn.cli.people import add_person, checked_person, ids_of
+from privlearn.cli.people import add_person, checked_person, ids_of, warn_of_ids
 from privlearn.cli.predictions import read_rows
 from privlearn.cli.schema import parse_range
 from privlearn.cli.tables import Source, open_source
@@ -103,6 +103,8 @@ def run(args: argparse.Namespace) -> int:
         raise CommandError("--bounds-y is for numbers, but the model predicts classes")
     source = open_source(args.data, Dialect.of(args))
     X, y, ids = _rows(args, model, source)
+    with plain_warnings():
+        warn_of_ids(model.columns, args.target or model.target, source.names, args.person)
     size = 2**16 + 200 * len(model.classes or ()) ** 2
     with (
         nullcontext()

@@ -17,12 +17,12 @@ from privlearn.cli.dialect import Dialect, add_dialect
 from privlearn.cli.errors import CommandError
 from privlearn.cli.intervals import Intervals
 from privlearn.cli.model_file import SavedModel
-from privlearn.cli.models import MODELS, build, estimator_rows
+from privlearn.cli.models import MODELS, build, estimator_rows, heading
 from privlearn.cli.notices import plain_warnings
 from privlearn.cli.open_ledger import charged_ledger, signed
 from privlearn.cli.outputs import Output
 from privlearn.cli.paths import check_paths
-from privlearn.cli.people import add_person, facts_of_others, without_person
+from privlearn.cli.people import add_person, facts_of_others, warn_of_ids, without_person
 from privlearn.cli.predictions import predictions_output, read_new_rows, write_predictions
 from privlearn.cli.screen import in_short, progress
 from privlearn.cli.tables import Source, open_source
@@ -138,6 +138,8 @@ def run(args: argparse.Namespace) -> int:
         new_rows = read_new_rows(
             open_source(args.predict, Dialect.of(args)), chosen.columns, remedy=remedy
         )
+    with plain_warnings():
+        warn_of_ids(chosen.columns, chosen.target, source.names, args.person)
     with (
         _model_output(args, chosen) as output,
         predictions_output(args.predictions, new_rows, chosen.classes, args.overwrite) as there,
@@ -225,11 +227,8 @@ def _report(args: argparse.Namespace, model: SavedModel, certificate: Certificat
         own = {} if table is None else {"summary": table.to_dict()}
         print(json_text(files | model.to_dict() | own))
         return
-    what = model.target
-    if model.classes is not None and len(model.classes) == 2:
-        what += f" = {harmless(model.classes[1], 'terminal')}"
     per_unit = ", per unit of each column:" if model.effects() else ""
-    print(f"{args.model} model of {what}{per_unit}")
+    print(f"{heading(args.model, model.target, model.classes)}{per_unit}")
     if args.intervals and (table := model.summary()) is not None:
         print(table)
     else:

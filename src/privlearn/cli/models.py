@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import privlearn
+from privlearn._core.harmless import harmless
 from privlearn.cli.errors import CommandError
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from privlearn.schema.encoding import EncodedRows
     from privlearn.schema.raw import RawRows
 
-__all__ = ["MODELS", "Kind", "build", "estimator_rows"]
+__all__ = ["MODELS", "Kind", "build", "estimator_rows", "heading"]
 
 OWN = ("alpha", "l1_ratio", "C", "loss")  # options that belong to some models only
 
@@ -66,6 +68,27 @@ MODELS = {
         options=("C",),
     ),
 }
+
+
+def heading(
+    name: str, target: str | None, classes: Sequence[str] | None, *, method: bool = False
+) -> str:
+    """What a model is, and of what: of two classes it is one of the second in sorted order.
+
+    Examples
+    --------
+    >>> heading("logistic", "readmitted", ["yes", "no"])
+    'logistic model of readmitted = yes'
+    >>> heading("linear", "wage", None, method=True)
+    'linear model (least squares) of wage'
+    """
+    how = " (least squares)" if method and name == "linear" else ""
+    if target is None:
+        return f"{name} model{how}"
+    what = harmless(target, "terminal")
+    if classes is not None and len(classes) == 2:
+        what += f" = {harmless(max(classes), 'terminal')}"
+    return f"{name} model{how} of {what}"
 
 
 def build(args: argparse.Namespace, design: Design, **more: object) -> PrivateEstimator:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 from privlearn.exceptions import (
     DeltaWarning,
+    FactWarning,
     FewRowsWarning,
     NotPrivateWarning,
     StandardErrorsWarning,
@@ -16,7 +17,7 @@ from privlearn.exceptions import (
 
 __all__ = ["plain_warnings"]
 
-OURS = (DeltaWarning, FewRowsWarning, NotPrivateWarning, StandardErrorsWarning)
+OURS = (DeltaWarning, FactWarning, FewRowsWarning, NotPrivateWarning, StandardErrorsWarning)
 
 
 @contextmanager

@@ -275,7 +275,8 @@ def add_facts(parser: argparse.ArgumentParser) -> None:
         "--classes",
         metavar="NO,YES",
         help="all labels of a target that holds labels (default: "
-        "those in the file, which declares the set of labels public)",
+        "those in the file, which declares the set of labels public); they are kept in sorted "
+        "order, and of two the model is one of the second",
     )
     add(
         "--data-norm",

@@ -10,6 +10,8 @@ from privlearn._data.named_cells import NamedCells
 from privlearn.cli.errors import CommandError, closest
 from privlearn.cli.schema import Facts
 from privlearn.cli.tables import Table
+from privlearn.schema.encoding import Column
+from privlearn.schema.identifiers import open_to_all, warn_of_identifiers
 
 __all__ = [
     "SOME_ROWS",
@@ -19,6 +21,7 @@ __all__ = [
     "facts_of_others",
     "ids_of",
     "refuse_as_feature",
+    "warn_of_ids",
     "without_person",
 ]
 
@@ -93,3 +96,13 @@ def refuse_as_feature(person: str | None, facts: Facts) -> None:
             f"{person!r} is the column of ids, from which nothing is predicted; leave it out of "
             "--columns, --bounds and --categories"
         )
+
+
+def warn_of_ids(
+    columns: Sequence[Column], target: str, names: Sequence[str], person: str | None
+) -> None:
+    """Say which columns of the file seem to tell people apart, by their names alone."""
+    features = open_to_all((column.name, column.kind) for column in columns)
+    used = {*(column.name for column in columns), target, person}
+    left_out = [name for name in names if name not in used]
+    warn_of_identifiers(features, left_out, people=person is not None)

@@ -12,7 +12,7 @@ from privlearn.cli import options
 from privlearn.cli.design import Design, design
 from privlearn.cli.dialect import Dialect, add_dialect
 from privlearn.cli.errors import CommandError
-from privlearn.cli.models import MODELS, build
+from privlearn.cli.models import MODELS, build, heading
 from privlearn.cli.notices import plain_warnings
 from privlearn.cli.people import add_person, demand_most, facts_of_others, refuse_as_feature
 from privlearn.cli.schema import Facts
@@ -32,7 +32,8 @@ EXAMPLE = """\
 examples:
   how noisy would a model of 8 columns and 10,000 people be, with all ranges estimated privately?
     privlearn plan --rows 10000 --features 8 --epsilon 1
-  with ranges that are known: nothing is estimated, and the noise is in the columns' own units
+  with ranges that are known: narrower ones are looked for inside them (15 % of the budget, and 10 %
+  or more for a target of numbers; not with --solver cd); noise is told in the columns' own units
     privlearn plan --rows 10000 --schema schema.toml --epsilon 1
   how large must epsilon be for predictions that vary by at most 5 % of the target's spread?
     privlearn plan --rows 10000 --features 8 --for-error 0.05
@@ -100,18 +101,18 @@ def run(args: argparse.Namespace) -> int:
     _check_budget(args)
     facts = _facts(args)
     chosen = _design(args, facts, MODELS[args.model].classifies)
+    head = heading(args.model, facts.target, chosen.classes, method=True)  # as `fit` tells it
     if args.for_error is not None:
         args.epsilon = _epsilon_for(args, chosen)
-        if not args.json:
-            of = _unit_of_error(args)
-            print(f"an error of {args.for_error:g}{of} needs epsilon = {args.epsilon:g}\n")
+        of = _unit_of_error(args)
+        head += f"\nan error of {args.for_error:g}{of} needs epsilon = {args.epsilon:g}\n"
     with plain_warnings():
         warn_of_epsilon(budget_of(args.epsilon, args.delta))  # as the fit would
         plan = _plan(args, chosen)
     if args.json:
         print(json_text(_as_values(args, chosen, plan)))
         return 0
-    print(plan)
+    print(f"{head}\n{plan}")
     print(f"  cost        epsilon = {plan.epsilon(args.delta):.6g} at delta = {args.delta:g}")
     _explain(args, chosen, plan)
     return 0
@@ -132,7 +133,7 @@ def _as_values(args: argparse.Namespace, chosen: Design, plan: Plan) -> dict[str
     whole = Certificate(plan, budget_of(args.epsilon, args.delta), private=True, made={}).to_dict()
     kept = ("epsilon", "delta", "spent_epsilon", "adjacency", "unit", "rows", "releases")
     found = {name: whole[name] for name in (*kept, "assumptions", "paper")}
-    found |= {"solver": plan.solver, "features": chosen.n_features}
+    found |= {"model": args.model, "solver": plan.solver, "features": chosen.n_features}
     outlook = plan.outlook
     if outlook is None:
         return found | {"forecast": None}

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 from privlearn._core.harmless import harmless
 from privlearn.cli.design import demand_target
+from privlearn.cli.errors import option
+from privlearn.schema.identifiers import looks_like_an_identifier
 
 __all__ = ["template"]
 
@@ -62,7 +64,9 @@ def template(names: Sequence[str], target: str | None, file: str, *, classifies:
     else:
         lines += ["", "[bounds]", f"{_key(target)} = []"]
     lines += ["", "[schema]"]
-    lines += [f'{_key(name)} = {{ kind = "number" }}' for name in names if name != target]
+    for name in names:
+        if name != target:
+            lines += [*_about_ids(name), f'{_key(name)} = {{ kind = "number" }}']
     return _head(file, classifies) + "\n".join(lines) + "\n"
 
 
@@ -75,6 +79,16 @@ def _head(file: str, classifies: bool) -> str:
         features=bounds_solver.FEATURES,
         target=bounds_solver.TARGET,
     )
+
+
+def _about_ids(name: str) -> list[str]:
+    """A comment on a column that is called as one of ids is."""
+    if not looks_like_an_identifier(name):
+        return []
+    return [
+        "# The next looks like an id. Where people have several rows, leave it as it is, and add",
+        f"# {option('--person', name)} --max-rows K: else the promise is about single rows.",
+    ]
 
 
 def _key(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,6 +16,7 @@ from privlearn._core.docstrings import documented
 from privlearn._core.forecast import Forecast, checked_share
 from privlearn._core.plan import Plan
 from privlearn._core.problem import Problem
+from privlearn._core.users_line import users_line
 from privlearn._data.bounded import Table
 from privlearn._data.labels import (
     DECLARED,
@@ -23,10 +25,11 @@ from privlearn._data.labels import (
     declared_classes,
     encode_labels,
     encode_signs,
+    sorted_otherwise,
 )
 from privlearn._data.named_cells import with_target
 from privlearn._data.tables import read_table
-from privlearn.exceptions import UnsupportedCombinationError
+from privlearn.exceptions import FactWarning, UnsupportedCombinationError
 from privlearn.linear_model.base import PrivateEstimator
 from privlearn.linear_model.scoring import accuracy
 from privlearn.solvers import Solution
@@ -128,8 +131,27 @@ class PrivateLinearClassifier(ClassifierMixin, PrivateEstimator):
         return accuracy(self.predict(X), y, self.classes_, sample_weight)
 
     def _read(self, X: object, y: object, labels: object = None, *, reset: bool = True) -> Table:
-        encode = partial(self._encode, self.classes if labels is None else labels)
-        return read_table(self, X, y, reset=reset, encode=encode)
+        declared = self.classes if labels is None else labels
+        table = read_table(self, X, y, reset=reset, encode=partial(self._encode, declared))
+        if reset:
+            self._warn_of_order(declared)
+        return table
+
+    def _warn_of_order(self, declared: object) -> None:
+        """Say of which label the model is, where two were declared the other way round."""
+        given = sorted_otherwise(declared)
+        if given is None:
+            return
+        second, first = given
+        tell = "are log-odds of" if hasattr(self, "predict_proba") else "speak for"
+        warnings.warn(
+            f"classes=[{second!r}, {first!r}] (--classes) are kept in sorted order, as "
+            f"scikit-learn does: {first!r}, then {second!r}. So coefficients {tell} {second!r}. If "
+            f"those of {first!r} are wanted, rename or recode the labels, for example as 0 and 1 "
+            f"with 1 for {first!r}",
+            FactWarning,
+            stacklevel=users_line(),
+        )
 
     def _encode(self, declared: object, y: object) -> NDArray[Any]:
         """-1 and 1 for two classes, in single bytes unless some may be missing; or positions."""

@@ -51,6 +51,8 @@ def learned_on_device(
     if job is None or not _has_sums(estimator, job):
         return False
     _refuse_too_large(xp, job, array)
+    if isinstance(estimator, PrivateLinearClassifier):
+        estimator._warn_of_order(estimator.classes)
     if job.problem.adjacency.n_is_public:
         from privlearn.solvers._common.forecast import warn_of_few_rows
 

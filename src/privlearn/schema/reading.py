@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -12,7 +10,6 @@ from numpy.typing import NDArray
 
 from privlearn._core.close_names import hint_at_columns, listed
 from privlearn._core.problem import interval
-from privlearn._core.users_line import users_line
 from privlearn._data.named_cells import column_names, named_cells
 from privlearn.schema.encoding import Column, EncodedRows, Encoding
 from privlearn.schema.estimate import Estimate
@@ -31,7 +28,6 @@ __all__ = [
 ]
 
 Schema = dict[str, Kind | Ignore]
-IDENTIFIER = re.compile(r"(.*[ _.-])?(id|ids|uid|uuid|guid|ssn)|.*[a-z]I[dD]", re.ASCII)
 ESTIMATE = "estimate"  # a schema that says nothing of any column
 REMEDY = {
     "raise": "clean those rows; if the cells hold something in another notation, say so (format=, "
@@ -178,7 +174,6 @@ def read_by(encoding: Encoding, X: object, *, strict: bool, predicts: bool) -> N
 
 def read_pending(encoding: Encoding, X: object, *, strict: bool) -> RawRows:
     """The same of columns of which something is still to be estimated: rows to be encoded later."""
-    _hint_at_identifiers(encoding)
     if isinstance(X, RawRows) and X.encoding == encoding:
         rows = X
     else:
@@ -186,21 +181,6 @@ def read_pending(encoding: Encoding, X: object, *, strict: bool) -> RawRows:
     if strict:
         refuse_missing(rows.invalid(_but(predicts=False)), encoding, predicts=False)
     return rows
-
-
-def _hint_at_identifiers(encoding: Encoding) -> None:
-    """Say which open columns have names of identifiers; names are public, cells are not asked."""
-    named = [c.name for c in encoding.columns if c.kind.pending and IDENTIFIER.fullmatch(c.name)]
-    if named:
-        warnings.warn(
-            f"column {named[0]!r} looks like an identifier by its name. If a person may have "
-            "several rows, it must say whose each row is, or the promise is about single rows: "
-            f"groups={named[0]!r} in fit, with max_rows_per_person (on the command line: --person "
-            f"{named[0]!r} --max-rows K). If each row is another person, leave it out: nothing can "
-            "be learned of it, and it is paid for all the same (Ignore() in the schema; --ignore)",
-            UserWarning,
-            stacklevel=users_line(),
-        )
 
 
 def _but(predicts: bool) -> tuple[str, ...]:
