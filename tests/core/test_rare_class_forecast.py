@@ -100,11 +100,11 @@ def test_the_command_line(capsys):
     line = ["plan", "--rows", "20000", "--features", "10", "--model", "logistic"]
     beside = ["--share-of-rarer-class", "0.04"]
     assert main([*line, "--for-error", "0.05"]) == 0
-    plain = capsys.readouterr().out.splitlines()[0]
+    plain = capsys.readouterr().out.splitlines()[1]
     assert "0.05 (5 points of the probability, which must be few beside the share" in plain
     assert main([*line, "--for-error", "0.05", *beside]) == 0
     told = capsys.readouterr().out
-    first = told.splitlines()[0]
+    first = told.splitlines()[1]
     assert first.startswith("an error of 0.05 of a label's standard deviation needs epsilon = ")
     assert float(first.split()[-1]) > 5 * float(plain.split()[-1])
     assert "the share of the rarer class, is told as" in told
