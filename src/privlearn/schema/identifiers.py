@@ -22,6 +22,7 @@ __all__ = [
 ]
 
 IDENTIFIER = re.compile(r"(.*[ _.-])?(id|ids|uid|uuid|guid|ssn)|.*[a-z]I[dD]", re.ASCII)
+CAPITALS = re.compile(r"([^a-z]*[ _.-])?(ID|IDS|UID|UUID|GUID|SSN)")  # not state_ID, Idaho's flag
 USELESS = (
     "nothing can be learned of it, and it is paid for all the same (Ignore() in the schema; "
     "--ignore)"
@@ -35,8 +36,10 @@ def looks_like_an_identifier(name: str) -> bool:
     --------
     >>> [looks_like_an_identifier(name) for name in ("id", "patient_id", "userId", "paid", "valid")]
     [True, True, True, False, False]
+    >>> [looks_like_an_identifier(name) for name in ("ID", "PATIENT_ID", "PAID", "state_ID")]
+    [True, True, False, False]
     """
-    return IDENTIFIER.fullmatch(name) is not None
+    return any(names.fullmatch(name) for names in (IDENTIFIER, CAPITALS))
 
 
 def warn_of_identifiers(features: Iterable[str], left_out: Iterable[str], *, people: bool) -> None:
