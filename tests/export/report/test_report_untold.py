@@ -3,10 +3,12 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from privlearn import LinearRegression
 from privlearn.export.report.drawing.coefficients import Effects, drawn_effects
+from privlearn.schema import Category, Number
 
 NAN = np.nan
 
@@ -59,3 +61,14 @@ def test_so_do_plots(model):
     (container,) = axes.containers
     assert container.lines[0].get_xdata().tolist() == [model.coef_[1]]
     pyplot.close(axes.figure)
+
+
+def test_pages_do_not_blame_noise_for_what_a_plain_fit_never_tells(tmp_path):
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame({"age": rng.uniform(20, 60, 5_000), "sex": rng.choice(["F", "M"], 5_000)})
+    schema = {"age": Number(20, 60), "sex": Category(["F", "M"])}
+    model = LinearRegression(schema=schema, bounds_y=(0, 80), random_state=0)
+    model.fit(people, people["age"]).report(tmp_path / "model.html")
+    text = (tmp_path / "model.html").read_text(encoding="utf-8")
+    assert "of categories of a list only a fit with intervals=True tells it" in text
+    assert "they are least sure" not in text

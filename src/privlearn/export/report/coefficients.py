@@ -25,7 +25,12 @@ __all__ = ["coefficients", "what_it_is"]
 
 Array = NDArray[np.float64]
 MOST_LINES = 10_000  # of the table
-HOLLOW = " Hollow marks have none, because noise leaves too little to tell it: they are least sure."
+HOLLOW = {
+    "intervals": " Hollow marks have none, because noise leaves too little to tell it: they are least "
+    "sure.",
+    "noise": " Hollow marks have none: of categories of a list only a fit with intervals=True tells "
+    "it, and of others noise leaves too little to tell it.",
+}
 OTHER = " All are as the fit has them; the table has the references or ratios that were asked for."
 AT_ONCE = 60  # more lines than that are folded away
 MODELS = {
@@ -120,7 +125,7 @@ def _caption(learned: Learned, shown: int, what: str, *, untold: bool) -> list[s
         "": "How large the noise on them is, this fit does not tell.",
     }
     per_class = "Log-odds of the second class. " if _log_odds(learned) else ""
-    hollow = HOLLOW if untold else ""
+    hollow = HOLLOW.get(what, "") if untold else ""
     other = "" if learned.table is None else OTHER
     return [f"{scaled}{per_class}{some}{bars[what]}{hollow}{other}"]
 
