@@ -26,10 +26,10 @@ __all__ = ["coefficients", "what_it_is"]
 Array = NDArray[np.float64]
 MOST_LINES = 10_000  # of the table
 HOLLOW = {
-    "intervals": " Hollow marks have none, because noise leaves too little to tell it: they are least "
-    "sure.",
-    "noise": " Hollow marks have none: of categories of a list only a fit with intervals=True tells "
-    "it, and of others noise leaves too little to tell it.",
+    "intervals": " Hollow marks have none, because noise leaves too little to tell it: they are "
+    "least sure.",
+    "noise": " Hollow marks have none: of categories of a list only a fit with intervals=True "
+    "tells it, and of others noise leaves too little to tell it.",
 }
 OTHER = " All are as the fit has them; the table has the references or ratios that were asked for."
 AT_ONCE = 60  # more lines than that are folded away
