@@ -11,9 +11,11 @@ from privlearn import LinearRegression
 from privlearn._data import dask_source
 
 distributed = pytest.importorskip("distributed", reason="needs dask: pip install 'privlearn[dask]'")
+Status = pytest.importorskip("distributed.core").Status
 dask, da = pytest.importorskip("dask"), pytest.importorskip("dask.array")
 
 ONE_AT_A_TIME = Lock()
+WORKERS, PATIENT_LOOKS = 2, 20
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(4_000, 3))
 Y = X.sum(axis=1) + RNG.normal(size=4_000)
@@ -41,7 +43,7 @@ def client():
     with (
         dask.config.set(PATIENCE),
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+            n_workers=WORKERS, threads_per_worker=1, dashboard_address=None, silence_logs=50
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
@@ -51,13 +53,17 @@ def client():
 def kill_one(client, killed, over, *, busy):
     """End a worker's process as nothing could prevent; `busy`: one that has a task right now.
 
-    Passes are short, so a task may never be seen: once the fit is `over`, any worker will do.
+    Passes are short, so a task may never be seen: once the fit is `over`, any worker will do. Dask
+    brings back a worker that it has seen running, and for good loses one that ends as it starts.
     """
     while True:
         over.wait(0.002)
         try:
             working = {name for name, tasks in client.processing().items() if tasks}
-            there = {name: pid for name, pid in client.run(_pid).items() if pid not in killed}
+            nannies = [*client.cluster.workers.values()]
+            running = {one.worker_address for one in nannies if one.status is Status.running}
+            there = {name: pid for name, pid in client.run(_pid).items() if name in running}
+            there = {name: pid for name, pid in there.items() if pid not in killed}
         except Exception:  # of one that was killed just now: dask has several
             continue
         own = [pid for name, pid in there.items() if not busy or over.is_set() or name in working]
@@ -67,6 +73,20 @@ def kill_one(client, killed, over, *, busy):
                 return os.kill(own[0], signal.SIGKILL)
 
 
+def replace_lost(client, over):
+    """New workers where all are lost, as whoever runs a cluster would have them.
+
+    Dask gives a worker up for good that ends, or is not answered, while it starts.
+    """
+    looks = 0
+    while not over.wait(1.0):
+        looks = 0 if client.ncores() else looks + 1
+        if looks == PATIENT_LOOKS:
+            client.cluster.scale(0)
+            client.cluster.scale(WORKERS)
+            looks = 0
+
+
 def _pid():
     return os.getpid()
 
@@ -74,7 +94,8 @@ def _pid():
 def fitted(client, monkeypatch, kills):
     """A model, charges, passes, lost workers; `kills` has True (in the middle) for passes."""
     own, done, ledger, over = dask_source.compute, [], Counting(), Event()
-    killed, threads = [], []
+    killed, threads = [], [Thread(target=replace_lost, args=(client, over))]
+    threads[0].start()
 
     def disturbed(there):
         place = len(done)
@@ -89,11 +110,13 @@ def fitted(client, monkeypatch, kills):
         return own(there)
 
     rows = da.from_array(X, chunks=(500, 3), name=False)
-    with monkeypatch.context() as patch:
-        patch.setattr(dask_source, "compute", disturbed)
-        model = LinearRegression(random_state=5, ledger=ledger, dataset="d")
-        model.fit(rows, da.from_array(Y, chunks=500, name=False))
-    over.set()
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(dask_source, "compute", disturbed)
+            model = LinearRegression(random_state=5, ledger=ledger, dataset="d")
+            model.fit(rows, da.from_array(Y, chunks=500, name=False))
+    finally:
+        over.set()
     for thread in threads:
         thread.join()
     return model.coef_.tobytes(), ledger.charges, len(done), len(set(killed))
