@@ -15,7 +15,7 @@ Status = pytest.importorskip("distributed.core").Status
 dask, da = pytest.importorskip("dask"), pytest.importorskip("dask.array")
 
 ONE_AT_A_TIME = Lock()
-WORKERS, PATIENT_LOOKS = 2, 20
+WORKERS, PATIENT_LOOKS, STUCK_LOOKS = 2, 20, 120
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(4_000, 3))
 Y = X.sum(axis=1) + RNG.normal(size=4_000)
@@ -73,15 +73,15 @@ def kill_one(client, killed, over, *, busy):
                 return os.kill(own[0], signal.SIGKILL)
 
 
-def replace_lost(client, over):
-    """New workers where all are lost, as whoever runs a cluster would have them.
+def replace_lost(client, done, over):
+    """New workers where all are lost, or get nowhere, as whoever runs a cluster would have them.
 
     Dask gives a worker up for good that ends, or is not answered, while it starts.
     """
-    looks = 0
+    looks, before = 0, 0
     while not over.wait(1.0):
-        looks = 0 if client.ncores() else looks + 1
-        if looks == PATIENT_LOOKS:
+        looks, before = 0 if len(done) > before else looks + 1, len(done)
+        if looks > (STUCK_LOOKS if client.ncores() else PATIENT_LOOKS):
             client.cluster.scale(0)
             client.cluster.scale(WORKERS)
             looks = 0
@@ -94,7 +94,7 @@ def _pid():
 def fitted(client, monkeypatch, kills):
     """A model, charges, passes, lost workers; `kills` has True (in the middle) for passes."""
     own, done, ledger, over = dask_source.compute, [], Counting(), Event()
-    killed, threads = [], [Thread(target=replace_lost, args=(client, over))]
+    killed, threads = [], [Thread(target=replace_lost, args=(client, done, over))]
     threads[0].start()
 
     def disturbed(there):
