@@ -142,7 +142,7 @@ def test_models_of_before_fill_in_the_middle():
     [
         Number(missing="flag", fill=0.1),
         Number(0, 9, "fill", fill=0.1),
-        Number(0, 1e60, "fill", fill=1e50),
+        Number(missing="fill", fill=1e50),
     ],
 )
 def test_batches_of_single_precision_are_filled_with_the_same_number(kind):
@@ -152,7 +152,8 @@ def test_batches_of_single_precision_are_filled_with_the_same_number(kind):
     frame = pd.DataFrame({"x": [1.5, None]})
     cells = {"x": frame["x"].to_numpy()}
     expected = encoding.scaled(encoding.encode(cells, 2))
-    found = np.column_stack(encoded_columns(encoding, batch, strict=True))
+    with np.errstate(over="raise"):  # as whoever looks for overflows has it
+        found = np.column_stack(encoded_columns(encoding, batch, strict=True))
     np.testing.assert_array_equal(found, expected)
 
 
